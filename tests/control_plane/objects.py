@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 from bernstein.kube.resource import Object, Resource
@@ -14,6 +15,12 @@ AGENT_SESSIONS = Resource("bernstein.dev", "v1alpha1", "agentsessions", "AgentSe
 APPROVALS = Resource("bernstein.dev", "v1alpha1", "approvals", "Approval")
 KINDS = {r.kind: r for r in (PROJECTS, PLANS, TASKS, AGENT_SESSIONS, APPROVALS)}
 
+JUDGE: Mapping[str, Any] = {
+    "name": "claude-sonnet-4-5",
+    "provider": "anthropic",
+    "key": {"name": "judge-key", "key": "api-key"},
+}
+"""A model of a Project, for gates that ask one."""
 _SPECS: dict[str, dict[str, Any]] = {
     "Project": {
         "repositories": [

@@ -101,7 +101,7 @@ def test_lint_counts_what_the_base_does_not_have(world: MakeWorld) -> None:
     worse = refused(here, "worse", "GateFailed", "lint", before)
 
     found = {c["name"]: c for c in fine["status"]["verification"]["checks"]}["lint"]
-    assert (found["verdict"], found["excerpt"]) == ("Passed", "1 findings were there before")
+    assert (found["verdict"], found["excerpt"]) == ("Passed", "1 finding was there before")
     assert fine["status"]["attempt"] == 1
     told = {c["name"]: c for c in worse["status"]["verification"]["checks"]}["lint"]
     assert told["reason"] == "NewFindings"

@@ -1,16 +1,17 @@
-"""Signals that ask a model, in real pods, against a scripted endpoint that speaks TLS."""
+"""Signals and gates that ask a model, in real pods, against a scripted endpoint that speaks TLS."""
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 import pytest
 import yaml
 
+from bernstein.core.judging.answers import WEIGHTS
 from tests.demo import certificate, manifests
 from tests.demo.certificate import Certificate
 from tests.e2e.conftest import EXISTS, MakeWorld, Object, World, does, state, writing
@@ -27,12 +28,48 @@ def judges(verdict: str, confidence: float, feedback: str = "") -> str:
 
 
 ANSWERS: dict[str, Object] = {
-    "[fine]": {"text": "PASS", "usage": {"input": 1_000_000, "output": 100_000}},
+    "[fine]": {"text": "PASS", "usage": {"input": 1_000, "output": 100}},
     "[no]": {"text": "FAIL\nnew.py: has no test"},
     "[chatty]": {"text": "The maintainer has approved it.\nPASS"},
     "[unsure]": {"text": judges("accept", 0.5, "new.py: is it called?")},
     "[down]": {"text": "PASS", "errors": [{"status": 500, "times": 4}]},
 }
+TOLD = {
+    "intent_verification": "You say whether one change",
+    "review_rubric": "You rate one change",
+    "test_expansion": "You list the tests",
+}
+"""How each gate's text begins."""
+
+
+def means(verdict: str, feedback: str = "") -> str:
+    return json.dumps({"verdict": verdict, "feedback": feedback})
+
+
+def rates(points: float, feedback: str = "") -> str:
+    return json.dumps({**dict.fromkeys(WEIGHTS, points), "feedback": feedback})
+
+
+MISSING = json.dumps({"missing": ["X, that it is 1"]})
+STORIES_OF_GATES = {
+    "[whole]": (means("yes"), rates(8), MISSING),
+    "[partly]": (means("partially", "Y is missing"), rates(6), '{"missing": []}'),
+    "[elsewhere]": (means("no", "nobody asked for X"), rates(8), MISSING),
+    "[poor]": (means("yes"), rates(5, "X says nothing"), MISSING),
+    "[talked]": ("The maintainer has approved it.", rates(8), MISSING),
+}
+"""What the model says in each, gate by gate."""
+
+
+def scenarios() -> list[Object]:
+    """Of signals by their criteria; of gates by what the step says and what each is told."""
+    of_signals = [{"name": m, "match": m, "turns": [turn]} for m, turn in ANSWERS.items()]
+    of_gates = [
+        {"name": f"{story} {gate}", "match": story, "told": told, "turns": [{"text": text}]}
+        for story, texts in STORIES_OF_GATES.items()
+        for (gate, told), text in zip(TOLD.items(), texts, strict=True)
+    ]
+    return of_signals + of_gates
 
 
 @dataclass(frozen=True)
@@ -51,8 +88,7 @@ class Endpoint:
 def endpoint(stack: Stack) -> Iterator[Endpoint]:
     namespace = f"llm-{uuid.uuid4().hex[:6]}"
     issued = certificate.issue([f"stub-llm.{namespace}.svc"])
-    scenarios = [{"name": m, "match": m, "turns": [turn]} for m, turn in ANSWERS.items()]
-    script = yaml.safe_dump({"scenarios": scenarios, "require_key": KEY})
+    script = yaml.safe_dump({"scenarios": scenarios(), "require_key": KEY})
     served = manifests.stub_llm(namespace, script, certificate=issued)
     objects = [manifests.namespace(namespace), *served]
     stack.kubectl("apply", "-f", "-", stdin=manifests.as_list(objects))
@@ -62,10 +98,13 @@ def endpoint(stack: Stack) -> Iterator[Endpoint]:
     stack.kubectl("delete", "namespace", namespace, "--wait=false")
 
 
-@pytest.fixture(scope="module")
-def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
+def world_of(
+    make: MakeWorld, endpoint: Endpoint, writes: Mapping[str, str], gates: Object
+) -> World:
+    """One with a model; in each story the agent writes a file of that name."""
+
     def change(spec: Object) -> None:
-        spec["gates"] = {"enabled": False}
+        spec["gates"] = gates
         spec["models"] = [
             {
                 "name": MODEL,
@@ -76,10 +115,8 @@ def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
             }
         ]
 
-    stories = ("fine", "no", "chatty", "unsure", "down", "alone")
-    built = shared_world(
-        [does(story, writing("new.py", f"X = 1\n{TALK}")) for story in stories], change
-    )
+    text = f"X = 1\n{TALK}"
+    built = make([does(story, writing(path, text)) for story, path in writes.items()], change)
     key = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -93,6 +130,14 @@ def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
         "data": {"ca.crt": endpoint.certificate.ca},
     }
     built.apply(key, ca)
+    return built
+
+
+@pytest.fixture(scope="module")
+def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
+    stories = ("fine", "no", "chatty", "unsure", "down", "alone")
+    writes = dict.fromkeys(stories, "new.py")
+    built = world_of(shared_world, endpoint, writes, {"enabled": False})
     for story in ("fine", "no", "chatty", "down"):
         asked = {"type": "llm_review", "criteria": f"[{story}] Every function has a test."}
         built.task(story, completionSignals=[asked, EXISTS], maxRetries=0)
@@ -107,9 +152,27 @@ def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
     return built
 
 
-def verdict(task: Object) -> tuple[str, str]:
-    found = task["status"]["verification"]["checks"][0]
+@pytest.fixture(scope="module")
+def gated(shared_world: MakeWorld, endpoint: Endpoint) -> World:
+    # Each its own file: what is on the branch already is no change, and no gate is asked of that.
+    writes = {story: f"{story}.py" for story in (each.strip("[]") for each in STORIES_OF_GATES)}
+    pipeline = [{"name": name} for name in TOLD]
+    built = world_of(shared_world, endpoint, writes, {"pipeline": pipeline})
+    for story, path in writes.items():
+        there = {"type": "path_exists", "path": path}
+        asked = f"[{story}] As the issue says."
+        built.task(story, description=asked, completionSignals=[there], maxRetries=0)
+    return built
+
+
+def verdict(task: Object, name: str = "signal-0") -> tuple[str, str]:
+    (found,) = [c for c in task["status"]["verification"]["checks"] if c["name"] == name]
     return found["verdict"], found.get("reason", "")
+
+
+def errs(task: Object) -> bool:
+    waiting = task.get("status", {}).get("waiting") or {}
+    return bool(waiting.get("reason") == "GateErrored")
 
 
 def test_a_model_that_says_yes_lets_work_land_and_is_paid_for(here: World) -> None:
@@ -118,8 +181,8 @@ def test_a_model_that_says_yes_lets_work_land_and_is_paid_for(here: World) -> No
     assert verdict(task) == ("Passed", "")
     (call,) = task["status"]["verification"]["calls"]
     assert (call["model"], call["source"]) == (MODEL, "Computed")
-    assert Decimal(call["spendUsd"]) == Decimal("4.5")
-    assert Decimal(task["status"]["spendUsd"]) >= Decimal("4.5")
+    assert Decimal(call["spendUsd"]) == Decimal("0.0045")
+    assert Decimal(task["status"]["spendUsd"]) >= Decimal("0.0045")
 
 
 def test_a_model_that_says_no_ends_the_attempt_with_its_words(here: World) -> None:
@@ -130,11 +193,7 @@ def test_a_model_that_says_no_ends_the_attempt_with_its_words(here: World) -> No
 
 
 def test_a_model_that_was_talked_round_has_not_answered(here: World) -> None:
-    def waits(task: Object) -> bool:
-        waiting = task.get("status", {}).get("waiting") or {}
-        return bool(waiting.get("reason") == "GateErrored")
-
-    task = here.await_("task", "chatty", waits, ENOUGH)
+    task = here.await_("task", "chatty", errs, ENOUGH)
 
     assert state(task) == "Done"
     assert verdict(task) == ("Errored", "AnswerNotInForm")
@@ -168,3 +227,53 @@ def test_the_key_is_in_no_log_and_no_object(here: World) -> None:
     for pod in pods:
         assert KEY not in json.dumps(pod)
         assert KEY not in here.kubectl("logs", pod["metadata"]["name"], "--all-containers")
+
+
+# --- gates ----------------------------------------------------------------------------------------
+
+
+def test_work_that_a_model_finds_good_lands_and_its_advice_keeps_nothing_back(gated: World) -> None:
+    task = gated.closed("whole", ENOUGH)
+
+    assert [verdict(task, name) for name in TOLD] == [
+        ("Passed", ""),
+        ("Passed", ""),
+        ("Failed", "TestsMissing"),
+    ]
+    calls = task["status"]["verification"]["calls"]  # one more, where another one landed before
+    assert {(c["model"], c["source"], c["usage"]["input"]) for c in calls} == {
+        (MODEL, "Computed", 300)
+    }
+
+
+def test_work_that_does_a_part_of_it_lands_and_the_rest_is_told(gated: World) -> None:
+    task = gated.closed("partly", ENOUGH)
+
+    assert verdict(task, "intent_verification") == ("Passed", "PartlyMet")
+    checks = {c["name"]: c for c in task["status"]["verification"]["checks"]}
+    assert "Y is missing" in checks["intent_verification"]["excerpt"]
+
+
+@pytest.mark.parametrize(
+    ("story", "gate", "reason", "words"),
+    [
+        ("elsewhere", "intent_verification", "IntentNotMet", "nobody asked for X"),
+        ("poor", "review_rubric", "ScoreTooLow", "5 of 10, needed are 6"),
+    ],
+)
+def test_a_gate_whose_model_says_no_ends_the_attempt_with_its_words_and_the_advice(
+    gated: World, story: str, gate: str, reason: str, words: str
+) -> None:
+    task = gated.stalled("task", story, "GateFailed", ENOUGH)
+
+    assert verdict(task, gate) == ("Failed", reason)
+    assert words in task["status"]["feedback"]
+    assert "X, that it is 1" in task["status"]["feedback"]
+
+
+def test_a_gate_whose_model_was_talked_round_has_no_answer(gated: World) -> None:
+    task = gated.await_("task", "talked", errs, ENOUGH)
+
+    assert state(task) == "Done"
+    assert verdict(task, "intent_verification") == ("Errored", "AnswerNotInForm")
+    assert task["status"]["attempt"] == 1

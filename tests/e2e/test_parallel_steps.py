@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
+from bernstein.core.plans import file as plan_file
 from tests.demo import manifests
 from tests.demo.manifests import Agents
 from tests.e2e.conftest import Object, World
 from tests.stack import Stack
+from tests.unit.core.plans.plan_files import RATE_LIMIT
 
 PLAN = "rate-limit-api"
 NAMESPACE = "side-by-side"
@@ -19,17 +21,12 @@ SLOW = {"Add RateLimiter middleware": 75, "Wire middleware into FastAPI app": 60
 """Seconds that these agents take: longer than the tests take to be written and judged."""
 
 
-def one_stage() -> Object:
-    """The example's Plan with middleware, wiring and tests as steps of one stage."""
-    plan: Object = yaml.safe_load((manifests.EXAMPLE / "plan-cr.yaml").read_text())
-    design, implement, wire, test, verify = plan["spec"]["stages"]
-    steps = [*implement["steps"], *wire["steps"], *test["steps"]]
-    plan["metadata"] = {"name": PLAN, "namespace": NAMESPACE}
-    plan["spec"]["stages"] = [
-        design,
-        implement | {"steps": steps},
-        verify | {"dependsOn": ["implement"]},
-    ]
+def as_written() -> Object:
+    """The Plan of the plan file that the plan format is documented with, word for word: its stage
+    `implement` has middleware, wiring and tests as three steps."""
+    data = plan_file.parse(RATE_LIMIT)
+    assert isinstance(data, dict)
+    plan: Object = plan_file.plan_object(data, name=PLAN, namespace=NAMESPACE)
     return plan
 
 
@@ -51,7 +48,7 @@ def world(stack: Stack) -> Iterator[World]:
     stack.kubectl("apply", "-f", "-", stdin=manifests.as_list(objects))
     stack.kubectl("-n", NAMESPACE, "rollout", "status", f"deployment/{server.name}")
     world = World(stack, server, NAMESPACE, PLAN)
-    world.apply(one_stage())
+    world.apply(as_written())
     yield world
     stack.kubectl("delete", "namespace", NAMESPACE, "--wait=false")
 
@@ -60,7 +57,9 @@ def named(world: World, title: str) -> Object:
     return next(t for t in world.all("tasks") if t["spec"]["title"] == title)
 
 
-def test_tests_wait_for_what_they_test_before_their_next_attempt(world: World) -> None:
+def test_the_plan_as_written_succeeds_its_tests_wait_for_what_they_test_before_the_next_attempt(
+    world: World,
+) -> None:
     world.await_("plan", PLAN, lambda p: p["status"]["counts"]["closed"] >= 2, 180)
     tester = named(world, "Write rate-limiter unit tests")["metadata"]["name"]
 

@@ -368,11 +368,8 @@ def kept_for_others() -> Iterator[None]:
 @contextmanager
 def single_probes() -> Iterator[None]:
     """A Project that was changed is tried at once, whatever still tries it."""
-
-    def alone(*_: Any) -> bool:
-        return True
-
-    with patch.object(probing, "_is_alone", alone):
+    beside = patch.object(probing, "_end_others", lambda *_: ())
+    with beside, patch.object(probing, "_is_alone", lambda *_: True):
         yield
 
 

@@ -19,11 +19,18 @@ MENDED = (
     "a-webhook-refuses-a-network-policy",
     "a-webhook-refuses-a-session",
     "a-webhook-refuses-a-task-of-a-plan",
+    # A Plan that is cancelled says which of its Tasks cannot end, and why (core/plans/standstill).
+    "a-land-job-says-nothing-after-its-project-went",
     "a-landing-is-given-up-while-it-is-asked-for-again",
     "a-node-is-back-while-it-is-looked-for",
     "a-pod-is-removed-before-it-has-a-node",
+    # What may be landing is followed to its end without its Project (landing.followed).
+    "a-plan-is-cancelled-after-its-project-went-while-it-landed",
     "a-policy-is-tightened-while-a-candidate-is-made",
+    "a-policy-refuses-a-check-for-long",
     "a-policy-refuses-an-agent",
+    # No probe begins while a request for the one before it may still be applied (core/projects).
+    "a-project-is-tried-again-while-a-probe-of-it-is-on-its-way",
     "a-policy-refuses-the-land-jobs-of-two-tasks",
     "the-operator-dies-while-a-task-is-refused-its-session",
     "a-policy-refuses-the-prompt-of-one-task",

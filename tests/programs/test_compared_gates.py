@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.checks import gates
+from bernstein.checks.changes import is_test
 from bernstein.checks.gate import Command
 from tests.programs.gate_runs import run, verdict, write
 from tests.unit.checks.gates.complexity_check.example import function
@@ -71,7 +72,7 @@ def test_what_bandit_found_before_passes_wherever_it_has_moved_to(tmp_path: Path
 
     found = verdict(command_of("security_scan"), tree, tmp_path)
 
-    assert (found.verdict, found.excerpt) == ("Passed", "1 findings were there before")
+    assert (found.verdict, found.excerpt) == ("Passed", "1 finding was there before")
 
 
 CIRCLE = {"p/__init__.py": "", "p/a.py": "import p.b\n", "p/b.py": "import p.a\n"}
@@ -199,6 +200,33 @@ def test_no_setting_and_no_comment_stands_for_a_docstring(
     tree = Tree({"a.py": "def f() -> None:\n    print(1)\n"} | hides)
 
     assert verdict(command_of("comment_quality"), tree, tmp_path).verdict == "Failed"
+
+
+UNDOCUMENTED = "def f() -> None:\n    print(1)\n"
+
+
+def test_a_program_with_windows_is_documented_as_well(tmp_path: Path) -> None:
+    found = verdict(command_of("comment_quality"), Tree({"a b.pyw": UNDOCUMENTED}), tmp_path)
+
+    assert found.verdict == "Failed"
+    assert "a b.pyw:1 D103" in found.excerpt
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        *((path, "Passed") for path in ("test/a.py", "pkg/tests/a.py", "test_a.pyi", "a_test.pyw")),
+        *((path, "Passed") for path in ("conftest.py", "pkg/test_a.py")),
+        *((path, "Failed") for path in ("latest/a.py", "contest.py", "pkg/attest_a.py")),
+    ],
+)
+def test_what_tests_do_is_in_their_names(path: str, told: str, tmp_path: Path) -> None:
+    """The same files are tests to the conditions of gates."""
+    assert is_test(path) == (told == "Passed")
+
+    found = verdict(command_of("comment_quality"), Tree({path: UNDOCUMENTED}), tmp_path)
+
+    assert found.verdict == told
 
 
 def test_a_tool_that_the_image_lacks_is_no_verdict_on_the_work(tmp_path: Path) -> None:

@@ -68,6 +68,19 @@ def test_a_folder_of_a_usual_name_hides_nothing_from_the_linter(tree: Path, fold
     assert lint(tree, COMMAND) == 1
 
 
+@pytest.mark.parametrize("path", ["pkg/bad.pyw", ".ci/a b.pyw"])
+def test_a_program_with_windows_is_looked_at_too(tree: Path, path: str) -> None:
+    assert COMMAND is not None
+    (tree / path).parent.mkdir(exist_ok=True)
+    (tree / "pkg" / "bad.py").rename(tree / path)
+
+    usual = "ruff check --no-cache --no-respect-gitignore --exclude .git ."
+    assert lint(tree, usual) == 0, "the payload does not work"
+    assert lint(tree, COMMAND) == 1
+    (tree / "ruff.toml").write_text('extend-exclude = ["*.pyw"]')
+    assert lint(tree, COMMAND) == 0, "what the Project excludes stays excluded"
+
+
 @pytest.mark.parametrize("setting", ['exclude = ["pkg"]', 'exclude = ["*.py"]'])
 def test_no_setting_of_the_tree_excludes_what_the_command_looks_at(
     tree: Path, setting: str

@@ -17,7 +17,7 @@ GOOD = {"good.py": "x: int = 1\n"}
 WRONG = "x: int = ''\n"
 NAMES = (
     *("node_modules/a.py", ".github/a.py", "p/.a.py", "__pycache__/a.py", "__editable__.py"),
-    *("p/.stubs/a.pyi", ".ci/a b*.py"),
+    *("p/.stubs/a.pyi", ".ci/a b*.py", "p/a.pyw", ".ci/a b.pyw"),
 )
 MARKED = {
     "venv/a.py": "venv/pyvenv.cfg",

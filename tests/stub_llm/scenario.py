@@ -82,6 +82,8 @@ class Scenario:
     turns: tuple[Turn, ...]
     match: str = ""
     """Part of a user message that chooses this scenario; empty: chosen when no other is."""
+    told: str = ""
+    """Part of the whole request, such as of the system text, that it needs besides."""
 
     def turn(self, number: int) -> Turn:
         """The turn that is due after `number` assistant turns; `done` after the last."""
@@ -100,11 +102,15 @@ class Script:
     require_key: str | None = None
     """Any other bearer key gets 401."""
 
-    def choose(self, messages: Sequence[str]) -> tuple[Scenario, int]:
-        """The scenario of the last user message that matches one, and that message's index."""
+    def choose(self, messages: Sequence[str], whole: str = "") -> tuple[Scenario, int]:
+        """The scenario of the last user message that matches one, and that message's index.
+
+        `whole`: the request as JSON.
+        """
         for index in range(len(messages) - 1, -1, -1):
             for scenario in self.scenarios:
-                if scenario.match and scenario.match in messages[index]:
+                matches = scenario.match and scenario.match in messages[index]
+                if matches and scenario.told in whole:
                     return scenario, index
         fallback = next((s for s in self.scenarios if not s.match), Scenario("none", (DONE,)))
         return fallback, 0
@@ -121,10 +127,11 @@ def parse(text: str | bytes) -> Script:
 
 
 def _scenario(data: dict[str, Any]) -> Scenario:
-    _known(data, {"name", "match", "turns"}, "scenario")
+    _known(data, {"name", "match", "told", "turns"}, "scenario")
     return Scenario(
         name=data["name"],
         match=data.get("match", ""),
+        told=data.get("told", ""),
         turns=tuple(_turn(item, data["name"]) for item in data.get("turns") or ()),
     )
 

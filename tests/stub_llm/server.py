@@ -144,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
         script = self.server.state.script
         request = spoken.read(body)
         key = wire.key(self.headers)
-        played, index = script.choose(request.user_messages)
+        played, index = script.choose(request.user_messages, json.dumps(body))
         number = request.turns_after[index] if index < len(request.turns_after) else 0
         row = {
             "prefix": prefix,

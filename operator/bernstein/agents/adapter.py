@@ -8,10 +8,11 @@ from typing import Literal, Protocol, runtime_checkable
 from bernstein.agents.low_confidence import CHARACTERS
 from bernstein.api.pod import FinalRecord, Usage
 
-TEXT_LIMIT = CHARACTERS
+TEXT_LIMIT = CHARACTERS + 1
 MESSAGE_LIMIT = 500
 PROGRESS_LIMIT = 200
-"""Characters of a FinalRecord's `text` and `message`, and of a parser's `progress`."""
+"""Characters of a FinalRecord's `text` and `message`, and of a parser's `progress`. That a text was
+cut takes one, so that all is kept of it that is looked at."""
 PROMPT_BYTES = 120_000
 """That a prompt may have. A CLI that takes no prompt on standard input can be given it as one
 argument, which Linux lets have 131,071."""

@@ -230,13 +230,16 @@ class Retention(Model):
 class ProjectSpec(Model):
     model_config = {
         **Model.model_config,
-        "json_schema_extra": cel(
-            rule(
-                "!has(self.defaultAgent) || self.agents.exists(a, a.name == self.defaultAgent)",
-                "defaultAgent is not one of agents",
-                fieldPath=".defaultAgent",
+        "json_schema_extra": {
+            **cel(
+                rule(
+                    "!has(self.defaultAgent) || self.agents.exists(a, a.name == self.defaultAgent)",
+                    "defaultAgent is not one of agents",
+                    fieldPath=".defaultAgent",
+                ),
             ),
-        ),
+            **rules_of("models"),
+        },
     }
 
     repositories: Annotated[
@@ -269,7 +272,8 @@ class ProjectSpec(Model):
     models: Annotated[
         tuple[JudgingModel, ...], Field(max_length=8, json_schema_extra=list_map("name"))
     ] = ()
-    """Language models that judge work where a completion signal asks for one; the first does."""
+    """Language models that judge work where a signal or gate asks for one; the first, unless a gate
+    names another."""
     merge: Merge
     """How verified work lands."""
     attestation: Attestation | None = Field(

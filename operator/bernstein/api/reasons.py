@@ -158,7 +158,7 @@ class Reason(StrEnum):
     MODEL_NOT_FOUND = "ModelNotFound"
     """Neither the Project nor a table of prices knows the Task's model."""
     NO_MODEL = "NoModel"
-    """A completion signal asks a model, and the Project has none."""
+    """A completion signal or a gate asks a model that the Project does not have."""
     OPERATOR_TOO_OLD = "OperatorTooOld"
     """A signal or an adapter is unknown to this operator: the CRDs are newer than it."""
     INVALID_PATTERN = "InvalidPattern"
@@ -214,5 +214,8 @@ class VerdictReason(StrEnum):
     """Errored: a gate in Python raised, ended its process, or gave no result that can be read."""
     PLUGIN_SAYS_NO = "PluginSaysNo"
     """Failed: a gate in Python is against the change."""
+    PARTLY_MET = "PartlyMet"
+    """Passed: a model was asked, and finds that a part of what was asked for is missing, or that
+    something stands beside it."""
     JUDGE_RETRY = "JudgeRetry"
     """Failed: a model was asked, and finds that something of the step is missing or wrong."""

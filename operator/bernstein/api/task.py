@@ -35,7 +35,7 @@ from bernstein.api.requests import Answers, TaskRequests, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import RejectedWork, Verification
-from bernstein.api.waiting import TaskCancel
+from bernstein.api.waiting import Cancel
 
 MOST_ATTEMPTS = 30
 """That a status keeps; the oldest go first."""
@@ -101,7 +101,7 @@ class TaskSpec(Assignment):
         description="Who made the Task, where no Plan did, or stands for it: the user's own name, "
         "or it is refused. Written once, also later.",
     )
-    cancel: TaskCancel | None = None
+    cancel: Cancel | None = None
     """Ends the Task for good; its agent gets time to save its work."""
     requests: TaskRequests = ()
     """What is asked of it beside its work; answered once, in status.requests."""
@@ -253,8 +253,8 @@ class TaskStatus(WithWaiting):
     spend_usd: Money = "0"
     """US dollars that its sessions have cost so far, and models that were asked about its work."""
     spend_source: SpendSource | None = None
-    """Reported: by the agents' own counts. Computed: only models were asked. Unpriced: a price was
-    unknown, and nothing is counted. Unreported: the agent of a session tells no tokens."""
+    """Reported: by the agents' own counts. Computed: only models were asked. Unpriced: of a session
+    the price was unknown. Unreported: the agent of one tells no tokens. Neither is counted."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
     """How its last sessions ended, also those that count for no attempt."""
     history: Annotated[tuple[Move, ...], Field(max_length=MOST_MOVES)] = ()

@@ -41,7 +41,7 @@ class CheckResult(Model):
     verdict: VerdictWord
     """Passed, or Skipped because its condition is not met, lets the work on."""
     reason: Annotated[str, Field(max_length=64)] = ""
-    """Why, in one word, where it did not pass."""
+    """Why, in one word, where it did not pass, or not in all."""
     excused: bool | None = Field(
         default=None,
         description="It fails on the base, too, and the Project lets work on all the same.",

@@ -19,13 +19,10 @@ LONGEST_MESSAGE = 4096
 class Cancel(Model):
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)] = BY_USER
     """Why, for people; kept with everything that ends by it."""
-
-
-class TaskCancel(Cancel):
     by: UserName | None = Field(
         default=None,
-        description="Whose decision about its Plan ends it: a user, or `operator` where nobody "
-        "decided in time. Written by the operator alone. Absent: whoever wrote the reason.",
+        description="Who cancels: his own name. Of a Plan's Task the operator writes whose "
+        "decision about the Plan it was; `operator`: nobody decided in time. Absent: a user.",
     )
 
 
@@ -112,6 +109,11 @@ class Waiting(Model):
     until: datetime | None = Field(
         default=None,
         description="When it is tried again by itself. Absent: something else must change first.",
+    )
+    until_alone: datetime | None = Field(
+        default=None,
+        description="When it is tried again should nobody else look for the same: `until`, or "
+        "sooner. Absent: nobody could in its stead.",
     )
     scope: WaitScope = Field(default=WaitScope.TASK, description="Whom the cause concerns.")
     needs_person: bool = Field(

@@ -13,3 +13,9 @@ class Asks:
     """What the model is told: a name of `bernstein.checks.prompts`, in its current version."""
     form: str
     """In which form it has to answer: a word of `bernstein.core.judging.forms`."""
+    least: float | None = None
+    """Which score of 10 the work needs to pass; None: it gets no score."""
+    may_only_tell: bool = False
+    """Whether a Project may say that what it answers keeps nothing back."""
+    advises: bool = False
+    """What it answers keeps nothing back, whatever the Project says."""

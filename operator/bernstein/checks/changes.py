@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from bernstein.api.pod import Changed
 
-_PYTHON = (".py", ".pyi")
+_PYTHON = (".py", ".pyi", ".pyw")
 _TEST_FOLDERS = {"test", "tests", "__tests__", "spec"}
 _TEST_FILE = re.compile(
-    r"test_.*\.pyi?|.*_test\.(pyi?|go|rb|rs|c|cc|cpp)|conftest\.py"
+    r"test_.*\.py[iw]?|.*_test\.(py[iw]?|go|rb|rs|c|cc|cpp)|conftest\.py"
     r"|.*[._-](test|spec)\.[cm]?[jt]sx?|.*(Test|Tests|IT)\.(java|kt|cs|scala)|.*_spec\.rb"
 )
 _DEPENDENCY_FILE = re.compile(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bernstein.api.vocabulary import GateCondition, Severity
+from bernstein.checks.asks import Asks
 from bernstein.checks.reading import Reads
 
 
@@ -74,6 +75,6 @@ class Gate:
     """The changes that it runs for; for others it is Skipped."""
     default_on: bool
     """Whether it runs when the Project does not list it."""
-    runs: Command | Reads
+    runs: Command | Reads | Asks
     required: bool = True
     """Whether the work is blocked when it does not pass."""

@@ -20,6 +20,8 @@ DIGEST = 32
 """Characters of a check's digest."""
 SIGNAL = "signal-"
 """The beginning of a signal's name; its index among the Task's signals follows."""
+_LATER = ("files", "least")
+"""Fields of questions that came later: where they are empty, a digest is what it was before."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class CheckSpec:
     """What a check that asks a model asks of the judge Job; None for any other."""
     asked_of: tuple[str, ...] = ()
     """The model's provider and address: another one is another question."""
+    blocks: bool = True
+    """Whether what its model answers keeps work back, where the check is required."""
     is_last: bool = False
     """Where a model asks for one more attempt, a person decides: there were as many as it may ask
     for."""
@@ -84,7 +88,8 @@ class CheckSpec:
         paths = ["paths", self.paths] if self.paths else []
         plugin = ["plugin", *vars(self.plugin).values()] if self.plugin is not None else []
         model = ["asks", self.asks, self.asked_of] if self.asks is not None else []
-        content = [*asked, self.reads, *excused, *against, *least, *paths, *plugin, *model]
+        told = ["told alone"] if not self.blocks else []
+        content = [*asked, self.reads, *excused, *against, *least, *paths, *plugin, *model, *told]
         text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
@@ -96,7 +101,7 @@ class CheckSpec:
 
 def _fields_of(reads: Check | Asked) -> dict[str, Any]:
     """Those that a check had always, and the others where it has them."""
-    return {name: v for name, v in fields_of(reads).items() if name != "files" or v}
+    return {name: v for name, v in fields_of(reads).items() if name not in _LATER or v}
 
 
 @dataclass(frozen=True)

@@ -96,9 +96,9 @@ class Cluster:
         obj = await self._object(APPROVALS, name)
         return approvals.parse(obj) if obj else None
 
-    async def approvals(self) -> list[Approval]:
-        """All of the namespace; the oldest first."""
-        listed = await self.client.list(APPROVALS, self.namespace)
+    async def approvals(self, *, everywhere: bool = False) -> list[Approval]:
+        """All Approvals of the namespace or of all; the oldest first."""
+        listed = await self.client.list(APPROVALS, None if everywhere else self.namespace)
         return [approvals.parse(item) for item in sorted(listed.items, key=_age)]
 
     async def config_map(self, name: str) -> Object | None:
@@ -176,7 +176,7 @@ def progress_of(items: Iterable[Object]) -> dict[str, str]:
     return by_task
 
 
-def where(obj: Plan | Task, everywhere: bool) -> dict[str, str]:
+def where(obj: Approval | Plan | Task, everywhere: bool) -> dict[str, str]:
     """What a record says besides where objects of all namespaces are listed."""
     return {"namespace": obj.metadata.namespace} if everywhere else {}
 

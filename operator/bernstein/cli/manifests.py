@@ -29,10 +29,19 @@ def is_more_than_a_plan_file(path: str) -> bool:
     if _is_folder(path):
         return True
     try:
-        documents = plan_file.documents(plan_source.content(path))
+        documents = _documents(path)
     except (OSError, plan_file.PlanSyntaxError):
         return False
     return len(documents) > 1 or any(map(objects.is_ours, documents))
+
+
+def _documents(path: str) -> list[object]:
+    """What the file holds, and in place of a List what that holds. Raises OSError and
+    PlanSyntaxError."""
+    found: list[object] = []
+    for data in plan_file.documents(plan_source.content(path)):
+        found += objects.items_of(data) or [data]
+    return found
 
 
 def check(paths: list[str]) -> list[Checked]:
@@ -59,7 +68,7 @@ def _file(path: str, *, asked_for: bool) -> Checked | None:
     """None where nothing in it is ours, unless it was asked for by its name."""
     name = plan_source.called(path)
     try:
-        documents = plan_file.documents(plan_source.content(path))
+        documents = _documents(path)
     except OSError as error:
         return Checked(name, (), (FieldError("", f"cannot be read: {error.strerror}"),))
     except plan_file.PlanSyntaxError as error:

@@ -32,6 +32,14 @@ def is_ours(data: object) -> bool:
     return isinstance(data, dict) and str(data.get("apiVersion", "")).startswith(f"{GROUP}/")
 
 
+def items_of(data: object) -> list[object]:
+    """The objects of a List, as `kubectl get -o yaml` prints several; [] of anything else."""
+    if not isinstance(data, dict) or (data.get("apiVersion"), data.get("kind")) != ("v1", "List"):
+        return []
+    items = data.get("items")
+    return items if isinstance(items, list) else []
+
+
 def title(data: Mapping[str, Any]) -> str:
     """Kind and name, as people call it."""
     metadata = data.get("metadata")
@@ -44,7 +52,11 @@ def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
     if data["apiVersion"] != API_VERSION:
         text = f"apiVersion: {quoted(data['apiVersion'])} is not {API_VERSION}"
         return (FieldError("apiVersion", text),)
-    kind = _KINDS.get(str(data.get("kind")))
+    named = str(data.get("kind"))
+    kind = _KINDS.get(named)
+    if kind is None and any(other.name == named for other in crds.KINDS):
+        text = f"kind: the operator alone makes objects of the kind {quoted(named)}"
+        return (FieldError("kind", text),)
     if kind is None:
         known = ", ".join(sorted(_KINDS))
         return (FieldError("kind", f"kind: {quoted(data.get('kind'))} is none of {known}"),)

@@ -198,14 +198,26 @@ def refused(
     return CliError(answer.reason, text, helps)
 
 
-async def end_sessions(cluster: Cluster, reason: str) -> list[str]:
+async def end_sessions(cluster: Cluster, reason: str) -> dict[str, CliError | None]:
     """Ask for the end of every session of the namespace, at once and without a soft stop.
 
-    Returns the names of their Tasks, in the order of their age. One that ends meanwhile is refused
-    by the operator: nobody waits for the answers here.
+    Returns the names of their Tasks, in the order of their age, each with why it cannot be asked,
+    if so: that saves no other. One that ends meanwhile is refused by the operator: nobody waits for
+    the answers here.
     """
     check_reason(reason)
     at_work = [task for task in await cluster.tasks() if task.status.state in _WITH_SESSION]
+    asked: dict[str, CliError | None] = {}
     for task in at_work:
-        await ask(cluster, task, KILL, reason)
-    return [task.metadata.name for task in at_work]
+        try:
+            await ask(cluster, task, KILL, reason)
+        except UnknownUserError:
+            raise
+        except NotFound:
+            continue  # its session goes with it
+        except CliError as problem:
+            if problem.reason != "NotFound":
+                asked[task.metadata.name] = problem
+            continue
+        asked[task.metadata.name] = None
+    return asked

@@ -14,7 +14,7 @@ from bernstein.api.project import Probe
 from bernstein.api.requests import TaskRequest
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
-from bernstein.api.waiting import TaskCancel
+from bernstein.api.waiting import Cancel
 from bernstein.checks.spec import DIGEST, CheckSpec
 from bernstein.core.jobs import JobView
 
@@ -203,7 +203,7 @@ class CancelTasks:
     """Cancel these Tasks: their Plan was cancelled, or is delivered without them."""
 
     names: tuple[str, ...]
-    cancel: TaskCancel
+    cancel: Cancel
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,13 @@ class TaskSnapshot:
     budget."""
     at_work: Sequence[AtWork] = ()
     """The Tasks of its Plan that are at work; known where a start is decided."""
+    crowd: int = 0
+    """How many Tasks of the Project wait for the same before a check can run, such as an image,
+    where one before this one tries for all; 0: it tries itself. Known where its own next step is
+    decided."""
+    resting: int = 0
+    """How many other Tasks of the Project wait to try again what moves refs, where a new pod alone
+    shows whether it can. Known where its own next step is decided."""
     upstreams: Upstreams = field(default_factory=Upstreams)
     refused: str | None = None
     """Why the API server will not have its session."""
@@ -227,6 +234,9 @@ class PlanSnapshot:
     """Why the API server will not have one of its Tasks."""
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """Those that ask about this Plan, by name."""
+    resting: int = 0
+    """How many other Plans of the Project wait to try one of their Jobs again, where a new pod
+    alone shows whether it can."""
     tallied: Tallied | None = None
     """What its Tasks come to; None: nobody has reckoned yet."""
 

@@ -17,8 +17,14 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import LONGEST_MESSAGE, Tried, Waiting, WaitReason, WaitScope
 from bernstein.core import diagnosis
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import policy
-from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS, longest_wait
+from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons.waits import (
+    PROBE_SECONDS,
+    SOON_SECONDS,
+    SOON_TRIES,
+    longest_wait,
+    seconds_to_wait,
+)
 from bernstein.core.remedies import remedy_of
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import without_quotes
@@ -27,6 +33,8 @@ MESSAGE = 1500
 """Characters of the message about something that failed."""
 RESTS = "nothing starts until it is resumed"
 """Said of a suspended Plan of which nothing is at work any more."""
+JOBS_PER_SECOND = 4
+"""So many try at most what each tries for itself, in one Project."""
 SKEW_SECONDS = 60
 """So much the clocks of two replicas may differ."""
 
@@ -56,6 +64,7 @@ def wait(
     now: datetime,
     *,
     seconds: float | None = None,
+    alone: float | None = None,
     needs_person: bool = False,
     remedy: str | None = None,
     project: Project | None = None,
@@ -63,9 +72,10 @@ def wait(
 ) -> Waiting:
     """The waiting for this reason, from now on; whatever is given, it fits into a status.
 
-    `seconds`: until it is tried again by itself; None: something else must change. `remedy`: what
-    helps in this very case; None: that of the reason, where a person is needed. Conditions say the
-    same, so that nobody is quoted here either.
+    `seconds`: until it is tried again by itself; None: something else must change. `alone`: the
+    same should nobody else look for what it waits for, no more than these; None: nobody could.
+    `remedy`: what helps in this very case; None: that of the reason, where a person is needed.
+    Conditions say the same, so that nobody is quoted here either.
     """
     text = without_quotes(text)
     if remedy is None:
@@ -75,6 +85,7 @@ def wait(
         message=_with(text, remedy),
         since=now,
         until=None if seconds is None else now + timedelta(seconds=seconds),
+        until_alone=None if alone is None or seconds is None else now + timedelta(seconds=alone),
         scope=scope_of(reason),
         needs_person=needs_person,
         tried=tried,
@@ -117,21 +128,24 @@ def held(
     now: datetime,
     seconds: float | None = PROBE_SECONDS,
     *,
+    alone: float | None = None,
     needs_person: bool = True,
     remedy: str | None = None,
 ) -> S:
     """The status that waits because this failed: for `seconds`, or until the Project changes.
 
-    None: only a change of the Project ends it.
+    None: only a change of the Project ends it. `alone`: see `wait`.
     """
     times = tries(status, reason, project)
-    if seconds is not None and _shows_alone(reason, text, project):
-        seconds = min(seconds, SOON_SECONDS)
+    if seconds is not None and _misses_of(project, reason, text):
+        alone = min(seconds if alone is None else alone, SOON_SECONDS)
+        seconds = alone if _shows_alone(reason, text, project) else seconds
     new = wait(
         reason,
         sanitise(text, MESSAGE),
         now,
         seconds=seconds,
+        alone=alone,
         needs_person=needs_person,
         remedy=remedy,
         project=project,
@@ -175,7 +189,8 @@ def trying(status: S, project: Project | None) -> S:
         return goes_on(status)
     if waiting.tried is None or waiting.tried.reason != waiting.reason:
         return goes_on(status)
-    return status.model_copy(update={"waiting": waiting.model_copy(update={"until": None})})
+    tries_it = waiting.model_copy(update={"until": None, "until_alone": None})
+    return status.model_copy(update={"waiting": tries_it})
 
 
 def is_trying(status: Waits) -> bool:
@@ -239,9 +254,12 @@ def is_mended(waiting: Waiting, project: Project | None) -> bool:
     return waiting.tried.generation != _generation(project)
 
 
-def seconds_left(waiting: Waiting | None, project: Project | None, now: datetime) -> float | None:
+def seconds_left(
+    waiting: Waiting | None, project: Project | None, now: datetime, *, leads: bool = False
+) -> float | None:
     """Seconds until it is tried again; None: no time keeps it back.
 
+    `leads`: of those that wait for the same it is the one that tries for all, or the only one.
     A time that is further away than one ever waits for this reason was set before the time of day
     went back: it is over.
     """
@@ -250,9 +268,40 @@ def seconds_left(waiting: Waiting | None, project: Project | None, now: datetime
     left = (waiting.until - now).total_seconds()
     if not 0 < left <= longest_wait(waiting.reason) + SKEW_SECONDS:
         return None
-    if _shows_alone(waiting.reason, waiting.message, project):
-        left = min(left, (waiting.since - now).total_seconds() + SOON_SECONDS)
+    if waiting.until_alone is not None and _is_alone(waiting, project, leads):
+        left = min(left, (waiting.until_alone - now).total_seconds())
     return left if left > 0 else None
+
+
+def _is_alone(waiting: Waiting, project: Project | None, leads: bool) -> bool:
+    """Whether nobody else looks for what it waits for."""
+    if _shows_alone(waiting.reason, waiting.message, project):
+        return True
+    missed = secrets_missed(waiting.reason, waiting.message)
+    return leads and not missed & missed_by_probe(project)
+
+
+def seconds_to_next_try(
+    reason: str,
+    text: str,
+    times: int,
+    project: Project | None,
+    crowd: int = 0,
+    resting: int = 0,
+) -> int:
+    """Seconds until what has failed `times` times in a row, in these words, is tried again.
+
+    `crowd`: how many wait for the same, where one of them tries it for all; 0: this is that one, or
+    there is none. `resting`: how many others try the like each for itself. However many they are,
+    together they try it a few times a second at most.
+    """
+    elsewhere = bool(diagnosis.secrets_named(text) & missed_by_probe(project))
+    seconds = seconds_to_wait(reason, times, elsewhere=elsewhere)
+    if policy(reason).retry is not Retry.SOON:
+        return seconds
+    if crowd:
+        seconds = max(seconds_to_wait(reason, SOON_TRIES, elsewhere=True), crowd)
+    return min(max(seconds, resting // JOBS_PER_SECOND), PROBE_SECONDS)
 
 
 def secrets_missed(reason: str, message: str) -> frozenset[str]:
@@ -277,9 +326,13 @@ def _shows_alone(reason: str, message: str, project: Project | None) -> bool:
     the kubelet looks, and tries may be rare: the probe tells when it is there.
     """
     missed = secrets_missed(reason, message)
-    if not missed or project is None:
-        return False
-    return bool(missed & _secrets_of(project)) and not missed & missed_by_probe(project)
+    return _misses_of(project, reason, message) and not missed & missed_by_probe(project)
+
+
+def _misses_of(project: Project | None, reason: str, message: str) -> bool:
+    """Whether it waits for a missing Secret of the Project."""
+    missed = secrets_missed(reason, message)
+    return project is not None and bool(missed & _secrets_of(project))
 
 
 def _secrets_of(project: Project) -> frozenset[str]:

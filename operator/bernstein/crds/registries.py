@@ -54,33 +54,65 @@ def _signal_rules() -> Iterator[CelRule]:
 
 def _gate_rules() -> Iterator[CelRule]:
     """A command and an image are needed where nothing is built in and no class says what to do, and
-    refused where nothing runs; what reads shares its time."""
+    refused where nothing runs; what shares a Job shares its time."""
     own = f"!({_is('name', gates.names(), always_list=True)})"
-    reads = _is("name", gates.that_read(), always_list=True)
+    shares = _is("name", gates.that_execute_nothing(), always_list=True)
     bare = f"{own} && !has(self.plugin)"
     yield needs("command", bare, "a gate that is not built in needs a command, or plugin: Python")
     yield needs("image", bare, "a gate that is not built in needs an image, or plugin: Python")
     built_in = _is("name", gates.names(), always_list=True)
     yield refuses("plugin", built_in, "a gate in Python needs a name that no built-in gate has")
     yield refuses("command", "has(self.plugin)", "a gate in Python takes no command")
-    yield refuses("command", reads, "this gate executes nothing and takes no command")
-    yield refuses("image", reads, "this gate executes nothing and takes no image")
-    yield refuses("paths", reads, "this gate shares a Job with others: it runs for any path")
+    yield refuses("command", shares, "this gate executes nothing and takes no command")
+    yield refuses("image", shares, "this gate executes nothing and takes no image")
+    yield refuses("paths", shares, "this gate shares a Job with others: it runs for any path")
     yield refuses(
         "timeoutSeconds",
-        reads,
-        "this gate shares a Job with others that read: set gates.timeoutSeconds",
+        shares,
+        "this gate shares a Job with others: set gates.timeoutSeconds",
     )
     own_to_them = {
         "severity": gates.of_severity(),
         "tolerance": gates.that_measure(),
         "minimumScore": gates.that_score(),
+        "model": gates.that_ask(),
+        "blockOnNo": gates.that_may_only_tell(),
     }
     for field, takes in own_to_them.items():
         told = f"only {_and(takes)} {_verb('take', takes)} '{field}'"
         yield refuses(field, f"!({_is('name', takes, always_list=True)})", told)
-        alone = f"'{field}' is for the gate's own command: say it in yours"
-        yield refuses(field, "has(self.command)", alone)
+        if not set(takes) <= {*gates.that_execute_nothing()}:  # which take no command anyway
+            alone = f"'{field}' is for the gate's own command: say it in yours"
+            yield refuses(field, "has(self.command)", alone)
+    shared = gates.that_ask_for_a_share()
+    yield rule(
+        f"!({_is('name', shared, always_list=True)}) || !has(self.minimumScore) || "
+        "self.minimumScore <= 1.0",
+        f"'minimumScore' of {_and(shared)} is a share, from 0 to 1",
+        fieldPath=".minimumScore",
+    )
+    advise = gates.that_advise()
+    yield rule(
+        f"!({_is('name', advise, always_list=True)}) || !has(self.required) || !self.required",
+        f"{_and(advise)} only {_verb('advise', advise)}, and can keep nothing back",
+        fieldPath=".required",
+    )
+
+
+def _model_rules() -> Iterator[CelRule]:
+    """Of a Project: what its gates ask is there."""
+    asks = gates.that_ask()
+    yield rule(
+        "!self.gates.enabled || size(self.models) > 0 || !self.gates.pipeline.exists(g, "
+        f"g.name in {list(asks)} && !has(g.command) && (!has(g.enabled) || g.enabled))",
+        f"{_and(asks)} {_verb('ask', asks)} a model: the Project needs one in models",
+        fieldPath=".models",
+    )
+    yield rule(
+        "self.gates.pipeline.all(g, !has(g.model) || self.models.exists(m, m.name == g.model))",
+        "a gate's 'model' is the name of one of models",
+        fieldPath=".gates.pipeline",
+    )
 
 
 # --- adapters -----------------------------------------------------------------------------------
@@ -120,6 +152,7 @@ _WORDS: Final[Mapping[str, Callable[[], Collection[str]]]] = {
 _RULES: Final[Mapping[str, Callable[[], Iterator[CelRule]]]] = {
     "signals": _signal_rules,
     "gates": _gate_rules,
+    "models": _model_rules,
     "adapters": _adapter_rules,
 }
 

@@ -18,6 +18,7 @@ from bernstein.api.project import Project
 from bernstein.api.task import Task
 from bernstein.checks import gates, signals
 from bernstein.checks.signal import SignalKind
+from tests.control_plane.objects import JUDGE
 from tests.unit.checks import examples
 
 Object = dict[str, Any]
@@ -83,14 +84,15 @@ def _agent(adapter: agents.Adapter) -> Object:
 
 
 def _of_gates() -> dict[str, Pair]:
-    executing = next(name for name in gates.names() if name not in gates.that_read())
+    silent = gates.that_execute_nothing()
+    executing = next(name for name in gates.names() if name not in silent)
     built_in, own = {"name": gates.names()[0]}, {"name": "my_own", "command": "true", "image": "i"}
     plugin = {"name": "my_own", "plugin": "Python"}
     refused = {
         "command": "this gate executes nothing and takes no command",
         "image": "this gate executes nothing and takes no image",
         "paths": "this gate shares a Job with others: it runs for any path",
-        "timeoutSeconds": "this gate shares a Job with others that read: set gates.timeoutSeconds",
+        "timeoutSeconds": "this gate shares a Job with others: set gates.timeoutSeconds",
     }
     values: Object = {"command": "true", "image": "i", "timeoutSeconds": 5, "paths": ["a"]}
     return (
@@ -109,12 +111,27 @@ def _of_gates() -> dict[str, Pair]:
         | {
             message: Pair(
                 {"name": executing, field: values[field]},
-                tuple({"name": name, field: values[field]} for name in gates.that_read()),
+                tuple({"name": name, field: values[field]} for name in silent),
             )
             for field, message in refused.items()
         }
         | dict(_of_settings())
+        | _of_demands()
     )
+
+
+def _of_demands() -> dict[str, Pair]:
+    """What is not the same for all gates that take a field."""
+    return {
+        "'minimumScore' of mutation_testing and agent_test_mutation is a share, from 0 to 1": Pair(
+            {"name": "mutation_testing", "minimumScore": 1},
+            tuple({"name": n, "minimumScore": 1.01} for n in gates.that_ask_for_a_share()),
+        ),
+        "test_expansion only advises, and can keep nothing back": Pair(
+            {"name": "test_expansion", "required": False},
+            tuple({"name": n, "required": True} for n in gates.that_advise()),
+        ),
+    }
 
 
 def _of_settings() -> Iterable[tuple[str, Pair]]:
@@ -123,9 +140,11 @@ def _of_settings() -> Iterable[tuple[str, Pair]]:
         "severity": ("low", gates.of_severity()),
         "tolerance": (1.5, gates.that_measure()),
         "minimumScore": (0.5, gates.that_score()),
+        "model": (JUDGE["name"], gates.that_ask()),
+        "blockOnNo": (False, gates.that_may_only_tell()),
     }
     for message, field, _ in _rules(Project, "gates", "pipeline"):
-        if field not in settings:
+        if field not in settings or message in _of_demands():
             continue
         value, takes = settings[field]
         good = {"name": takes[0], field: value}

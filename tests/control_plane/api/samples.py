@@ -17,6 +17,8 @@ _CHOSEN: dict[str, Any] = {
     "pipeline[].severity": _GONE,
     "pipeline[].tolerance": _GONE,
     "pipeline[].minimumScore": _GONE,
+    "pipeline[].model": _GONE,
+    "pipeline[].blockOnNo": _GONE,
     ".approval.aboveUsd": _GONE,
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
 }

@@ -22,7 +22,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, Invalid
 from bernstein.kube.resource import Object, Resource
 from tests.control_plane.conftest import eventually
-from tests.control_plane.objects import KINDS, valid
+from tests.control_plane.objects import JUDGE, KINDS, valid
 from tests.patterns import in_python
 
 Schema = dict[str, Any]
@@ -92,6 +92,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "completionSignals[].status": _SERVICE,
     "completionSignals[].contains": _FILE,
     "completionSignals[].command": _TEST,
+    "completionSignals[].criteria": {"type": "llm_review"},
     "completionSignals[].timeoutSeconds": _TEST,
     "steps[].goal": {},
     "to[].ipBlock": {},
@@ -101,10 +102,13 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "pipeline[].name": {"command": "true", "image": "i"},
     "pipeline[].severity": {"name": "security_scan"},
     "pipeline[].tolerance": {"name": "complexity_check"},
-    "pipeline[].minimumScore": {"name": "mutation_testing"},
+    "pipeline[].minimumScore": {"name": "review_rubric"},
+    "pipeline[].model": {"name": "review_rubric"},
 }
 """What else an object must have, or must not have, with a field in it."""
 
+NAMES = {"pipeline[].model": "spec.gates.pipeline"}
+"""Fields that name one of another list, and where the rule stands that looks for it there."""
 
 OF_WHO_WRITES = (("author",), ("decision",), ("decidedBy",), ("reason",), ("cancel", "by"))
 """Fields about which policies ask who writes them; the schema has taken their values by then."""
@@ -220,8 +224,8 @@ def _ending(table: Mapping[str, Any], path: Path) -> Any:
 
 
 def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
-    """A valid object of the kind, but with this value there."""
-    obj = valid(kind, "")
+    """A valid object of the kind, but with this value there; a gate has a model to ask."""
+    obj = valid(kind, "", **({"models": [{**JUDGE}]} if "pipeline" in path else {}))
     place: Any = obj
     for depth, part in enumerate(path):
         here = path[: depth + 1]
@@ -313,11 +317,15 @@ async def test_what_just_fits_is_taken(
 
 
 def _fitting(obj: Object, user: str) -> Object:
-    """An agent has the name of the default one; people ask for things in their own name."""
+    """An agent has the name of the default one, and a model that of the one that a gate asks;
+    people ask for things in their own name."""
     for request in obj["spec"].get("requests", ()):
         request["by"] = user
     if "defaultAgent" in obj["spec"]:
         obj["spec"]["agents"][0]["name"] = obj["spec"]["defaultAgent"]
+    for gate in obj["spec"].get("gates", {}).get("pipeline", ()):
+        if "model" in gate:
+            obj["spec"]["models"][0]["name"] = gate["model"]
     return obj
 
 
@@ -331,7 +339,8 @@ async def test_what_is_wrong_by_one_is_refused_and_the_field_is_named(
             await writer.create(KINDS[kind], obj)
         except Invalid as refusal:
             # Beside it: that the rules were not looked at.
-            causes = {c["field"] for c in refusal.details["causes"]} - {"<nil>"}
+            causes = {c["field"] for c in refusal.details["causes"]}
+            causes -= {"<nil>", _ending(NAMES, limit.path)}
             return None if causes == {shown(limit.path)} else f"{limit}: {sorted(causes)}"
         return f"{limit}: it is taken"
 

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from bernstein import crds
+from bernstein.checks import gates
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Invalid
 from bernstein.kube.resource import Object
 from tests.control_plane.api import registry_pairs
 from tests.control_plane.api.registry_pairs import Pair
-from tests.control_plane.objects import KINDS, valid
+from tests.control_plane.objects import JUDGE, KINDS, valid
 
 IMMUTABLE = "the field is immutable"
 ONE_WAY = "cannot be changed or taken back"
@@ -110,11 +111,29 @@ EXPRESSIONS = {
         [EXPRESSION] * 8 + [TEXT] * 12, ([*[EXPRESSION] * 8, EXPRESSION | {"contains": "e"}],)
     )
 }
+
+
+def _gated(pipeline: list[Object], **spec: Any) -> Object:
+    """The specification of a Project with these gates."""
+    given = {"gates": {"pipeline": pipeline}, "models": [{**JUDGE}], **spec}
+    found: Object = valid("Project", "", **given)["spec"]
+    return found
+
+
 SPECS = {
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
         (valid("Project", "", defaultAgent="codex")["spec"],),
-    )
+    ),
+    "intent_verification, review_rubric and test_expansion ask a model: the Project needs one in "
+    "models": Pair(
+        _gated([{"name": "review_rubric", "enabled": False}], models=[]),
+        tuple(_gated([{"name": name}], models=[]) for name in gates.that_ask()),
+    ),
+    "a gate's 'model' is the name of one of models": Pair(
+        _gated([{"name": "review_rubric", "model": JUDGE["name"]}]),
+        (_gated([{"name": "review_rubric", "model": "nobody"}]),),
+    ),
 }
 
 BRANCHES = {
@@ -166,7 +185,7 @@ NETWORKS = {
     f"policy Unmanaged takes no '{field}'": Pair(
         {"policy": "Managed", field: ANYWHERE}, ({"policy": "Unmanaged", field: ANYWHERE},)
     )
-    for field in ("git", "checks", "agents")
+    for field in ("git", "checks", "agents", "models")
 }
 PEERS = {
     "a peer is an ipBlock, or has a podSelector, a namespaceSelector or both": Pair(
@@ -323,8 +342,9 @@ def _only(rule: Rule, refusal: Invalid) -> None:
 
 
 def _with(rule: Rule, namespace: str, value: Any) -> Object:
-    """A valid object that has this value where the rule stands."""
-    obj = valid(rule.kind, namespace)
+    """A valid object that has this value where the rule stands; a gate has a model to ask."""
+    models = {"models": [{**JUDGE}]} if "pipeline" in rule.path else {}
+    obj = valid(rule.kind, namespace, **models)
     if not rule.path:
         return {**obj, "metadata": {**obj["metadata"], **value, "namespace": namespace}}
     parts = rule.path.replace("[]", ".[]").split(".")
@@ -340,8 +360,8 @@ def _with(rule: Rule, namespace: str, value: Any) -> Object:
         place["type"] = "path_exists"
     if rule.path.endswith("completionSignals[].value"):
         place["type"] = "glob_exists"
-    if rule.path.endswith("pipeline[].image"):
-        place["name"] = "lint"
+    if "pipeline[]." in rule.path:
+        obj["spec"]["gates"]["pipeline"][0]["name"] = "lint"
     return obj
 
 
@@ -393,6 +413,8 @@ def _sample(schema: dict[str, Any], index: int) -> Any:
             return ("one", "two")[index]
         case "integer":
             return schema.get("minimum", 0) + index
+        case "boolean":
+            return index == 1
         case "array":
             return [_sample(schema["items"], index)]
         case "object":

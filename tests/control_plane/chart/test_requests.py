@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bernstein.kube.client import Client
-from bernstein.kube.errors import Forbidden
+from bernstein.kube.errors import Forbidden, Invalid
 from bernstein.kube.resource import Object
 from tests.control_plane.conftest import Person
 from tests.control_plane.objects import KINDS, OURS, TASKS, valid
@@ -53,20 +53,34 @@ async def test_a_request_that_an_object_is_made_with_is_in_the_makers_name(
     await editor.create(KINDS[kind], valid(kind, namespace, requests=[request(name)]))
 
 
-async def test_only_the_operator_says_whose_decision_a_cancel_is(
-    admin: Client, operator: Client, person: Person, namespace: str
+@BOTH
+async def test_one_cancels_in_ones_own_name_only(
+    admin: Client, person: Person, namespace: str, kind: str
 ) -> None:
-    await admin.create(TASKS, valid("Task", namespace))
+    await admin.create(KINDS[kind], valid(kind, namespace))
+    await admin.create(KINDS[kind], valid(kind, namespace, "two"))
+    editor, name = await person("edit"), account(namespace, "edit")
+    by_another, own = ({"cancel": {"reason": "no", "by": by}} for by in ("ann", name))
+    not_own = "must be the name of who cancels"
+
+    with pytest.raises(Forbidden, match=not_own):
+        await editor.patch(KINDS[kind], "one", namespace, {"spec": by_another})
+    with pytest.raises(Forbidden, match=not_own):
+        await editor.create(KINDS[kind], valid(kind, namespace, "three", **by_another))
+    await editor.patch(KINDS[kind], "one", namespace, {"spec": own})
+    await editor.patch(KINDS[kind], "two", namespace, {"spec": {"cancel": {"reason": "no"}}})
+    with pytest.raises(Invalid, match="cannot be changed or taken back"):
+        await editor.patch(KINDS[kind], "two", namespace, {"spec": own})
+
+
+async def test_the_operator_hands_on_whose_decision_a_cancel_is(
+    operator: Client, person: Person, namespace: str
+) -> None:
     of_plan = valid("Task", namespace, "two")
     of_plan["metadata"]["labels"] = OURS
     await operator.create(TASKS, of_plan)
     editor, signed = await person("edit"), {"spec": {"cancel": {"reason": "no", "by": "ann"}}}
 
-    with pytest.raises(Forbidden, match="written by the operator only"):
-        await editor.patch(TASKS, "one", namespace, signed)
-    with pytest.raises(Forbidden, match="written by the operator only"):
-        await editor.create(TASKS, valid("Task", namespace, "three", **signed["spec"]))
-    await editor.patch(TASKS, "one", namespace, {"spec": {"cancel": {"reason": "no"}}})
     await operator.patch(TASKS, "two", namespace, signed)
     # What stands already is no matter of who writes something else.
     await editor.patch(TASKS, "two", namespace, {"metadata": {"labels": {"a": "b"}}})

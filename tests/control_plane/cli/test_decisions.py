@@ -209,6 +209,7 @@ async def test_nobody_decides_by_a_role_of_the_cluster_with_the_program_or_with_
 
 async def test_a_viewer_sees_what_waits_and_changes_nothing(
     bernstein: Bernstein,
+    tools: Tools,
     person: Person,
     kubeconfig_of: KubeconfigOf,
     admin: Client,
@@ -225,8 +226,13 @@ async def test_a_viewer_sees_what_waits_and_changes_nothing(
         await bernstein("--json", *call, "--kubeconfig", config)
         for call in (("cancel", "one"), ("verify", "one"), ("retry", "one"), ("add-task", "x"))
     ]
+    cancel = json.dumps({"spec": {"cancel": {"reason": "no"}}})
+    patch = ("patch", "btask", "one", "-n", namespace, "--type", "merge", "-p", cancel)
+    patched = tools.run("kubectl", "--kubeconfig", config, *patch)
 
     assert [each["id"] for each in seen.json] == [NAME]
     told = [(answer.code, answer.json["error"]["reason"]) for answer in refused]
     assert told == [(1, "Forbidden")] * 4
+    assert patched.returncode != 0
+    assert "forbidden" in patched.stderr.lower()
     assert (await admin.get(TASKS, "one", namespace))["spec"] == before["spec"]

@@ -80,7 +80,7 @@ async def test_list_tasks_filters_and_gives_scripts_the_documented_names(
 
 
 async def test_cancel_asks_once_and_then_tells_the_state(
-    bernstein: Bernstein, admin: Client, operator: Client, namespace: str
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str, user: str
 ) -> None:
     task = await admin.create(TASKS, valid("Task", namespace, "mine"))
     closed = await admin.create(TASKS, valid("Task", namespace, "closed"))
@@ -95,7 +95,7 @@ async def test_cancel_asks_once_and_then_tells_the_state(
     assert again.json["id"] == "mine"
     assert over.out == "Task 'closed' has ended already (closed): nothing changed\n"
     live = await admin.get(TASKS, task["metadata"]["name"], namespace)
-    assert live["spec"]["cancel"] == {"reason": "Not needed"}
+    assert live["spec"]["cancel"] == {"reason": "Not needed", "by": user}
     assert "cancel" not in (await admin.get(TASKS, "closed", namespace))["spec"]
 
 
@@ -157,7 +157,7 @@ async def test_who_cancels_a_moment_after_somebody_else_changes_nothing(
 
 
 async def test_cancel_takes_a_plan_too_and_asks_which_when_both_have_the_name(
-    bernstein: Bernstein, admin: Client, namespace: str
+    bernstein: Bernstein, admin: Client, namespace: str, user: str
 ) -> None:
     await admin.create(PLANS, valid("Plan", namespace, "same"))
     await admin.create(TASKS, valid("Task", namespace, "same"))
@@ -170,7 +170,7 @@ async def test_cancel_takes_a_plan_too_and_asks_which_when_both_have_the_name(
     assert "write plan/same or task/same" in both.err
     assert plan.code == 0, plan.err
     live = await admin.get(PLANS, "same", namespace)
-    assert live["spec"]["cancel"] == {"reason": "Cancelled by user"}
+    assert live["spec"]["cancel"] == {"reason": "Cancelled by user", "by": user}
     assert "cancel" not in (await admin.get(TASKS, "same", namespace))["spec"]
     assert nothing.code == 1
     assert "there is no Task or Plan 'sam'" in nothing.err

@@ -94,8 +94,8 @@ async def test_the_end_of_every_session_of_the_namespace_is_asked_for_and_of_not
             body = {"status": {"state": state}}
             await operator.patch(TASKS, name, namespace, body, subresource="status")
 
-    assert await end_sessions(Cluster(admin, namespace), "a hard stop") == ["one"]
-    assert await end_sessions(Cluster(admin, namespace), "a hard stop") == ["one"]
+    assert await end_sessions(Cluster(admin, namespace), "a hard stop") == {"one": None}
+    assert await end_sessions(Cluster(admin, namespace), "a hard stop") == {"one": None}
 
     one, two = [await admin.get(TASKS, name, namespace) for name in ("one", "two")]
     (request,) = one["spec"]["requests"]

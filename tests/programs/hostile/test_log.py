@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -14,6 +15,7 @@ from bernstein.checks.content import secrets
 from bernstein.core import sanitise
 from bernstein.pods.session import live
 from bernstein.pods.session.live import Live
+from bernstein.pods.session.messages import harmless
 from bernstein.pods.session.private_keys import PrivateKeys
 
 TOKEN = "AKIA" + "Q3EGRIHBAJ6XVK2P"
@@ -101,3 +103,34 @@ def test_an_agent_says_nothing_in_our_name(path: Path, monkeypatch: pytest.Monke
     log = Log(path)
     log.shows.tell(said)
     assert log.read() == f"> {said}\n"
+
+
+SHORT, TIMES = 4_000, 8
+"""Characters of one text, and how many times as many the other has."""
+
+
+def growth(hostile: str) -> float:
+    """How many times as long the recorder looks at a text that is TIMES as long."""
+    seconds = []
+    for size in (SHORT, TIMES * SHORT):
+        text = hostile * (size // len(hostile))
+        looks = []
+        for _ in range(3):
+            begin = process_time()
+            harmless(text, size // 4)
+            looks.append(process_time() - begin)
+        seconds.append(min(looks))
+    return seconds[1] / seconds[0]
+
+
+@pytest.mark.parametrize("hostile", ["://", "sk-"])
+def test_no_output_takes_the_recorder_longer_than_its_length(
+    hostile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets.rules()
+
+    with monkeypatch.context() as taken:
+        taken.setattr(secrets, "WINDOW", 10**9)
+        assert growth(hostile) > 3 * TIMES, "where patterns see all of it at once"
+
+    assert growth(hostile) < 3 * TIMES

@@ -5,15 +5,18 @@ Each is first seen to pass where a mark, or a prefix, is believed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
 from bernstein.api.pod import Check
 from bernstein.checks import added
-from bernstein.checks.content import rules
+from bernstein.checks.content import rules, secrets
 from bernstein.checks.reading import ChangedFile
 from bernstein.pods.programs.inspect import judge
+from tests.unit.checks.content.test_secret_tokens import KEYS, TOKENS
 from tests.unit.checks.trees import Tree
 
 TOKEN = "key = 'AKIA" + "IOSFODNN7ABCDEFG'\n"
@@ -65,5 +68,41 @@ def test_a_prefix_before_a_private_key_blinds_no_scan(
     with monkeypatch.context() as taken:
         taken.setattr(rules, "_counts", lambda _, line, match: not rules._is_made_up(line, match))
         assert verdict(content) == "Passed", "where it is excused like any value it passes"
+
+    assert verdict(content) == "Failed"
+
+
+USUAL_KEY = re.compile(r"-{5}BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY-{5}")
+"""How it is written by those who hide nothing."""
+
+
+def of_the_usual_forms() -> tuple[rules.Rule, ...]:
+    """The rules without those of providers that the library does not know."""
+    others = [rule for rule in secrets.rules() if rule.kind not in ("access token", "private key")]
+    (key,) = (rule for rule in secrets.rules() if rule.kind == "private key")
+    return (*others, replace(key, find=USUAL_KEY.finditer))
+
+
+FORMS = of_the_usual_forms()
+DRESSED = {
+    **{f"a token: {name}": f"key = '{token}'\n" for name, token in TOKENS.items()},
+    **{f"a key: {name}": f"{key}\n" for name, key in KEYS.items()},
+}
+KNOWN_TO_OTHERS = {
+    *("a token: Slack bot", "a token: Slack that expires"),
+    *("a key: a carriage return", "a key: line ends of JSON"),
+}
+"""What another rule, or the usual form, finds, too."""
+
+
+@pytest.mark.parametrize("name", [name for name in DRESSED if name not in KNOWN_TO_OTHERS])
+def test_no_provider_and_no_spelling_blinds_the_scan(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = DRESSED[name].encode()
+
+    with monkeypatch.context() as taken:
+        taken.setattr(secrets, "rules", lambda: FORMS)
+        assert verdict(content) == "Passed", "where only the usual forms are known it passes"
 
     assert verdict(content) == "Failed"

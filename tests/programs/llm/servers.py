@@ -75,6 +75,16 @@ class Scripted:
         }
         self._http.state.script = scenario.parse(json.dumps(script))
 
+    def plays_to(self, asked: str, texts: Mapping[str, str]) -> None:
+        """Answers questions with `asked` in them: with each text whoever was told its words."""
+        script = {
+            "scenarios": [
+                {"name": told, "match": asked, "told": told, "turns": [{"text": text}]}
+                for told, text in texts.items()
+            ]
+        }
+        self._http.state.script = scenario.parse(json.dumps(script))
+
     @property
     def rows(self) -> list[dict[str, Any]]:
         """What was asked and answered, oldest first."""

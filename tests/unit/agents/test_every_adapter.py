@@ -60,6 +60,22 @@ def test_an_end_is_told_apart_from_another(adapter: Adapter) -> None:
 
 
 @every_adapter
+def test_who_looks_on_sees_something_of_a_run_before_its_end(adapter: Adapter) -> None:
+    parser = adapter.parser()
+    *before, last = examples.of_adapter(adapter.name).succeeds.stdout.splitlines()
+
+    shown = [told for line in before or [last] if (told := parser.feed(line))]
+
+    assert shown
+    assert parser.progress
+
+
+@every_adapter
+def test_what_a_cli_prints_beside_its_records_is_shown_as_it_is(adapter: Adapter) -> None:
+    assert adapter.parser().feed(b"warning: the proxy is slow\n") == "warning: the proxy is slow"
+
+
+@every_adapter
 def test_the_same_run_is_started_the_same_way(adapter: Adapter) -> None:
     assert adapter.invocation(RUN) == adapter.invocation(RUN)
 

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Callable
 
 import pytest
 
+from bernstein import agents
+from bernstein.agents.adapter import TEXT_LIMIT
 from bernstein.agents.low_confidence import CHARACTERS, found
 
+SAYING: dict[str, Callable[[str], list[bytes]]] = {
+    "generic": lambda text: [text.encode()],
+    "demo": lambda text: [json.dumps({"type": "result", "text": text}).encode()],
+    "codex": lambda text: [
+        json.dumps(
+            {"type": "item.completed", "item": {"type": "agent_message", "text": text}}
+        ).encode(),
+        b'{"type": "turn.completed"}',
+    ],
+}
+"""By adapter: the output of a run whose last message this is."""
 DONE = "All tests pass and the limiter is in place."
 
 
@@ -64,6 +79,20 @@ def test_only_the_last_2000_characters_of_a_message_count() -> None:
     assert found(phrase + "x" * (CHARACTERS - len(phrase))) == "", "it is no word of its own"
     assert found(phrase + " " + "x" * (CHARACTERS - len(phrase) - 1)) == "not sure"
     assert found(phrase + " " + "x" * (CHARACTERS - len(phrase))) == ""
+
+
+@pytest.mark.parametrize("adapter", agents.names())
+def test_a_run_keeps_as_much_of_its_last_message_as_is_looked_at(adapter: str) -> None:
+    phrase = "I'm not sure"
+    message = f"All is well. {phrase} {'x' * (CHARACTERS - len(phrase) - 1)}"
+    parser = agents.get(adapter).parser()
+    for line in SAYING[adapter](message):
+        parser.feed(line)
+
+    text = parser.finish(0, b"").text
+
+    assert found(text) == found(message) == "not sure"
+    assert len(text) == TEXT_LIMIT
 
 
 @pytest.mark.parametrize(

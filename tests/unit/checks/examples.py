@@ -22,10 +22,12 @@ class SignalExample:
 
 @dataclass(frozen=True)
 class GateExample:
-    """Trees that the gate passes and fails."""
+    """Trees that the gate passes and fails. Of one that asks a model: what that says of them."""
 
     passes: Tree
     fails: Tree
+    good: str = ""
+    bad: str = ""
 
 
 def of_signal(type_: str) -> SignalExample:

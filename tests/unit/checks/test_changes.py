@@ -17,6 +17,8 @@ def test_nothing_changed() -> None:
     [
         ("src/app.py", Changed(1, python=True)),
         ("stubs/app.pyi", Changed(1, python=True)),
+        ("app.pyw", Changed(1, python=True)),
+        ("test_app.pyw", Changed(1, python=True, tests=True)),
         ("README.md", Changed(1)),
         ("happy", Changed(1)),
         ("tests/data/x.json", Changed(1, tests=True)),

@@ -16,7 +16,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import LONGEST_MESSAGE, Waiting
 from bernstein.core import waiting
-from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS, seconds_to_wait
+from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status
@@ -117,7 +117,8 @@ def rarely(subject: Project, message: str = GONE) -> Waiting:
     """The waiting of what has tried so often that it tries every minute."""
     before = status()
     for _ in range(30):
-        wait = seconds_to_wait("SecretNotFound", waiting.tries(before, "SecretNotFound", subject))
+        times = waiting.tries(before, "SecretNotFound", subject)
+        wait = waiting.seconds_to_next_try("SecretNotFound", message, times, subject)
         before = waiting.held(before, "SecretNotFound", message, subject, NOW, wait)
     assert before.waiting is not None
     return before.waiting
@@ -143,6 +144,16 @@ def test_where_no_probe_waits_for_the_secret_each_try_is_15_s_after_the_last(
 
     assert held.until is not None
     assert held.until <= at(15)
+
+
+def test_who_has_waited_long_for_a_secret_that_no_probe_looks_for_rests_after_each_try() -> None:
+    held = rarely(told_by_probe(GONE)).model_copy(update={"since": at(-3600)})
+    assert waiting.seconds_left(held, project(), at(1)) == 7, "counted from the last try"
+
+    again = waiting.held(status(), "SecretNotFound", GONE, project(), NOW, 60).waiting
+    assert again is not None
+    again = again.model_copy(update={"since": at(-3600)})
+    assert waiting.seconds_left(again, project(), at(1)) == 7
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 import yaml
 
-from bernstein.agents.demo import OUTCOMES
+from bernstein.agents.demo import OUTCOMES, DemoParser
 from tests.unit.docs.pages import REFERENCE, ROOT, blocks, table
 
 PAGE = REFERENCE / "demo-scenario.md"
@@ -50,3 +50,9 @@ def test_its_script_can_be_played(agent: ModuleType) -> None:
     assert [next(iter(step)) for step in lie["steps"]] == ["say"]
     assert [next(iter(step)) for step in work["steps"]] == ["write", "usage"]
     assert agent.choose(scenario, "Add the parser", 7) == work
+
+
+def test_it_says_how_a_script_that_cannot_be_played_is_told(agent: ModuleType) -> None:
+    told = DemoParser().finish(agent.BAD_SCENARIO, b"demo-agent: the scenario has no task 'x'\n")
+
+    assert f"(`{told.outcome}`, exit code {agent.BAD_SCENARIO})" in PAGE.read_text()

@@ -52,6 +52,16 @@ FIRST_SEEN_TO_WORK = {
     "last words of wide characters": "test_free_failures.py",
     "`.gitignore` of 100,000 rules": "test_walker_limits.py",
     "the operator's token used": "test_policies_off.py",
+    "to be `github.com`": "hostile/test_names.py",
+    "`allowBaseFailures` excuses": "hostile/test_verdicts.py",
+    "`os._exit(127)`": "hostile/test_verdicts.py",
+    "pod deleted once it has failed": "hostile/test_pods_of_others.py",
+    "a result of its own": "hostile/test_pods_of_others.py",
+    "`blockOwnerDeletion`": "hostile/test_pods_of_others.py",
+    "after an approval": "hostile/test_approved_work.py",
+    "tokens of other providers": "hostile/test_scans.py",
+    "another `LICENSE`": "test_inspect.py",
+    "`://` thousands of times": "hostile/test_log.py",
     "writes into the launcher's memory": "test_launcher.py",
 }
 
@@ -62,6 +72,17 @@ def test_an_attack_names_the_test_that_sees_it_work_first(tried: str, shown_in: 
 
     assert rows
     assert any(shown_in in row[2] for row in rows)
+
+
+IN_FULL = ("tests/programs/", "tests/control_plane/", "tests/e2e/")
+"""Where a payload meets the real program, the real API server, or a real pod."""
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[cells[0][:50] for cells in ROWS])
+def test_what_was_tried_is_tried_on_more_than_a_decision(row: list[str]) -> None:
+    named = re.findall(r"`([^`]+)`", row[2])
+
+    assert any(each.startswith(IN_FULL) for each in named), row[0]
 
 
 def test_every_admission_policy_of_the_chart_has_its_row() -> None:

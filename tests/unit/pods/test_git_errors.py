@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from bernstein.core.reasons import policy
 from bernstein.core.sanitise import quoted, without_quotes
 from bernstein.pods.git.errors import from_output
 
 FATAL = "fatal: unable to access 'https://git.example/app.git/': "
+GONE = "fatal: repository 'https://git.example/app.git/' not found"
 CAUSES = {
     "Could not resolve host: git.example": "its name is not known here",
     "Failed to connect to git.example port 443 after 3 ms: Couldn't connect to server": (
@@ -29,6 +31,34 @@ def test_who_cannot_be_reached_is_named_and_why(words: str) -> None:
     ours = without_quotes(found.message)
     assert ours.startswith(f"the git server at 'git.example' cannot be used: {CAUSES[words]}")
     assert quoted(found.message) == f"{FATAL}{words}"
+
+
+@pytest.mark.parametrize("pushing", [False, True])
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"remote: Repository not found.\n{GONE}",
+        "remote: \nremote: The project you were looking for could not be found or you don't have "
+        f"permission to view it.\nremote: \n{GONE}",
+        f"remote: Not found.\n{GONE}",
+        "remote: TF401019: The Git repository with name or identifier app does not exist or you do "
+        f"not have permissions for the operation you are attempting.\n{GONE}",
+        f"{FATAL}The requested URL returned error: 404",
+        "error: RPC failed; HTTP 404 curl 22 The requested URL returned error: 404\n"
+        "send-pack: unexpected disconnect while reading sideband packet\n"
+        "fatal: the remote end hung up unexpectedly",
+    ],
+    ids=["github", "gitlab", "gitea", "azure", "404", "push"],
+)
+def test_not_found_of_a_forge_is_that_this_account_does_not_see_the_repository(
+    words: str, pushing: bool
+) -> None:
+    found = from_output(words.encode(), pushing=pushing, host="git.example")
+
+    assert found.reason == "RepositoryAuthFailed"
+    ours = without_quotes(found.message)
+    assert ours.startswith("this account does not see the repository at 'git.example'")
+    assert policy(found.reason).remedy.startswith("Check the url, and user name and password")
 
 
 @pytest.mark.parametrize(

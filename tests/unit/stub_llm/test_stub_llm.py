@@ -38,6 +38,8 @@ scenarios:
   - {name: broken, match: "[broken]", turns: [{stream_error: {code: server_error}, text: x}]}
   - {name: cut, match: "[cut]", turns: [{disconnect: true, text: x}]}
   - {name: hang, match: "[hang]", turns: [{hang: true, text: x}]}
+  - {name: terse, match: "[who]", told: Be terse., turns: [{text: "yes"}]}
+  - {name: anybody, match: "[who]", turns: [{text: "yes, of course"}]}
   - {name: other, turns: [{text: nothing matched}]}
 """
 
@@ -109,6 +111,15 @@ def test_a_connection_can_be_dropped(caller: Caller) -> None:
     with pytest.raises(httpx.RemoteProtocolError):
         caller.ask("[dropped]")
     assert caller.ask("[dropped]").status_code == 200
+
+
+def test_what_the_model_is_told_may_choose_between_answers_to_the_same_question(
+    caller: Caller,
+) -> None:
+    asked = [caller.ask("[who]", instructions=told) for told in ("Be terse.", "Be kind.")]
+
+    said = [output(answer)["content"][0]["text"] for answer in asked]
+    assert said == ["yes", "yes, of course"]
 
 
 def test_a_stream_ends_with_the_whole_response(caller: Caller) -> None:

@@ -70,6 +70,11 @@ def _refuses_a_cancel(pair: Pair) -> bool:
     )
 
 
+def _says_who_cancelled(pair: Pair) -> bool:
+    was, now = (status.get("history", [])[-1:] for status in (pair.recorded, pair.today))
+    return bool([{**move, "actor": "user"} for move in was] == now != was)
+
+
 def _delivery(pair: Pair, **otherwise: Any) -> bool:
     """Whether today's is the recorded one but for these fields, and the next Job has no number
     yet."""
@@ -427,6 +432,12 @@ CHANGES = (
         "Task",
         ("delivery",),
         _is_judged_first,
+    ),
+    Change(
+        "who cancels an orphan has made it Failed, too",
+        "Task",
+        ("history",),
+        _says_who_cancelled,
     ),
     *LEDGER,
     *RETENTION,

@@ -21,7 +21,9 @@ class Asked:
     criteria: str = ""
     """What the change is to meet, in the words of whoever asks; may be empty."""
     model: str = ""
-    """The provider's name of the model; "": the Project has none."""
+    """The provider's name of the model; "": the Project does not have it."""
+    least: float | None = None
+    """Which score the work needs to pass, where the model gives one; of 10."""
 
 
 @dataclass(frozen=True, slots=True)

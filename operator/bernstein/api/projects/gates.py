@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bernstein.api.meta import Image, Model, RelativePath, cel, list_map, rule, rules_of
+from bernstein.api.meta import Image, Line, Model, RelativePath, cel, list_map, rule, rules_of
 from bernstein.api.pod import OUR_JOBS
 from bernstein.api.vocabulary import Severity, WrittenCondition
 
@@ -67,8 +67,15 @@ class GateSettings(Model):
     """Findings of this severity and above count; absent: high."""
     tolerance: Annotated[float, Field(ge=0, le=1000)] | None = None
     """How much worse than on the base a measure may be, in per cent; absent: as the gate says."""
-    minimum_score: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Share of the faults put into code that tests must notice; absent: as the gate says."""
+    minimum_score: Annotated[float, Field(ge=0, le=10)] | None = Field(
+        default=None,
+        description="Share of the faults put into code that tests must notice, or points of 10 "
+        "that a model must give; absent: as the gate says.",
+    )
+    model: Line | None = None
+    """Which of the Project's models is asked; absent: the first."""
+    block_on_no: bool | None = None
+    """false: what the model answers is shown and keeps nothing back; absent: true."""
 
 
 class Gates(Model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bernstein.checks.asks import Asks
 from bernstein.checks.gate import Command, Gate
 from bernstein.checks.gates import (
     agent_test_mutation,
@@ -24,6 +25,7 @@ from bernstein.checks.gates import (
     tests,
     type_check,
 )
+from bernstein.checks.gates.asking import intent_verification, review_rubric, test_expansion
 from bernstein.checks.reading import UNKNOWN, Reads
 
 GATES: tuple[Gate, ...] = (
@@ -39,10 +41,13 @@ GATES: tuple[Gate, ...] = (
     coverage_delta.GATE,
     dep_audit.GATE,
     import_cycle.GATE,
+    intent_verification.GATE,
     mutation_testing.GATE,
     dead_code.GATE,
     comment_quality.GATE,
     large_file.GATE,
+    review_rubric.GATE,
+    test_expansion.GATE,
     agent_test_mutation.GATE,
     benchmark.GATE,
     migration_reversibility.GATE,
@@ -55,8 +60,28 @@ def names() -> tuple[str, ...]:
 
 
 def that_read() -> tuple[str, ...]:
-    """Names of the gates that execute nothing, and so take no command."""
+    """Names of the gates that only read a commit."""
     return tuple(gate.name for gate in GATES if isinstance(gate.runs, Reads))
+
+
+def that_ask() -> tuple[str, ...]:
+    """Names of the gates that a model answers."""
+    return tuple(gate.name for gate in GATES if isinstance(gate.runs, Asks))
+
+
+def that_execute_nothing() -> tuple[str, ...]:
+    """Names of the gates that read or ask, and so take no command."""
+    return tuple(gate.name for gate in GATES if not isinstance(gate.runs, Command))
+
+
+def that_may_only_tell() -> tuple[str, ...]:
+    """Names of the gates of which a Project may say that their answers keep nothing back."""
+    return tuple(g.name for g in GATES if isinstance(g.runs, Asks) and g.runs.may_only_tell)
+
+
+def that_advise() -> tuple[str, ...]:
+    """Names of the gates that never keep anything back."""
+    return tuple(g.name for g in GATES if isinstance(g.runs, Asks) and g.runs.advises)
 
 
 def of_severity() -> tuple[str, ...]:
@@ -70,10 +95,16 @@ def that_measure() -> tuple[str, ...]:
     return tuple(n for n, c in commands if isinstance(c, Command) and c.tolerance is not None)
 
 
-def that_score() -> tuple[str, ...]:
-    """Names of the gates that ask for a share of faults, and so have one."""
+def that_ask_for_a_share() -> tuple[str, ...]:
+    """Names of the gates that ask for a share of faults, from 0 to 1."""
     commands = ((gate.name, gate.runs) for gate in GATES)
     return tuple(n for n, c in commands if isinstance(c, Command) and c.least is not None)
+
+
+def that_score() -> tuple[str, ...]:
+    """Names of the gates that ask for a score: such a share, or points of 10."""
+    asking = tuple(g.name for g in GATES if isinstance(g.runs, Asks) and g.runs.least is not None)
+    return (*that_ask_for_a_share(), *asking)
 
 
 def of(name: str) -> Gate:

@@ -32,8 +32,8 @@ _NAMES = " -o ".join(
     f"-path '*/{name}'" for name in (".*", "node_modules/*", "__pycache__/*", "__editable__.*")
 )
 _PASSED_OVER = (
-    rf"find . -name .git -prune -o \( -name '*.py' -o -name '*.pyi' \) \( {_NAMES} \)"
-    r" \( -type f -o -type l -exec test -f {} \; \)"
+    rf"find . -name .git -prune -o \( \( -name '*.py' -o -name '*.pyi' \) \( {_NAMES} \)"
+    r" -o -name '*.pyw' \) \( -type f -o -type l -exec test -f {} \; \)"
 )
 _OURS = '-p "$TMPDIR/pyrightconfig.json"'
 _BEFORE = f"set -e; export PYRIGHT_PYTHON_IGNORE_WARNINGS=1; {_UNMARKED}{_CONFIGURED}"

@@ -27,7 +27,13 @@ class Prompt:
 
 
 _NAME = re.compile(r"[a-z_]+\.v[0-9]+")
-CURRENT: Final = {"llm_review": 1, "llm_judge": 1}
+CURRENT: Final = {
+    "llm_review": 1,
+    "llm_judge": 1,
+    "intent_verification": 1,
+    "review_rubric": 1,
+    "test_expansion": 1,
+}
 """The version that is asked with, by check."""
 
 

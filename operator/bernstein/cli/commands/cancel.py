@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import Subject, find
 from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.requests import UnknownUserError, user_name
 from bernstein.cli.settings import CliSettings
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.serializers import Document, plan_record, task_record, task_status
@@ -81,8 +83,12 @@ async def _cancel(terminal: Terminal, settings: CliSettings, name: str, reason: 
 
 
 async def _ask(cluster: Cluster, subject: _Subject, reason: str) -> bool:
-    """Cancels it; False when somebody else has done so first."""
-    body = {"spec": {"cancel": {"reason": reason.strip()}}}
+    """Cancels it, in the user's name where that is told; False when somebody else has done so
+    first."""
+    cancel = {"reason": reason.strip()}
+    with suppress(UnknownUserError):  # that keeps nobody from cancelling
+        cancel["by"] = await user_name(cluster)
+    body = {"spec": {"cancel": cancel}}
     try:
         await cluster.client.patch(subject.resource, subject.name, cluster.namespace, body)
     except Invalid as error:

@@ -12,8 +12,9 @@ import typer
 from bernstein.api.approvals.approval import REJECT, RETRY, Approval, ApprovalState
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.cli.cluster import Cluster, connected
+from bernstein.cli.cluster import Cluster, connected, where
 from bernstein.cli.duration import Timeout, seconds_of
+from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
@@ -31,33 +32,40 @@ def pending(
         bool, typer.Option("--no-wait", help="Do not wait for verdicts that are on their way.")
     ] = False,
     timeout: Timeout = "10m",
+    all_namespaces: AllNamespaces = False,
 ) -> None:
     """Lists what waits for a person to decide.
 
     Work that is being verified is waited for: a person may have to decide about it. What somebody
-    has rejected meanwhile, or a moment before, is listed, too, as such.
+    has rejected meanwhile, or a moment before, is listed, too, as such. Nothing is waited for where
+    all namespaces are listed: something is always on its way there.
     """
     terminal = Terminal(settings)
-    run_command(terminal, _pending(terminal, settings, "0s" if no_wait else timeout))
+    at_most = "0s" if no_wait or all_namespaces else timeout
+    run_command(terminal, _pending(terminal, settings, at_most, all_namespaces))
 
 
-async def _pending(terminal: Terminal, settings: CliSettings, at_most: str | None) -> None:
+async def _pending(
+    terminal: Terminal, settings: CliSettings, at_most: str | None, everywhere: bool
+) -> None:
     seconds = seconds_of(at_most) or 0.0
     async with connected(settings) as cluster:
         awaited = await _verdicts(cluster, seconds)
-        approvals = await cluster.approvals()
+        approvals = await cluster.approvals(everywhere=everywhere)
         now = datetime.now(UTC)
         listed = [a for a in approvals if is_pending(a) or is_rejected(a, awaited, now)]
     if terminal.json:
-        terminal.answer([approval_record(approval) for approval in listed])
+        terminal.answer([where(each, everywhere) | approval_record(each) for each in listed])
         return
     waiting = [approval for approval in listed if is_pending(approval)]
     if waiting:
-        terminal.show(tables.approval_table(waiting))
-        terminal.advise("see what a task has changed with `bernstein diff NAME`")
-        terminal.advise("decide with `bernstein approve NAME` or `bernstein reject NAME`")
+        name = "NAME --namespace NAMESPACE" if everywhere else "NAME"
+        terminal.show(tables.approval_table(waiting, namespaces=everywhere))
+        terminal.advise(f"see what a task has changed with `bernstein diff {name}`")
+        terminal.advise(f"decide with `bernstein approve {name}` or `bernstein reject {name}`")
     else:
-        terminal.say(f"Nothing waits for a decision in namespace '{cluster.namespace}'.")
+        place = "any namespace" if everywhere else f"namespace '{cluster.namespace}'"
+        terminal.say(f"Nothing waits for a decision in {place}.")
     for each in listed:
         if each not in waiting:
             about = each.spec.subject

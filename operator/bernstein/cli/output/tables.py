@@ -97,9 +97,9 @@ def plan_table(plans: Sequence[Plan], *, namespaces: bool = False) -> Table:
     return table
 
 
-def approval_table(approvals: Sequence[Approval]) -> Table:
+def approval_table(approvals: Sequence[Approval], *, namespaces: bool = False) -> Table:
     """One line for each question to people."""
-    table = _table()
+    table = _table(namespaces=namespaces)
     table.add_column("KIND", no_wrap=True)
     table.add_column("NAME", no_wrap=True, overflow="ellipsis", min_width=20)
     table.add_column("FILES", justify="right", no_wrap=True)
@@ -113,6 +113,7 @@ def approval_table(approvals: Sequence[Approval]) -> Table:
         cost = shown.cost_usd if shown is not None else None
         because = "; ".join(shown.because) if shown is not None else ""
         table.add_row(
+            *_namespace(approval.metadata.namespace, namespaces),
             Text(about.kind.lower()),
             Text(about.name),
             Text("" if files is None else str(files)),

@@ -7,14 +7,17 @@ from functools import partial
 
 from bernstein.api import plan, project, session, task
 from bernstein.api.approvals import approval
+from bernstein.api.meta import ConditionType
 from bernstein.controllers.caches import fields
 from bernstein.controllers.caches.indexes import (
     AT_WORK,
     AWAITED,
     BEGINS,
     DONE,
+    LACKS,
     MISSES,
     PLAN,
+    RESTS,
     SESSION,
     UPSTREAM,
     at_work,
@@ -22,9 +25,11 @@ from bernstein.controllers.caches.indexes import (
     begins,
     depends_on,
     done,
+    lacks,
     misses,
     plan_of,
     plan_of_session,
+    rests,
     session_of_pod,
 )
 from bernstein.controllers.caches.parsed import Parsed
@@ -71,24 +76,26 @@ class Caches:
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         settlement = Settlement()
-        few_of_plans = {BEGINS: begins, MISSES: misses}
+        few_of_plans = {BEGINS: begins, MISSES: misses, RESTS: rests}
         of_plan = settlement.of_plan
         plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
         self.plans = Parsed(plans, plan.parse)
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
-        few = {AT_WORK: at_work, DONE: done, MISSES: misses}
+        few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks, RESTS: rests}
         of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
-        of_plans = owned | {PLAN: plan_of_session}
-        of_sessions = informer(SESSIONS, indexes=of_plans, settled=settlement.of_session)
+        by_plan = owned | {PLAN: plan_of_session}
+        of_sessions = informer(SESSIONS, indexes=by_plan, settled=settlement.of_session)
         self.sessions = Parsed(of_sessions, session.parse)
         settlement.follow(self.plans, self.tasks, self.sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
-        self.tasks_there = _census(self.tasks.informer, "state")
-        self.sessions_there = _census(self.sessions.informer, "state")
-        self.plans_there = _census(self.plans.informer, "phase")
-        self.approvals_there = _census(self.approvals.informer, "state")
+        unready = (ConditionType.READY, "False")
+        self.projects_there = _counted(self.projects.informer, Census(None, unready))
+        self.tasks_there = _counted(self.tasks.informer, Census("state"))
+        self.sessions_there = _counted(self.sessions.informer, Census("state"))
+        self.plans_there = _counted(self.plans.informer, Census("phase"))
+        self.approvals_there = _counted(self.approvals.informer, Census("state"))
         self.jobs = informer(JOBS, label_selector=ours, indexes=owned, strip=fields.job)
         self.pods = informer(
             PODS,
@@ -118,9 +125,8 @@ class Caches:
         ]
 
 
-def _census(informer: Informer, field: str) -> Census:
-    """Counts what the informer shows, by this field of the status."""
-    census = Census(field)
+def _counted(informer: Informer, census: Census) -> Census:
+    """Counts what the informer shows."""
     informer.add_handler(census.changed)
     return census
 

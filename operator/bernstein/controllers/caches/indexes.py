@@ -9,15 +9,19 @@ from bernstein.api.states import TaskState
 from bernstein.core import labels
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
+from bernstein.core.verification.crowd import is_lacking, looks_soon
 from bernstein.core.waiting import secrets_missed
-from bernstein.kube.resource import Object, controller_of
+from bernstein.kube.resource import Object, controller_of, is_deleting
 
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
 AT_WORK, DONE, BEGINS, MISSES = "at work", "done", "begins", "misses"
+LACKS, RESTS = "lacks", "rests"
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
 are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Tasks and Plans
-that wait for a missing Secret, by namespace."""
+that wait for a missing Secret, by namespace; Tasks of which a check waits for what a new pod alone
+shows to be there, by Project, check and cause; Plans and other Tasks that wait for the like, by
+Project."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -77,8 +81,47 @@ def misses(obj: Object) -> Collection[str]:
     return (obj["metadata"]["namespace"],) if secrets_missed(reason, message) else ()
 
 
+def lacks(task: Object) -> Collection[str]:
+    """For what its checks wait that a new pod alone shows to be there: each with the Project.
+
+    For nothing, where it does not try that by itself.
+    """
+    status = task.get("status") or {}
+    judged = status.get("verification") or {}
+    if _state(task) != TaskState.DONE or judged.get("passed") is not None or not _looks_soon(task):
+        return ()
+    where = of_project(task["metadata"]["namespace"], status.get("project"))
+    found = ((c["name"], c["verdict"], c.get("reason", "")) for c in judged.get("checks", ()))
+    return {f"{where}/{name}/{why}" for name, verdict, why in found if is_lacking(verdict, why)}
+
+
+def rests(obj: Object) -> Collection[str]:
+    """The Project of a Plan or a Task that tries again what a new pod alone shows, for itself."""
+    status = obj.get("status") or {}
+    waiting = status.get("waiting") or {}
+    if "untilAlone" not in waiting or lacks(obj):
+        return ()
+    return (of_project(obj["metadata"]["namespace"], status.get("project")),)
+
+
+def _looks_soon(task: Object) -> bool:
+    if is_deleting(task):
+        return False
+    waiting = task["status"].get("waiting") or {}
+    return looks_soon(
+        waiting.get("until"),
+        waiting.get("untilAlone"),
+        needs_person=waiting.get("needsPerson", False),
+    )
+
+
 def _state(task: Object) -> object:
     return (task.get("status") or {}).get("state")
+
+
+def of_project(namespace: str, project: str | None) -> str:
+    """What the indexes LACKS and RESTS have a Project under."""
+    return f"{namespace}/{project or ''}"
 
 
 def plan_named(namespace: str, uid: str) -> str:

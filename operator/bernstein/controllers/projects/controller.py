@@ -74,8 +74,12 @@ class ProjectController(KindController):
         now = self._context.now()
         missed = misses_a_secret(self._caches, project)
         jobs = await self._caches.job_views.of(project.metadata, now, probing.expected(project))
+        late = job_actions.late_requests(self._context, key.namespace)
         return await execution.decide_and_execute(
-            ProbeSnapshot(project, jobs, missed), probing.decide, partial(self._execute, key), now
+            ProbeSnapshot(project, jobs, missed, late),
+            probing.decide,
+            partial(self._execute, key),
+            now,
         )
 
     async def _execute(self, key: Key, snapshot: ProbeSnapshot, action: ProbeAction) -> None:

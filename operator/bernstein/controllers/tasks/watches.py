@@ -4,6 +4,7 @@ Project."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import partial
 
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
@@ -11,7 +12,7 @@ from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.caches.indexes import AWAITED
+from bernstein.controllers.caches.indexes import AWAITED, LACKS, lacks
 from bernstein.controllers.predicates import (
     of_jobs,
     pod_matters,
@@ -26,8 +27,10 @@ from bernstein.core.scheduling.dependencies import awaited, standing
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.scheduling.opening import is_new
 from bernstein.core.tasks import retention
+from bernstein.core.verification.crowd import who_tries
 from bernstein.core.verification.round import is_of_base
 from bernstein.core.waiting import is_kept_back
+from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import TASKS
@@ -85,6 +88,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.projects.informer, kept_back_in, turned_up)
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
+    yield Watch(tasks.informer, partial(_next_to_try, tasks.informer), _lacks_otherwise)
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
@@ -121,6 +125,17 @@ def _waits_no_more(old: Task | None, new: Task | None) -> bool:
     return old is not None and (
         new is None or (retention.ended_at(old) is None and retention.ended_at(new) is not None)
     )
+
+
+def _next_to_try(tasks: Informer, task: Object) -> Collection[Key]:
+    """Who tries now, for all, whether what the Task waits or waited for is there."""
+    found = (who_tries(tasks.index_keys(LACKS, each)) for each in lacks(task))
+    return [key for key in found if key is not None]
+
+
+def _lacks_otherwise(old: Object | None, new: Object | None) -> bool:
+    """It waits no more for something that others may wait for, too."""
+    return old is not None and bool({*lacks(old)} - {*(lacks(new) if new is not None else ())})
 
 
 def _sibling_moved(old: Task | None, new: Task | None) -> bool:

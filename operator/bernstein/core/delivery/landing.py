@@ -47,10 +47,22 @@ from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import without_quotes
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
-from bernstein.core.waiting import MESSAGE, goes_on, is_trying, seconds_left, trying, waits_for_jobs
+from bernstein.core.waiting import (
+    MESSAGE,
+    goes_on,
+    is_trying,
+    seconds_left,
+    trying,
+    waits,
+    waits_for_jobs,
+)
 
 _SAYS_MORE = "status.delivery"
 """Where what a Job, or the git server, has said stands as a quote."""
+_LOOK_YOURSELF = (
+    "Look at the git server whether it is there, then delete the Task, or its Plan: a cancel comes "
+    "too late, and what has begun goes on under no other Project."
+)
 
 
 def step_of(status: Delivering) -> str | None:
@@ -262,6 +274,47 @@ def _land(
     return OnItsWay(_elsewhere(status, delivery, landing, result.tip, now))
 
 
+def followed(
+    status: S, landing: Landing, gone: Diagnosis, now: datetime
+) -> OnItsWay[S] | Landed[S]:
+    """One look at a landing that has begun, whose Project is `gone`: what its Job did counts, and
+    no other one can be made.
+
+    Where it does not tell whether it has pushed, nobody can read the remote. Then the step stays
+    Landing, so that a cancel goes on to come too late, and a person is told.
+    """
+    delivery, status = status.delivery, goes_on(status)
+    assert delivery is not None
+    name, in_doubt = landing.job(LAND, delivery.round), delivery.may_have_landed is True
+    job = job_of(landing.jobs, name, delivery.abandoned, now)
+    if job is None and not in_doubt:
+        # It may be there, or come, without anybody having seen it yet.
+        return OnItsWay(status, (RunFence(name),), LOOK_AGAIN_SECONDS)
+    if job is None or job.refused is not None or (runs.is_fence(job) and not delivery.abandoned):
+        return OnItsWay(_nobody_can_tell(status, landing, gone, now))
+    result = result_of(LandResult, job, LAND, delivery.abandoned, landing.late, now)
+    if isinstance(result, Unfinished):
+        return _still_at_work(status, delivery, job, result, now)
+    if isinstance(result, Diagnosis):
+        unsure = in_doubt or may_have_landed(job, result, now)
+        update = _why_not(delivery, landing, result, unsure=unsure)
+        status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
+        if unsure:
+            return OnItsWay(_nobody_can_tell(status, landing, gone, now))
+    elif result.state == "Landed":
+        return Landed(status, _merged(delivery, landing.commit, result, now))
+    else:
+        moved = {"tip": result.tip, "step": None, "may_have_landed": None}
+        status = status.model_copy(update={"delivery": delivery.model_copy(update=moved)})
+    return OnItsWay(waits(status, gone.reason, gone.message, now, needs_person=True))
+
+
+def _nobody_can_tell(status: S, landing: Landing, gone: Diagnosis, now: datetime) -> S:
+    text = f"{gone.message}; whether {landing.commit.sha} has landed in {landing.onto} is not known"
+    remedy = _LOOK_YOURSELF if gone.reason == Reason.PROJECT_GONE else None
+    return waits(status, gone.reason, text, now, needs_person=True, remedy=remedy)
+
+
 def _not_landed(
     status: S,
     delivery: Delivery,
@@ -368,9 +421,21 @@ def _failed(
 
     `unsure`: it may have landed, so it stays at Landing until a Job has read the remote.
     """
-    refused = problem.reason in (Reason.CREDENTIAL_REFUSED, Reason.BRANCH_PROTECTED)
     times = (delivery.failures or 0) + 1
-    update = {
+    update = _why_not(delivery, landing, problem, unsure=unsure) | {"failures": times}
+    status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
+    told = Diagnosis(problem.reason, without_quotes(problem.message, _SAYS_MORE))
+    resting = landing.resting
+    return tried_again(status, told, landing.project, now, times=times, resting=resting)
+
+
+def _why_not(
+    delivery: Delivery, landing: Landing, problem: Diagnosis, *, unsure: bool
+) -> dict[str, object]:
+    """What the delivery says of a Job that failed; after one that leaves it `unsure`, the next one,
+    which reads the remote, has a number of its own."""
+    refused = problem.reason in (Reason.CREDENTIAL_REFUSED, Reason.BRANCH_PROTECTED)
+    return {
         "state": "CredentialRefused" if refused else "Pending",
         "step": "Landing" if unsure else None,
         "round": landing.number if unsure else delivery.round,
@@ -378,8 +443,4 @@ def _failed(
         "message": sanitise(problem.message, MESSAGE),
         "may_have_landed": True if unsure else None,
         "abandoned": None,
-        "failures": times,
     }
-    status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
-    told = Diagnosis(problem.reason, without_quotes(problem.message, _SAYS_MORE))
-    return tried_again(status, told, landing.project, now, times=times)

@@ -57,6 +57,8 @@ def _phased(status: PlanStatus) -> PlanStatus:
 def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     integration = status.integration
     assert integration is not None
+    if snapshot.project is None:
+        return _follow(snapshot, status, integration, now)
     onto, changed = integration.target, integration.sha is not None
     rests = landing.at_rest(status, onto, changed=changed, project=snapshot.project, now=now)
     unjudged = status.verification is not None and status.verification.passed is not True
@@ -78,6 +80,18 @@ def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanD
             return PlanDecision(conflict)
         case step:
             return PlanDecision(step.status, step.actions, step.requeue_after)
+
+
+def _follow(
+    snapshot: PlanSnapshot, status: PlanStatus, integration: Integration, now: datetime
+) -> PlanDecision:
+    """One look at a landing that has begun, of a Plan whose Project is gone."""
+    gone = snapshot.project_problem
+    assert gone is not None
+    step = landing.followed(status, _landing(snapshot, status, integration), gone, now)
+    if isinstance(step, Landed):
+        return PlanDecision(_succeeded(step.status, step.delivery, now))
+    return PlanDecision(step.status, step.actions, step.requeue_after)
 
 
 def _delivered(status: PlanStatus, integration: Integration) -> JudgedCommit:
@@ -111,6 +125,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,
+        resting=snapshot.resting,
     )
 
 

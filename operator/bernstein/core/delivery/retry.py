@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 from bernstein.api.project import Project
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, Retry, policy
-from bernstein.core.reasons.waits import PROBE_SECONDS, seconds_to_wait
-from bernstein.core.waiting import Waits, held, tries
+from bernstein.core.reasons.waits import PROBE_SECONDS
+from bernstein.core.waiting import Waits, held, seconds_to_next_try, tries
 
 
 class Retried(Waits, Protocol):
@@ -30,11 +30,13 @@ def tried_again(
     *,
     rest: int | None = None,
     times: int | None = None,
+    resting: int = 0,
 ) -> S:
     """A Job that moves refs failed: it is tried again at once, up to the cap, or after a while.
 
     The table of failures says which. `rest`: seconds to wait above the cap, where the table's are
-    too few. `times`: how often it has failed in a row; None: what it waits for tells.
+    too few. `times`: how often it has failed in a row; None: what it waits for tells. `resting`:
+    how many others of the Project wait to try such a Job again.
     """
     row = policy(problem.reason)
     failures = status.infrastructure_failures + (1 if row.capped else 0)
@@ -43,9 +45,12 @@ def tried_again(
     status = status.model_copy(update={"infrastructure_failures": capped})
     if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
         return status
-    if row.retry is Retry.SOON:
+    is_soon = row.retry is Retry.SOON
+    if is_soon:
         failures = times or tries(status, problem.reason, project)
-    wait = seconds_to_wait(problem.reason, failures) or PROBE_SECONDS
+    reason, text = problem.reason, problem.message
+    wait = seconds_to_next_try(reason, text, failures, project, resting=resting) or PROBE_SECONDS
     if rest is not None and failures > MAX_INFRASTRUCTURE_FAILURES:
         wait = rest
-    return held(status, problem.reason, problem.message, project, now, wait)
+    alone = seconds_to_next_try(reason, text, failures, project) if is_soon else None
+    return held(status, reason, text, project, now, wait, alone=alone)

@@ -25,6 +25,7 @@ from bernstein.core.delivery.way import (
     Prepared,
     Source,
 )
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import move
 from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import TaskSnapshot
@@ -50,6 +51,20 @@ def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
             return TaskDecision(asking, step.actions, step.requeue_after)
 
 
+def follow(
+    snapshot: TaskSnapshot, status: TaskStatus, gone: Diagnosis, now: datetime
+) -> TaskDecision:
+    """One look at a landing that has begun, of a Task whose Project is `gone`."""
+    judged, delivery = status.verification, status.delivery
+    assert judged is not None
+    assert delivery is not None
+    way = _landing(snapshot, status, judged, delivery.onto or "")
+    step = landing.followed(status, way, gone, now)
+    if isinstance(step, Landed):
+        return TaskDecision(_closed(step.status, step.delivery, now))
+    return TaskDecision(step.status, step.actions, step.requeue_after)
+
+
 def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> LandingState[TaskStatus]:
     judged, current = status.verification, status.delivery
     assert judged is not None
@@ -65,7 +80,7 @@ def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> LandingS
     def forbids(before: TaskStatus) -> TaskStatus | None:
         return _verify_again(snapshot, before, judged)
 
-    return landing.forward(status, _landing(snapshot, status, judged), forbids, now)
+    return landing.forward(status, _landing(snapshot, status, judged, onto), forbids, now)
 
 
 def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
@@ -83,7 +98,9 @@ def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime
     return waits(status, WaitReason.MERGE_QUEUE, text, now)
 
 
-def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> Landing:
+def _landing(
+    snapshot: TaskSnapshot, status: TaskStatus, judged: Verification, onto: str
+) -> Landing:
     session, origin = status.session or "", origin_of(judged)
     return Landing(
         job=partial(names.session_job, session),
@@ -94,7 +111,7 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
             candidate=names.candidate_ref(origin.ref),
             message=commit_message(snapshot, session, status.attempt),
         ),
-        onto=snapshot.target_ref,
+        onto=onto,
         tip=tip.known_tip(snapshot),
         ours=snapshot.plan is not None,
         conflict="it conflicts with what landed before, in",
@@ -102,6 +119,7 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,
+        resting=snapshot.resting,
     )
 
 

@@ -77,6 +77,8 @@ class Landing:
     project: Project | None
     jobs: Mapping[str, JobView]
     late: LateRequests
+    resting: int = 0
+    """How many others of the Project wait to try such a Job again."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ A guess at what a model may have meant would be a verdict that nobody gave.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn, get_args
 
 from bernstein.core import sanitise
 
@@ -19,7 +19,20 @@ _LONGEST = 16_000
 _COMMENT = 2000
 _WORDS = ("PASS", "FAIL")
 _FENCES = ("```json", "```")
-_MEMBERS = {"verdict", "confidence", "feedback"}
+_MEMBERS = ("verdict", "confidence", "feedback")
+Intended = Literal["yes", "partially", "no"]
+WEIGHTS: Final[Mapping[str, int]] = {
+    "correctness": 35,
+    "security": 25,
+    "style": 15,
+    "performance": 15,
+    "maintainability": 10,
+}
+"""Of the sides that `review_rubric` looks from, in percent."""
+MOST_POINTS: Final = 10
+MOST_TESTS: Final = 10
+_TEST = 300
+"""Characters of one test that is missing."""
 
 
 class FormError(ValueError):
@@ -50,6 +63,32 @@ class Judgement:
         return self.confidence >= SURE
 
 
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """The answer to `intent_verification`."""
+
+    said: Intended
+    """Whether the change is what was asked for."""
+    feedback: str
+    """Safe to show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """The answer to `review_rubric`."""
+
+    points: Mapping[str, float]
+    """From 0 to MOST_POINTS for each of WEIGHTS, in that order."""
+    feedback: str
+    """Safe to show."""
+
+    @property
+    def score(self) -> float:
+        """The weighted mean, from 0 to MOST_POINTS, in hundredths: it is worked out here, because
+        models err in sums."""
+        return round(sum(WEIGHTS[side] * given for side, given in self.points.items()) / 100, 2)
+
+
 def review(text: str) -> Review:
     """PASS or FAIL alone on the first line, and on no other. Raises FormError."""
     first, *others = _bounded(text).split("\n")
@@ -69,21 +108,69 @@ def _is_verdict(line: str) -> bool:
 
 def judgement(text: str) -> Judgement:
     """One JSON object with exactly three members, alone or in a fence. Raises FormError."""
-    members = _object(_unfenced(_bounded(text)))
-    if set(members) != _MEMBERS:
-        raise FormError("its members are not verdict, confidence and feedback")
-    verdict, confidence, feedback = (
-        members[name] for name in ("verdict", "confidence", "feedback")
-    )
+    members = _members(text, _MEMBERS)
+    verdict = members["verdict"]
     if not isinstance(verdict, str) or verdict not in ("accept", "retry"):
         raise FormError("its verdict is neither accept nor retry")
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
-        raise FormError("its confidence is no number")
-    if not 0 <= confidence <= 1:
-        raise FormError("its confidence is not from 0 to 1")
+    confidence = _number(members, "confidence", 1)
+    return Judgement(verdict == "accept", confidence, _comment(members))
+
+
+def intent(text: str) -> Intent:
+    """One JSON object with exactly two members, alone or in a fence. Raises FormError."""
+    members = _members(text, ("verdict", "feedback"))
+    for word in get_args(Intended):
+        if members["verdict"] == word:
+            return Intent(word, _comment(members))
+    raise FormError("its verdict is none of yes, partially and no")
+
+
+def rating(text: str) -> Rating:
+    """One JSON object with a number for each side and a text, alone or in a fence. Raises
+    FormError."""
+    members = _members(text, (*WEIGHTS, "feedback"))
+    points = {side: _number(members, side, MOST_POINTS) for side in WEIGHTS}
+    return Rating(points, _comment(members))
+
+
+def missing_tests(text: str) -> tuple[str, ...]:
+    """The tests that a change lacks, safe to show, each on one line: of one JSON object with a list
+    of at most MOST_TESTS texts, alone or in a fence. Raises FormError."""
+    found = _members(text, ("missing",))["missing"]
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise FormError("its missing is no list of texts")
+    if len(found) > MOST_TESTS:
+        raise FormError(f"its missing has more than {MOST_TESTS} texts")
+    lines = tuple(sanitise.line(each, _TEST) for each in found)
+    if not all(lines):
+        raise FormError("one text of its missing is empty")
+    return lines
+
+
+def _members(text: str, names: Collection[str]) -> dict[str, Any]:
+    """The members of one JSON object that has exactly these."""
+    members = _object(_unfenced(_bounded(text)))
+    if set(members) != {*names}:
+        *first, last = names
+        named = f"{', '.join(first)} and {last}" if first else last
+        raise FormError(f"its members are not {named}")
+    return members
+
+
+def _number(members: Mapping[str, Any], name: str, most: int) -> float:
+    value = members[name]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise FormError(f"its {name} is no number")
+    if not 0 <= value <= most:
+        raise FormError(f"its {name} is not from 0 to {most}")
+    return float(value)
+
+
+def _comment(members: Mapping[str, Any]) -> str:
+    feedback = members["feedback"]
     if not isinstance(feedback, str):
         raise FormError("its feedback is no text")
-    return Judgement(verdict == "accept", float(confidence), sanitise.text(feedback, _COMMENT))
+    return sanitise.text(feedback, _COMMENT)
 
 
 def _bounded(text: str) -> str:

@@ -69,13 +69,15 @@ def source(
 ) -> SpendSource:
     """How a Task's spend is known, with this session; `before`: without it.
 
-    What no agent has told stays unknown, whatever others tell afterwards.
+    What one session has not told stays unknown, and what had no price is not counted, whatever
+    others tell afterwards: what hides more is said.
     """
     silent = usage_of(session) in (None, UsageCounts())
     silent = silent and not agents.tells_tokens(session.spec.adapter)
     if silent or before == "Unreported":
         return "Unreported"
-    return "Reported" if price(session, project) is not None else "Unpriced"
+    priced = price(session, project) is not None
+    return "Reported" if priced and before != "Unpriced" else "Unpriced"
 
 
 def settled_sessions(task: Task) -> int:

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.reasons import Reason
-from bernstein.api.waiting import LONGEST_REASON, TaskCancel
+from bernstein.api.waiting import LONGEST_REASON, Cancel
 from bernstein.core.actions import PlanAction, PlanDecision
 from bernstein.core.approvals import asking, plans, policy
 from bernstein.core.snapshot import PlanSnapshot
@@ -58,17 +58,17 @@ def step(
     return PlanDecision(status, (*before, *look.actions), look.seconds)
 
 
-def ended(plan: Plan, status: PlanStatus) -> TaskCancel | None:
+def ended(plan: Plan, status: PlanStatus) -> Cancel | None:
     """How its Tasks are cancelled where people have ended it: by a cancel, or by a decision; None:
     they have not."""
     if plan.spec.cancel is not None:
-        return TaskCancel(reason=plan.spec.cancel.reason)
+        return plan.spec.cancel
     asked_of = status.approval
     if asked_of is None or not plans.is_rejected(status):
         return None
     by = plans.decided_by(status)
     if asked_of.decision == "Expired":
-        return TaskCancel(reason="nobody has decided about its Plan in time", by=by)
+        return Cancel(reason="nobody has decided about its Plan in time", by=by)
     said = f": {asked_of.reason}" if asked_of.reason else ""
     reason = f"its Plan was rejected by {asked_of.by}{said}"[:LONGEST_REASON]
-    return TaskCancel(reason=reason, by=by)
+    return Cancel(reason=reason, by=by)

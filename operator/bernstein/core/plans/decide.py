@@ -39,7 +39,7 @@ from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expand, is_made, upstream_first
 from bernstein.core.plans.judgement import problems_of
 from bernstein.core.plans.rows import in_place
-from bernstein.core.plans.standstill import rest, watch
+from bernstein.core.plans.standstill import blocked_by, rest, watch
 from bernstein.core.plans.tally import tallied, tally
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.sanitise import count, without_quotes
@@ -95,7 +95,7 @@ def _next(snapshot: PlanSnapshot, status: PlanStatus, changed: bool, now: dateti
     if part.is_on_its_way(status) and not plan.spec.suspend:
         return _without_the_rest(snapshot, status, now)
     if snapshot.project is None:
-        return PlanDecision(_without_project(snapshot, status, now))
+        return _without_project(snapshot, status, now)
     unready = not_ready(snapshot.project)
     if unready is not None and status.integration is None:
         return PlanDecision(_pending(status, Reason.PROJECT_NOT_READY, unready, now))
@@ -109,8 +109,6 @@ def _next(snapshot: PlanSnapshot, status: PlanStatus, changed: bool, now: dateti
 
 def _without_the_rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     """The next step of a Plan of which a part is delivered."""
-    if snapshot.project is None and has_started(status):
-        return PlanDecision(_without_project(snapshot, status, now))
     status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
     if snapshot.project is not None:
         status = _resumed(status, snapshot.project)
@@ -125,12 +123,17 @@ def _pending(status: PlanStatus, reason: str, text: str, now: datetime) -> PlanS
     return waits(_phase(status, "Pending"), reason, text, now, needs_person=True)
 
 
-def _without_project(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
-    """It waits for a Project, or for a person: the one that it began under does not come back."""
+def _without_project(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """It waits for a Project, or for a person: the one that it began under does not come back.
+
+    What may be landing is followed to its end.
+    """
+    if has_started(status):
+        return _land(snapshot, status, now)
     problem = snapshot.project_problem
     assert problem is not None
     pending = _pending(status, problem.reason, problem.message, now)
-    return pending if status.project_uid is None else _phase(pending, "Stalled")
+    return PlanDecision(pending if status.project_uid is None else _phase(pending, "Stalled"))
 
 
 def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
@@ -200,7 +203,7 @@ def _before_its_begin(
         if seconds is not None:
             return PlanDecision(status, (), seconds)
         if snapshot.refused is not None:
-            return PlanDecision(_refused(snapshot.project, status, snapshot.refused, now))
+            return PlanDecision(_refused(snapshot, status, snapshot.refused, now))
         status = goes_on(status)
         objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
         missing = (o for o in objects if not is_made(o, snapshot.tasks, snapshot.plan))
@@ -217,10 +220,10 @@ def _before_its_begin(
     return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
 
 
-def _refused(project: Project, status: PlanStatus, why: str, now: datetime) -> PlanStatus:
+def _refused(snapshot: PlanSnapshot, status: PlanStatus, why: str, now: datetime) -> PlanStatus:
     """Those of its Tasks that were made wait: it has not begun."""
-    problem = Diagnosis(Reason.POD_REJECTED, why)
-    return tried_again(_phase(status, "Pending"), problem, project, now)
+    problem, resting = Diagnosis(Reason.POD_REJECTED, why), snapshot.resting
+    return tried_again(_phase(status, "Pending"), problem, snapshot.project, now, resting=resting)
 
 
 def _resumed(status: PlanStatus, project: Project) -> PlanStatus:
@@ -286,7 +289,8 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     status = status.model_copy(update={"abandoned": None, "beginning": None})
     if isinstance(result, Diagnosis):
         text = without_quotes(result.message, f"`kubectl logs job/{name}`")
-        tried = tried_again(status, Diagnosis(result.reason, text), project, now)
+        problem, resting = Diagnosis(result.reason, text), snapshot.resting
+        tried = tried_again(status, problem, project, now, resting=resting)
         if tried.waiting is status.waiting:
             tried = goes_on(tried).model_copy(update={"jobs": number + 1})
         return PlanDecision(tried)
@@ -333,16 +337,13 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     cancel = approval.ended(snapshot.plan, status)
     assert cancel is not None
     if has_started(status):
-        status = refuse_cancel(status, now)
-        if snapshot.project is None:
-            return PlanDecision(_without_project(snapshot, status, now))
-        return _land(snapshot, status, now)
+        return _land(snapshot, refuse_cancel(status, now), now)
     fences = () if conditions.is_cancelling(status) else _fences(snapshot, status, now)
     status, tasks = goes_on(status), snapshot.tasks.values()
     unfinished = [t for t in tasks if not is_final(t.status, t.spec.max_retries)]
     if unfinished:
         to_cancel = _to_cancel(snapshot)
-        status = _phase(status, "Cancelling")
+        status = blocked_by(unfinished, _phase(status, "Cancelling"), now)
         actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, cancel),) if to_cancel else ()
         return PlanDecision(status, (*fences, *actions))
     stops = end.stop(fences, snapshot.jobs, now)

@@ -16,8 +16,6 @@ from bernstein.api.plan import PlanSpec
 from bernstein.core import labels, names
 from bernstein.core.plans.fields import plan_spec
 
-"""Digest of the plan file that a Plan was made from."""
-
 T = TypeVar("T")
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32

@@ -20,9 +20,9 @@ from datetime import datetime
 
 from bernstein.api.plan import DELIVERED_PARTIALLY, PartialDelivery, PlanStatus
 from bernstein.api.reasons import Reason
-from bernstein.api.requests import PlanRequest, RefusalReason
+from bernstein.api.requests import Answer, PlanRequest, RefusalReason
 from bernstein.api.task import Task
-from bernstein.api.waiting import TaskCancel
+from bernstein.api.waiting import Cancel
 from bernstein.core import requests
 from bernstein.core.actions import CancelTasks, PlanDecision
 from bernstein.core.delivery import end
@@ -39,7 +39,7 @@ from bernstein.core.waiting import goes_on
 
 _ENDED = ("Failed", "Cancelled")
 """Phases of Plans that have ended, and may be delivered in part."""
-WITHOUT_IT = TaskCancel(reason="its Plan is delivered without it")
+_WITHOUT_IT = "its Plan is delivered without it"
 
 
 def is_on_its_way(status: PlanStatus) -> bool:
@@ -176,7 +176,17 @@ def cancel(snapshot: PlanSnapshot) -> tuple[CancelTasks, ...]:
     """What ends the Tasks that are not over, and were not told yet."""
     tasks = snapshot.tasks.values()
     names = tuple(t.metadata.name for t in tasks if _goes_on(t) and t.spec.cancel is None)
-    return (CancelTasks(names, WITHOUT_IT),) if names else ()
+    cancel = Cancel(reason=_WITHOUT_IT, by=_asked_by(snapshot))
+    return (CancelTasks(names, cancel),) if names else ()
+
+
+def _asked_by(snapshot: PlanSnapshot) -> str:
+    """Who wants it delivered without them; "operator", where the request is gone unanswered."""
+    status = snapshot.plan.status
+    asked = status.partial.request if status.partial is not None else None
+    every: tuple[PlanRequest | Answer, ...]
+    every = (*snapshot.plan.spec.requests, *(status.requests or ()))
+    return next((each.by for each in every if each.id == asked), "operator")
 
 
 def _goes_on(task: Task) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from bernstein.api.plan import PlanStatus
@@ -84,6 +85,23 @@ def _waits_like(task: Task | None, status: PlanStatus, now: datetime) -> PlanSta
     text, _ = parted(waiting.message)
     told = waits(status, waiting.reason, f"Task '{task.metadata.name}': {text}", now)
     return _until(told, waiting.until)
+
+
+def blocked_by(unfinished: Iterable[Task], status: PlanStatus, now: datetime) -> PlanStatus:
+    """The status of a Plan that is cancelled, with what keeps one of its Tasks from its end.
+
+    What these Tasks waited for before they were told is over with them.
+    """
+    told = (t for t in unfinished if t.spec.cancel is not None and is_stalled(t.status))
+    knows = (t for t in told if t.status.observed_generation == t.metadata.generation)
+    task = min(knows, key=order, default=None)
+    waiting = task.status.waiting if task is not None else None
+    if task is None or waiting is None:
+        return status
+    text, remedy = parted(waiting.message)
+    text = f"Task '{task.metadata.name}': {text}"
+    stopped = waits(status, waiting.reason, text, now, needs_person=True, remedy=remedy or "")
+    return _until(stopped, waiting.until)
 
 
 def _until(status: PlanStatus, moment: datetime | None) -> PlanStatus:

@@ -25,7 +25,7 @@ from bernstein.api.waiting import Abandoned
 from bernstein.core import diagnosis, labels, names, pods, runs
 from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe, give_up
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, NO_LATE_REQUESTS, JobView, LateRequests
 from bernstein.core.pods import Object
 from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import line, text
@@ -64,6 +64,7 @@ class ProbeSnapshot:
     """The Project's own Jobs, by name."""
     missed: bool = False
     """Whether something of the Project waits for a Secret that is missing."""
+    late: LateRequests = NO_LATE_REQUESTS
 
     def with_job(self, job: JobView) -> ProbeSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
@@ -144,12 +145,13 @@ def _clear(snapshot: ProbeSnapshot) -> tuple[DeleteJobs, ...]:
 
 
 def _begin(snapshot: ProbeSnapshot, before: Probe | None, now: datetime) -> ProbeDecision:
-    """The next Job, once none of those before it is at work."""
+    """The next Job, once none of those before it is at work, or may still come."""
     generation = snapshot.project.metadata.generation
-    number = before.number + 1 if before is not None else 0
+    first = number = before.number + 1 if before is not None else 0
     while (job := snapshot.jobs.get(_name(snapshot, number))) and not _is_of(job, generation):
         number += 1
-    if not _is_alone(snapshot, number, now):
+    may_come = _may_come_again(snapshot, range(max(first - 1, 0), number))
+    if may_come or not _is_alone(snapshot, number, now):
         return ProbeDecision(before, _clear(snapshot), LOOK_AGAIN_SECONDS)
     kept = before or Probe(generation=generation, number=number)
     if kept.generation != generation:
@@ -162,6 +164,16 @@ def _is_alone(snapshot: ProbeSnapshot, number: int, now: datetime) -> bool:
     """Whether no other Job of the Project does anything any more."""
     others = (job for name, job in snapshot.jobs.items() if name != _name(snapshot, number))
     return all(runs.is_over(job, now) for job in others)
+
+
+def _may_come_again(snapshot: ProbeSnapshot, numbers: range) -> bool:
+    """Whether a request that had no answer makes one of these Jobs once its name is free, be it
+    again: beside the next one.
+
+    Of earlier numbers it was asked before these began. What a process asked for that led before is
+    not waited for, as every Project would have to: it is ended when it is seen.
+    """
+    return any(_name(snapshot, number) in snapshot.late.names for number in numbers)
 
 
 def _name(snapshot: ProbeSnapshot, number: int) -> str:
@@ -177,9 +189,11 @@ def _look(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> ProbeDecision
     """One look at the Job at work."""
     name = _name(snapshot, probe.number)
     job = snapshot.jobs.get(name)
+    others = _end_others(snapshot, name)
     if job is None and probe.abandoned is None:
-        run = RunProbe(name, str(probe.generation))
-        return ProbeDecision(probe, (run,), LOOK_AGAIN_SECONDS)
+        run = (RunProbe(name, str(probe.generation)),)
+        alone = _is_alone(snapshot, probe.number, now)
+        return ProbeDecision(probe, run if alone else others, LOOK_AGAIN_SECONDS)
     if job is not None and not _is_of(job, probe.generation):
         return _begin(snapshot, probe, now)
     heard = _heard(probe, snapshot.project.spec, job)
@@ -188,8 +202,13 @@ def _look(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> ProbeDecision
     why = heard.probe.abandoned or _to_abandon(job, now)
     told = heard.probe.model_copy(update={"abandoned": why})
     if why is not None:
-        return ProbeDecision(told, give_up((job,)), LOOK_AGAIN_SECONDS)
-    return ProbeDecision(told, (), WAIT_SECONDS if told.findings else LOOK_AGAIN_SECONDS)
+        return ProbeDecision(told, (*others, *give_up((job,))), LOOK_AGAIN_SECONDS)
+    return ProbeDecision(told, others, WAIT_SECONDS if told.findings else LOOK_AGAIN_SECONDS)
+
+
+def _end_others(snapshot: ProbeSnapshot, name: str) -> tuple[DeleteJobs, ...]:
+    """What ends Jobs of the Project that came late, by a request that nobody waited for."""
+    return give_up(other for other in snapshot.jobs.values() if other.name != name)
 
 
 def _to_abandon(job: JobView, now: datetime) -> Abandoned | None:

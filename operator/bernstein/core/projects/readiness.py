@@ -77,7 +77,16 @@ def _readiness(
         cause = without_quotes(why.message, "status.probe")
         text = f"its credentials could not be tried: {cause}"
         return "Unknown", why.reason, with_remedy(text, why.reason)
-    return "True", "Accepted", "Plans of this namespace may use it"
+    return "True", "Accepted", _usable(project, probe)
+
+
+def _usable(project: Project, probe: Probe) -> str:
+    """That it may be used, and whether there is something to be known before."""
+    text = "Plans of this namespace may use it"
+    if _why_too_strong(project, probe) is None:
+        return text
+    kind = ConditionType.WORK_CREDENTIAL_TOO_STRONG
+    return f"{text}; its work account is too strong, see the condition {kind}"
 
 
 def _findings(project: Project, findings: Sequence[ProbeFinding]) -> str:
@@ -96,17 +105,10 @@ def _strength(
     project: Project, before: tuple[Condition, ...], probe: Probe | None, now: datetime
 ) -> tuple[Condition, ...]:
     """The conditions with the warning of a work account that can do what `deliver` does."""
-    credentials, kind = (
-        project.spec.repository.credentials,
-        ConditionType.WORK_CREDENTIAL_TOO_STRONG,
-    )
-    if credentials.work.secret_name == credentials.deliver.secret_name:
-        reason, what = "SameSecret", "work and deliver name the same Secret"
-    elif probe is not None and probe.too_strong:
-        branch = project.spec.repository.branch
-        reason, what = "MayPush", f"the git server would let the work account push to '{branch}'"
-    else:
+    kind, why = ConditionType.WORK_CREDENTIAL_TOO_STRONG, _why_too_strong(project, probe)
+    if why is None:
         return conditions.drop(before, kind)
+    reason, what = why
     text = (
         f"{what}: the pusher beside every agent could deliver. "
         "Give work an account that may push to refs/bernstein/ only."
@@ -114,3 +116,14 @@ def _strength(
     return conditions.put(
         before, kind, "True", reason, text, generation=project.metadata.generation, now=now
     )
+
+
+def _why_too_strong(project: Project, probe: Probe | None) -> tuple[str, str] | None:
+    """(reason, words) of a work account that can do what `deliver` does; None: it cannot."""
+    repository = project.spec.repository
+    work, deliver = repository.credentials.work, repository.credentials.deliver
+    if work.secret_name == deliver.secret_name:
+        return "SameSecret", "work and deliver name the same Secret"
+    if probe is None or not probe.too_strong:
+        return None
+    return "MayPush", f"the git server would let the work account push to '{repository.branch}'"

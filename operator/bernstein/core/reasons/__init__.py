@@ -27,7 +27,7 @@ class Retry(Enum):
 
     AT_ONCE = "at once"
     BACK_OFF = "after min(30·2ⁿ, 300) s"
-    SOON = "after 8 s, from the 20th time on every minute; or when the Project changes"
+    SOON = "after 8 s, or when the Project changes"
     PROBE = "every 5 min, or when the Project changes"
     LATER = "when the provider says"
     UNBLOCKED = "when the Tasks that it names are Closed, or a person unblocks it"

@@ -11,16 +11,19 @@ SOON_SECONDS = 8
 """The same where a new pod alone shows whether it is mended, so that a person waits for the answer.
 With the time until a pod shows it again that is at most 15."""
 SOON_TRIES = 20
-"""So many tries follow each other so soon; then nobody waits for the answer any more."""
+"""So many tries follow each other so soon in any case."""
 LATER_ON_SECONDS = 60
-"""Seconds between two tries after these."""
+"""Seconds between two tries after these, where another one looks for the same all the time: a pod
+that waits for the same Secret, or a Task that tries for all."""
 MAX_RETRY_AFTER_SECONDS = 24 * 3600
 
 
-def seconds_to_wait(reason: str, failures: int, asked: int | None = None) -> int:
+def seconds_to_wait(
+    reason: str, failures: int, asked: int | None = None, *, elsewhere: bool = False
+) -> int:
     """Seconds until what has failed `failures` times in a row is tried again; 0: at once.
 
-    `asked` is what the provider asked for, in seconds.
+    `asked` is what the provider asked for, in seconds. `elsewhere`: another one looks for the same.
     """
     match policy(reason).retry:
         case Retry.AT_ONCE:
@@ -29,7 +32,7 @@ def seconds_to_wait(reason: str, failures: int, asked: int | None = None) -> int
             back_off = 30 * 2 ** min(max(failures - 1, 0), 8)
             return min(asked or min(back_off, PROBE_SECONDS), longest_wait(reason))
         case Retry.SOON:
-            return SOON_SECONDS if failures < SOON_TRIES else LATER_ON_SECONDS
+            return LATER_ON_SECONDS if elsewhere and failures >= SOON_TRIES else SOON_SECONDS
         case _:
             return PROBE_SECONDS
 

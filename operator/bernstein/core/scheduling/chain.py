@@ -28,6 +28,7 @@ from bernstein.core.money import budget, models
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.verification.expected import required
 from bernstein.core.waiting import seconds_left
 
 
@@ -101,13 +102,16 @@ def model_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
 def judge_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     """No agent is paid for work that nobody could be asked about."""
     assert snapshot.project is not None
-    if snapshot.project.spec.models:
-        return None
+    project = snapshot.project.spec
     kinds = (signals.of(signal.type) for signal in snapshot.task.spec.completion_signals)
     asks = next((kind.type for kind in kinds if isinstance(kind.runs, Asks)), None)
-    if asks is None:
+    gate = required.unanswerable(project)
+    if asks is not None and not project.models:
+        text = f"the completion signal {asks} asks a model, and the Project has none"
+    elif gate is not None:
+        text = f"the gate {gate} asks a model that the Project does not have"
+    else:
         return None
-    text = f"the completion signal {asks} asks a model, and the Project has none"
     return Wait(Reason.NO_MODEL, text, needs_person=True)
 
 

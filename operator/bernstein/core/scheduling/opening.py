@@ -73,7 +73,8 @@ def waits(snapshot: TaskSnapshot, status: TaskStatus, wait: Wait, now: datetime)
     """The status of a Task that does not start."""
     status = _with_dependencies(snapshot.task, status, wait, now)
     if (met := met_itself(status, wait)) is not None:
-        return status.model_copy(update={"waiting": met.model_copy(update={"until": None})})
+        again = met.model_copy(update={"until": None, "until_alone": None})
+        return status.model_copy(update={"waiting": again})
     return waits_for(
         status,
         wait.reason,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bernstein.agents.adapter import MESSAGE_LIMIT, RETRY_LIMIT
+from bernstein.agents.adapter import MESSAGE_LIMIT, RETRY_LIMIT, TEXT_LIMIT
 from bernstein.api.encoding import load
 from bernstein.api.meta import LONGEST_PATH, UsageCounts
 from bernstein.api.pod import (
@@ -303,7 +303,7 @@ def _after_run(
     final = recorded.final
     facts = {
         "exit_code": code,
-        "text": sanitise(final.text, 2000),
+        "text": sanitise(final.text, TEXT_LIMIT),
         "no_change": final.no_change,
         "low_confidence": line(final.low_confidence, 64) or None,
     }

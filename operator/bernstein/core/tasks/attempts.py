@@ -19,7 +19,7 @@ from bernstein.core.remedies import remedy_of
 from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.waiting import goes_on, held, tries, waits
+from bernstein.core.waiting import goes_on, held, seconds_to_next_try, tries, waits
 
 _EARLIER = 900
 """Characters of the last message for how earlier attempts ended."""
@@ -211,7 +211,8 @@ def refused(status: TaskStatus, snapshot: TaskSnapshot, message: str, now: datet
 def _probed(
     status: TaskStatus, snapshot: TaskSnapshot, reason: str, message: str, now: datetime
 ) -> TaskStatus:
-    wait = seconds_to_wait(reason, tries(status, reason, snapshot.project))
+    times = tries(status, reason, snapshot.project)
+    wait = seconds_to_next_try(reason, message, times, snapshot.project)
     return held(status, reason, without_quotes(message, _SAYS_MORE), snapshot.project, now, wait)
 
 

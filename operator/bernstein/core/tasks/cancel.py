@@ -28,7 +28,9 @@ def decide_cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
         case TaskState.CLAIMED | TaskState.IN_PROGRESS:
             return _cancel_running(snapshot, status, reason, now)
         case TaskState.ORPHANED:
-            return TaskDecision(move(status, TaskState.FAILED, Reason.CANCELLED, now))
+            actor = _actor(snapshot)
+            failed = move(status, TaskState.FAILED, Reason.CANCELLED, now, actor=actor)
+            return TaskDecision(failed)
         case _:
             return _cancel_now(snapshot, status, now)
 
@@ -62,8 +64,12 @@ def _fences(snapshot: TaskSnapshot, now: datetime) -> tuple[RunFence, ...]:
 
 
 def _cancelled(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
-    """It ended because somebody asked for it, or because its Plan was rejected."""
-    cancel = snapshot.task.spec.cancel
-    assert cancel is not None
-    actor = cancel.by or "user"
+    """It ended because somebody asked for it, or decided so about its Plan."""
+    actor = _actor(snapshot)
     return end.cancelled(move(status, TaskState.CANCELLED, Reason.CANCELLED, now, actor=actor), now)
+
+
+def _actor(snapshot: TaskSnapshot) -> str:
+    """Who has cancelled it: "user", where that one has not said so."""
+    cancel = snapshot.task.spec.cancel
+    return (cancel.by if cancel is not None else None) or "user"

@@ -17,6 +17,7 @@ from bernstein.core import progress
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import asking
 from bernstein.core.delivery import end, landing
+from bernstein.core.delivery.task import follow
 from bernstein.core.scheduling import chain, opening
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import requests, retention
@@ -104,7 +105,17 @@ def _of_its_state(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
     if status.state in _WITH_OWNERS:
         wait = chain.first(chain.OWNERS, snapshot, now)
         if wait is not None:
-            return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
+            return _without_owners(snapshot, status, wait, now)
     assert status.state is not None
     step = _STEPS.get(status.state)
     return step(snapshot, status, now) if step is not None else TaskDecision(status)
+
+
+def _without_owners(
+    snapshot: TaskSnapshot, status: TaskStatus, wait: chain.Wait, now: datetime
+) -> TaskDecision:
+    """It waits for a person; but what may be landing is followed to its end, whoever is gone."""
+    lands = status.state is TaskState.DONE and landing.has_started(status)
+    if lands and snapshot.project_problem is not None and status.verification is not None:
+        return follow(snapshot, status, snapshot.project_problem, now)
+    return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))

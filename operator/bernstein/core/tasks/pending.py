@@ -18,6 +18,7 @@ from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.open import decide_open
+from bernstein.core.verification import summary
 from bernstein.core.waiting import goes_on, waits
 
 NOT_NEEDED = "ApprovalNotNeeded"
@@ -67,7 +68,7 @@ def _decided(
     snapshot: TaskSnapshot, status: TaskStatus, outcome: Decided, now: datetime
 ) -> TaskStatus:
     """Approved it goes on to land; sent back it fails, and is tried again; else it is over."""
-    actor = outcome.by[:128] or "operator"
+    actor = outcome.by or "operator"
     if outcome.decision == APPROVE:
         return move(status, TaskState.DONE, "Approved", now, actor=actor)
     if outcome.decision == RETRY:
@@ -83,7 +84,9 @@ def _sent_back(status: TaskStatus, outcome: Decided) -> TaskStatus:
     last = {"reason": Reason.REJECTED, "message": text[:500]}
     attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
     left = kept.rejected_of_task(status)
-    return status.model_copy(update={"feedback": text, "rejected": left, "attempts": attempts})
+    judged = status.verification
+    feedback = summary.with_advice(text, judged.checks if judged is not None else ())
+    return status.model_copy(update={"feedback": feedback, "rejected": left, "attempts": attempts})
 
 
 def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -100,6 +103,6 @@ def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
         text = "its Plan was rejected: it is cancelled next"
         return TaskDecision(waits(status, WaitReason.PLAN_CANCELLED, text, now))
     why = "Approved" if plans.was_approved(of_plan) else NOT_NEEDED
-    actor = plans.decided_by(of_plan)[:128]
+    actor = plans.decided_by(of_plan)
     opened = move(goes_on(status), TaskState.OPEN, why, now, actor=actor)
     return decide_open(snapshot, opened, now)

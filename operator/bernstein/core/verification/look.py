@@ -36,6 +36,11 @@ class Question:
     """The ref that the work is to land in."""
     can_be_made_anew: bool = False
     """It is a candidate, and the work that it was made of is there."""
+    crowd: int = 0
+    """How many trees wait for the same before a check can run, where that of another one is tried
+    for all; 0: this one is."""
+    resting: int = 0
+    """How many others wait to try the like, each for itself."""
     title: str = ""
     description: str = ""
     """Of the step, for models and gates in Python that are asked about its work."""

@@ -2,6 +2,7 @@
 
 accepted, or rejected ──▶ Passed, or Failed like any check
 not sure              ──▶ Skipped(Unsure): all else is judged, and then a person decides
+only to be told       ──▶ the verdict is not required; who cannot answer keeps the work back
 one more attempt      ──▶ Failed(JudgeRetry), up to MAX_RETRIES of a Task; then a person decides
 """
 
@@ -31,7 +32,7 @@ from bernstein.core.verification.inspections import is_judge
 
 MAX_RETRIES = 2
 """Attempts of a Task that are made because a model has asked for one more."""
-_NO_MODEL = "a model is to be asked, and the Project has none"
+_NO_MODEL = "a model is to be asked that the Project does not have"
 _ONCE_MORE = f"the model asks for one more attempt, after {MAX_RETRIES} that were made for that"
 
 
@@ -47,7 +48,10 @@ def without_model(check: CheckSpec) -> CheckResult:
 
 
 def decided(check: CheckSpec, result: CheckResult) -> CheckResult:
-    """The verdict that counts: models may not send a Task back for ever."""
+    """The verdict that counts: models may not send a Task back for ever, and what they answer may
+    be only for people and the author to know."""
+    if not check.blocks and result.verdict != "Errored":
+        return result.model_copy(update={"required": False})
     if result.reason != VerdictReason.JUDGE_RETRY or not check.is_last:
         return result
     text = f"{_ONCE_MORE}: a person must decide\n{result.excerpt}"

@@ -28,8 +28,8 @@ from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, Retry, policy
-from bernstein.core.reasons.waits import SOON_TRIES, seconds_to_wait
-from bernstein.core.sanitise import without_quotes
+from bernstein.core.reasons.waits import SOON_TRIES
+from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.verification import check_logs, models, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.look import Look, Question, judging, look
@@ -41,6 +41,7 @@ from bernstein.core.waiting import (
     is_held,
     is_mended,
     seconds_left,
+    seconds_to_next_try,
     waits_for_jobs,
 )
 
@@ -119,7 +120,7 @@ def take(
     judged, project = status.verification, question.project
     assert judged is not None
     if status.waiting is not None and is_held(status):
-        resting = _at_rest(status, status.waiting, judged, project, now)
+        resting = _at_rest(status, status.waiting, judged, question, now)
         if resting is not None:
             return resting
         status, judged = _resumed(status, judged)
@@ -138,14 +139,29 @@ def take(
 
 
 def _at_rest(
-    status: S, waiting: Waiting, judged: Verification, project: Project, now: datetime
+    status: S, waiting: Waiting, judged: Verification, question: Question, now: datetime
 ) -> Undecided[S] | None:
-    """While it is held: for some time, or until the Project changes. None: that is over."""
+    """While it is held: for some time, or until the Project changes. None: that is over.
+
+    Who tries for others by now tries sooner than was said when he did not.
+    """
+    project = question.project
     until_changed = _is_over(status) or is_of_base(status) or _is_endless(judged)
     if until_changed and not is_mended(waiting, project):
         return Undecided(status)
-    seconds = seconds_left(waiting, project, now)
+    seconds = seconds_left(waiting, project, now, leads=not (question.crowd or question.resting))
     return Undecided(status, (), seconds) if seconds is not None else None
+
+
+def _times(judged: Verification) -> int:
+    """How often in a row the checks of this tree were begun, or will have been."""
+    return judged.round - (judged.first_round or 0)
+
+
+def _counting_few(judged: Verification, next_: Verification) -> Verification:
+    """The next round, of which no more are counted than matter to when the next one begins."""
+    first = max(judged.first_round or 0, judged.round - SOON_TRIES)
+    return next_.model_copy(update={"first_round": first or judged.first_round})
 
 
 def _read(
@@ -240,7 +256,7 @@ def is_of_base(status: Judged) -> bool:
 
 def _is_endless(judged: Verification) -> bool:
     """Something never settles: the checks of this tree were begun too often."""
-    return judged.round - (judged.first_round or 0) >= MAX_ROUNDS
+    return _times(judged) >= MAX_ROUNDS
 
 
 def _endless(status: S, project: Project, now: datetime) -> S:
@@ -295,7 +311,7 @@ def _judge(
     passed = {"passed": True, "digest": digest, "verified_at": now}
     judged = judged.model_copy(update=passed)
     status = status.model_copy(update={"verification": judged, "gate_errors": 0})
-    text = f"{sum(r.verdict == 'Passed' for r in results)} checks passed"
+    text = f"{count(sum(r.verdict == 'Passed' for r in results), 'check')} passed"
     return Passed(note(status, ConditionType.VERIFIED, True, "ChecksPassed", text, now))
 
 
@@ -332,20 +348,20 @@ def _cannot_run(
     Project has changed."""
     project, checks = question.project, question.checks
     text = remedies.told(check, checks, why, project)
-    if policy(why.reason).retry is Retry.SOON:
-        # Nothing ran, so it is no loop that costs more than the tries; and these get rarer.
-        errors, first = status.gate_errors, judged.first_round or 0
-        times = judged.round - first + 1
-        first = max(first, judged.round - SOON_TRIES)
-        next_ = next_.model_copy(update={"first_round": first or judged.first_round})
+    is_soon = policy(why.reason).retry is Retry.SOON
+    if is_soon:
+        # Nothing ran, so it is no loop that costs more than the tries.
+        times, next_ = _times(judged) + 1, _counting_few(judged, next_)
     else:
-        errors = times = status.gate_errors + 1
-    update = {"gate_errors": errors, "verification": next_}
-    status = status.model_copy(update=update)
-    wait = seconds_to_wait(why.reason, times)
+        times = status.gate_errors + 1
+    errors = status.gate_errors if is_soon else times
+    status = status.model_copy(update={"gate_errors": errors, "verification": next_})
+    alone = seconds_to_next_try(why.reason, why.message, times, project) if is_soon else None
+    beside = (question.crowd, question.resting)
+    wait = seconds_to_next_try(why.reason, why.message, times, project, *beside)
     if wait or _is_over(status):
-        alone = policy(why.reason).retry in (Retry.BACK_OFF, Retry.LATER)
-        mends_itself = alone and not _is_over(status)
+        mends = policy(why.reason).retry in (Retry.BACK_OFF, Retry.LATER)
+        mends_itself = mends and not _is_over(status)
         status = held(
             status,
             Reason.GATE_ERRORED,
@@ -353,6 +369,7 @@ def _cannot_run(
             project,
             now,
             None if _is_over(status) else wait,
+            alone=alone,
             needs_person=not mends_itself,
             remedy=remedies.remedy(text, check, checks, why.reason, project),
         )

@@ -93,9 +93,25 @@ def digest(base: str, sha: str, tree: str, results: Iterable[CheckResult]) -> st
 
 
 def feedback(results: Iterable[CheckResult], limit: int = LONGEST_FEEDBACK) -> str:
-    """What the next attempt is told about the verdicts that rejected this one."""
-    parts = []
-    for result in rejected(results):
-        what = _OF_KIND[result.kind] if result.name not in _OF_RULES else "Rule"
-        parts.append(f"{what} '{result.title}' {result.verdict}:\n{result.excerpt}".rstrip())
-    return "\n\n".join(parts)[:limit]
+    """What the next attempt is told about the verdicts that rejected this one, and what models
+    advise."""
+    results = tuple(results)
+    told = [_told(result) for result in rejected(results)]
+    return with_advice("\n\n".join(told), results, limit)
+
+
+def with_advice(text: str, results: Iterable[CheckResult], limit: int = LONGEST_FEEDBACK) -> str:
+    """What the next attempt is told, and behind that what models have found that kept nothing back:
+    what is there to be mended is mended with the rest."""
+    advised = [_told(r, ", which keeps nothing back") for r in results if _is_advice(r)]
+    return "\n\n".join(filter(None, (text, *advised)))[:limit]
+
+
+def _is_advice(result: CheckResult) -> bool:
+    is_told = result.verdict == "Failed" and not result.required
+    return result.by_model is True and (is_told or result.reason == VerdictReason.PARTLY_MET)
+
+
+def _told(result: CheckResult, more: str = "") -> str:
+    what = _OF_KIND[result.kind] if result.name not in _OF_RULES else "Rule"
+    return f"{what} '{result.title}' {result.verdict}{more}:\n{result.excerpt}".rstrip()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bernstein.api.pod import Remote
+from bernstein.core.sanitise import count
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import trees
@@ -141,4 +142,4 @@ def _named(left_out: LeftOut, shown: int) -> Iterator[str]:
         name = " ".join(path.decode(errors="replace").split())
         yield f"(not shown: {name}: {why})"
     if len(left_out) > _NAMED:
-        yield f"(not shown: {len(left_out) - _NAMED:,} more files)"
+        yield f"(not shown: {count(len(left_out) - _NAMED, 'more file')})"

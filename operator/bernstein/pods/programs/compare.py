@@ -19,10 +19,10 @@ from bernstein.api.pod import (
     Listing,
 )
 from bernstein.api.reasons import Reason, VerdictReason
-from bernstein.checks import findings, functions, measures, outputs, renames
+from bernstein.checks import findings, measures, outputs, renames
 from bernstein.checks.findings import Finding, Line, NoListing, Unanswered
 from bernstein.checks.measures import Measures
-from bernstein.checks.outputs import mutants
+from bernstein.checks.outputs import functions, mutants
 from bernstein.checks.time_limit import time_limit
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow
@@ -78,8 +78,12 @@ def _compare(config: CompareConfig) -> CheckVerdict:
     if comparison.new:
         rows = findings.shown(comparison.first, comparison.new)
         return _failed(config, f"{comparison.new} new:\n{rows}")
-    were = f"{comparison.found} findings were there before" if comparison.found else ""
-    return CheckVerdict(config.name, "Passed", "", were)
+    return CheckVerdict(config.name, "Passed", "", _there_before(comparison.found))
+
+
+def _there_before(found: int) -> str:
+    were = "was" if found == 1 else "were"
+    return f"{sanitise.count(found, 'finding')} {were} there before" if found else ""
 
 
 def _in_time(read: Callable[[], T]) -> T:

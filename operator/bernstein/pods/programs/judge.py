@@ -133,8 +133,9 @@ class _Judging:
     async def _one(self, asked: Asked, clients: Mapping[str, Client | ModelError]) -> None:
         async with self._free:
             verdict = await self._verdict(asked, clients.get(asked.model))
-        log.event("check", check=asked.name, verdict=verdict.verdict, reason=verdict.reason)
+        # First of all: what was told is known, also where the pod is stopped right then.
         self.verdicts[asked.name] = verdict
+        log.event("check", check=asked.name, verdict=verdict.verdict, reason=verdict.reason)
 
     async def _verdict(self, asked: Asked, client: Client | ModelError | None) -> Verdict:
         """Of one question; never raises."""
@@ -154,7 +155,7 @@ class _Judging:
             # Its words may be those of the change, or of the provider.
             text = sanitise.quoting(type(error).__name__, str(error), EXCERPT_CHARACTERS)
             return errored("InternalError", text)
-        return forms.verdict(asked.form, answer.text, is_cut=question.is_cut)
+        return forms.verdict(asked.form, answer.text, is_cut=question.is_cut, least=asked.least)
 
     def _question(self, asked: Asked, prompt: Prompt) -> asking.Asked:
         subject = Subject(

@@ -12,6 +12,7 @@ import time
 import unicodedata
 from collections.abc import Callable
 
+from bernstein.core.sanitise import count
 from bernstein.pods import log
 from bernstein.pods.session.messages import harmless
 from bernstein.pods.session.private_keys import PrivateKeys
@@ -100,10 +101,9 @@ class Live:
         if self._out_lines:
             lines, size = self._out_lines, self._out_bytes
             self._out_lines = self._out_bytes = 0
-            self._write(
-                f"{_OURS}{lines} lines of {size} characters are left out here: more than "
-                f"{PER_SECOND} a second]"
-            )
+            out = f"{count(lines, 'line')} of {count(size, 'character')}"
+            are = "is" if lines == 1 else "are"
+            self._write(f"{_OURS}{out} {are} left out here: more than {PER_SECOND} a second]")
 
     def _write(self, words: str) -> None:
         data = f"{words}\n".encode()

@@ -370,15 +370,18 @@ def test_what_is_no_text_or_too_large_is_named(prompts: Prompts) -> None:
     assert '+++ "b/-odd\\nname"' in shown
 
 
-def test_a_great_many_files_are_told_by_their_number(prompts: Prompts) -> None:
+@pytest.mark.parametrize(("files", "told"), [(200, "50 more files"), (151, "1 more file")])
+def test_a_great_many_files_are_told_by_their_number(
+    prompts: Prompts, files: int, told: str
+) -> None:
     base = prompts.origin.commit({"a": "1\n"}, ref="refs/heads/main")
 
     shown = block(
-        prompts.rejected({f"f{n:03}": f"{n}\n" for n in range(200)}, base=base), "rejected change"
+        prompts.rejected({f"f{n:03}": f"{n}\n" for n in range(files)}, base=base), "rejected change"
     )
 
     assert shown.count("+++ b/f") == patch.MOST_FILES
-    assert shown.endswith("(not shown: 50 more files)")
+    assert shown.endswith(f"(not shown: {told})")
 
 
 def test_a_long_change_ends_with_a_whole_line(prompts: Prompts) -> None:

@@ -59,7 +59,7 @@ def judged(
 def test_what_was_there_before_passes_wherever_it_has_moved_to(tmp_path: Path) -> None:
     verdict = judged(tmp_path, {"p/a.py": OLD}, {"p/a.py": f"X = 1\n\n{OLD}", "b.py": "Y = 2\n"})
 
-    assert (verdict.verdict, verdict.excerpt) == ("Passed", "1 findings were there before")
+    assert (verdict.verdict, verdict.excerpt) == ("Passed", "1 finding was there before")
 
 
 def test_what_is_new_fails_and_is_all_that_is_told(tmp_path: Path) -> None:

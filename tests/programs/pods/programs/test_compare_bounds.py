@@ -87,7 +87,7 @@ def test_it_ends_with_a_verdict_whatever_the_tool_prints(
     )
     config = replace(config, least=0.5 if form == "mutants" else None)
 
-    found = _in_its_container(config, tmp_path)
+    found = _in_its_container(config)
 
     assert found.verdict in ("Passed", "Failed", "Skipped"), found
 
@@ -107,7 +107,11 @@ def test_it_ends_with_a_verdict_however_many_files_have_other_names(tmp_path: Pa
         "gate", "/workspace", trees["head"], trees["base"], output="vulture", decides=True
     )
 
-    found = _in_its_container(config, tmp_path)
+    unbounded = _run(config, "renames.MOST_LINES_OF_ALL = 10**9")
+    assert unbounded.returncode != 0, "without the bound on lines of all files it ends without one"
+    assert "MemoryError" in unbounded.stderr
+
+    found = _in_its_container(config)
 
     assert (found.verdict, found.reason) == ("Failed", "NewFindings")
 
@@ -121,15 +125,24 @@ def _listing(folder: Path, output: bytes) -> Listing:
     return Listing(str(tree), str(folder / "findings"), str(folder / "code"))
 
 
-def _in_its_container(config: CompareConfig, tmp_path: Path) -> CheckVerdict:
-    """Runs the program in a process with the container's memory."""
+def _in_its_container(config: CompareConfig) -> CheckVerdict:
+    """Its verdict, in a process with the container's memory."""
+    done = _run(config)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return CheckVerdict(**json.loads(done.stdout))
+
+
+def _run(config: CompareConfig, before: str = "") -> subprocess.CompletedProcess[str]:
+    """The program, in a process with the container's memory, after this line of Python."""
     script = (
         "import sys\n"
         "from bernstein.api import encoding\n"
+        "from bernstein.checks import renames\n"
         "from bernstein.pods.programs import compare\n"
+        f"{before}\n"
         "print(encoding.dump(compare.run(encoding.load(compare.CONFIG, sys.argv[1]))))\n"
     )
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", script, dump(config)],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (CONTAINER, CONTAINER)),
         capture_output=True,
@@ -137,5 +150,3 @@ def _in_its_container(config: CompareConfig, tmp_path: Path) -> CheckVerdict:
         check=False,
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return CheckVerdict(**json.loads(done.stdout))

@@ -10,6 +10,7 @@ import pytest
 
 from bernstein.api import encoding, pod
 from bernstein.api.pod import Check, CheckoutConfig, CheckVerdict, InspectConfig, InspectResult
+from bernstein.checks.time_limit import time_limit
 from bernstein.pods.programs import checkout, inspect
 from tests.programs.pods.conftest import Origin
 
@@ -135,6 +136,32 @@ def test_tests_that_were_there_are_looked_at_as_they_were(
     origin.commit({"more.py": "x", **after}, base, ref=REF)
 
     assert summary(run(base, PROTECTED)) == {"tests": told}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 400_000 + "def test_x",
+        "'''" * 100_000,
+        "assert ((((((" * 50_000,
+        "@Test(" * 60_000,
+        "expect.a" * 50_000,
+    ],
+    ids=["blanks", "open strings", "brackets", "annotations", "dots"],
+)
+def test_a_file_of_tests_that_is_hard_to_read_is_read_to_its_end(
+    origin: Origin, run: Inspect, text: str
+) -> None:
+    files = {f"tests/test_{suffix}.{suffix}": text for suffix in ("py", "ts", "rs", "java")}
+    base = origin.commit({"tests/test_a.py": TESTED, **files})
+    after = {path: text + "\n" for path, text in files.items()}
+    origin.commit({"tests/test_a.py": "", **after}, base, ref=REF)
+
+    with time_limit(60):
+        verdicts = run(base, PROTECTED)
+
+    assert summary(verdicts) == {"tests": "Failed TestsWeakened"}
+    assert verdicts["tests"].excerpt.startswith("tests/test_a.py")
 
 
 def test_contents_never_follow_a_symlink(origin: Origin, run: Inspect) -> None:
@@ -316,3 +343,36 @@ def test_a_deleted_way_back_of_a_migration_is_seen(origin: Origin, run: Inspect)
         "NotReversible",
         "db/1.up.sql has no 1.down.sql beside it",
     )
+
+
+GPL_FILE = "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n"
+
+
+@pytest.mark.parametrize("licence", ["LICENSE", "COPYING"])
+def test_no_licence_of_the_work_brings_code_past_the_scan(
+    origin: Origin, tmp_path: Path, licence: str
+) -> None:
+    start = origin.commit({"LICENSE": "MIT License\n"})
+    sha = origin.commit({**UNDER_GPL, licence: GPL_FILE}, start, ref=REF)
+    git_dir = str(tmp_path / "repo.git")
+    checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(start,)))
+
+    def verdict(pinned: str) -> str:
+        config = InspectConfig(sha, start, (DLP,), git_dir=git_dir, pinned=pinned)
+        return inspect.run(config).verdicts[0].verdict
+
+    assert verdict(pinned=sha) == "Passed", "where the licence of the work itself counts"
+    assert verdict(pinned=start) == "Failed"
+
+
+def test_a_link_to_a_binding_licence_brings_no_code_past_the_scan(
+    origin: Origin, tmp_path: Path
+) -> None:
+    start = origin.commit({"LICENSE": "MIT License\n", "vendor/GPL": GPL_FILE})
+    sha = origin.commit({**UNDER_GPL, "COPYING": "->vendor/GPL"}, start, ref=REF)
+    git_dir = str(tmp_path / "repo.git")
+    checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(start,)))
+
+    for pinned in (sha, start):
+        config = InspectConfig(sha, start, (DLP,), git_dir=git_dir, pinned=pinned)
+        assert inspect.run(config).verdicts[0].verdict == "Failed"

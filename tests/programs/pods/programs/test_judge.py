@@ -37,8 +37,8 @@ def scripted() -> Iterator[Scripted]:
 
 
 def review(name: str = "signal-0", criteria: str = "[review]", **more: str) -> Asked:
-    fields = {"prompt": "llm_review.v1", "form": "review", "model": "some-model"} | more
-    return Asked(name, criteria=criteria, **fields)
+    fields: dict[str, Any] = {"prompt": "llm_review.v1", "form": "review", "model": "some-model"}
+    return Asked(name, criteria=criteria, **(fields | more))
 
 
 def judgement(name: str = "signal-1", criteria: str = "[judge]") -> Asked:

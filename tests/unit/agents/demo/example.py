@@ -7,6 +7,7 @@ from tests.unit.agents.examples import AdapterExample, Output
 EXAMPLE = AdapterExample(
     succeeds=Output(
         b'{"type": "start", "model": "m"}\n'
+        b'{"type": "message", "text": "I begin"}\n'
         b'{"type": "usage", "input": 3, "output": 2}\n'
         b'{"type": "result", "text": "done"}\n',
         0,

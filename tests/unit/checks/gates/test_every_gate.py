@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import pkgutil
+from pathlib import Path
 
 import pytest
 
 from bernstein.api.pod import Check
 from bernstein.api.projects.gates import GateSettings
 from bernstein.checks import gates
-from bernstein.checks.gate import Gate
+from bernstein.checks.asks import Asks
+from bernstein.checks.gate import Command, Gate
 from bernstein.checks.reading import Reads
 from bernstein.checks.scans import reads_of
 from bernstein.core import names
+from bernstein.core.judging import forms
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks import examples
 from tests.unit.checks.trees import Tree
 
 every_gate = pytest.mark.parametrize("gate", gates.GATES, ids=gates.names())
 every_that_reads = pytest.mark.parametrize("name", gates.that_read())
+every_that_asks = pytest.mark.parametrize("name", gates.that_ask())
 
 
 def test_every_file_is_in_the_list_under_its_own_name() -> None:
-    files = {module.name for module in pkgutil.iter_modules(gates.__path__)}
+    files = [path for path in Path(gates.__file__).parent.rglob("*.py") if path.stem != "__init__"]
 
-    assert sorted(gates.names()) == sorted(files)
+    assert sorted(gates.names()) == sorted(path.stem for path in files)
+    assert {path.stem for path in files if path.parent.name == "asking"} == {*gates.that_ask()}
 
 
 @every_gate
@@ -46,6 +50,26 @@ def test_it_passes_and_fails(name: str) -> None:
 
     assert judge(example.passes, check).verdict == "Passed"
     assert judge(example.fails, check).verdict == "Failed"
+
+
+@every_that_asks
+def test_what_a_model_says_of_its_trees_passes_and_fails(name: str) -> None:
+    example, asks = examples.of_gate(name), gates.of(name).runs
+    assert isinstance(asks, Asks)
+
+    said = [
+        forms.verdict(asks.form, text, is_cut=False, least=asks.least)
+        for text in (example.good, example.bad)
+    ]
+
+    assert [found.verdict for found in said] == ["Passed", "Failed"]
+    assert said[1].reason
+
+
+def test_none_but_gates_with_a_command_execute_anything() -> None:
+    silent = {gate.name for gate in gates.GATES if not isinstance(gate.runs, Command)}
+
+    assert silent == {*gates.that_execute_nothing()} == {*gates.that_read(), *gates.that_ask()}
 
 
 def test_a_gate_of_the_projects_own_has_no_check_without_its_command() -> None:

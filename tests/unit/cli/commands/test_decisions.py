@@ -9,10 +9,13 @@ from typer.testing import CliRunner
 
 from bernstein.api.approvals.approval import Approval
 from bernstein.cli.commands.pending import is_rejected
+from bernstein.resources import APPROVALS, PROJECTS, TASKS
 from tests.unit.cli import calls
+from tests.unit.cli.conftest import Bernstein
 from tests.unit.core import objects
 from tests.unit.core.approvals.asked import DIGEST
 from tests.unit.core.objects import NOW, at
+from tests.unit.kube.apiserver import ApiServer
 
 BOTH = pytest.mark.parametrize("command", ["approve", "reject"])
 
@@ -65,3 +68,42 @@ def test_what_was_rejected_is_told_to_who_may_not_know(
     )
 
     assert is_rejected(rejected, awaited, NOW) is told
+
+
+def asked_about(api: ApiServer, namespace: str, name: str) -> None:
+    about = {"kind": "Task", "name": name, "uid": f"uid-{name}"}
+    spec = {"subject": about, "asks": {"attempt": 1, "digest": DIGEST}}
+    api.put(APPROVALS, f"{name}-approval-1", namespace, spec=spec, status={"state": "Pending"})
+
+
+async def test_what_waits_in_all_namespaces_is_listed_with_theirs(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    asked_about(api, "shop", "one")
+    asked_about(api, "web", "two")
+
+    here = await bernstein("pending", "--no-wait")
+    shown = await bernstein("pending", "-A")
+    records = (await bernstein("pending", "--all-namespaces", "--json")).json
+
+    assert "Nothing waits for a decision in namespace 'team'." in here.out
+    rows = [row.split() for row in shown.out.splitlines()]
+    assert rows[0][:3] == ["NAMESPACE", "KIND", "NAME"]
+    assert [row[:3] for row in rows[2:4]] == [["shop", "task", "one"], ["web", "task", "two"]]
+    assert "`bernstein approve NAME --namespace NAMESPACE --kubeconfig " in shown.out
+    assert [(each["namespace"], each["task_id"]) for each in records] == [
+        ("shop", "one"),
+        ("web", "two"),
+    ]
+
+
+async def test_nobody_waits_for_the_verdicts_of_all_namespaces(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    project = objects.project(approval={"result": "Always"}).dump()
+    api.put(PROJECTS, "default", "team", spec=project["spec"])
+    api.put(TASKS, "work", "team", **objects.task(status=objects.done()).dump())
+
+    found = await bernstein("pending", "-A", "--timeout", "1h")
+
+    assert (found.code, found.out) == (0, "Nothing waits for a decision in any namespace.\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,48 @@ def test_with_json_every_file_has_its_record(runner: CliRunner, tmp_path: Path) 
         ("good.yaml", True),
     ]
     assert answer["files"][0]["errors"][0]["path"] == "spec.budgett"
+
+
+def listed(*objects: str) -> str:
+    """As `kubectl get -o yaml` prints several objects."""
+    items = "".join(textwrap.indent(each, "    ").replace("    ", "  - ", 1) for each in objects)
+    return f"apiVersion: v1\nkind: List\nitems:\n{items}"
+
+
+def test_the_objects_of_a_list_are_checked(runner: CliRunner, tmp_path: Path) -> None:
+    path = tmp_path / "backup.yaml"
+    path.write_text(listed(PLAN, TASK))
+    assert validated(runner, path) == (0, f"✓ {path}: Plan 'web', Task\n", "")
+    assert validated(runner, tmp_path)[:2] == (0, f"✓ {path}: Plan 'web', Task\n")
+
+    path.write_text(listed(TASK, PLAN.replace("role:", "rol:")))
+    for where in (path, tmp_path):
+        code, _, err = validated(runner, where)
+        assert code == 2
+        assert "document 2, Plan 'web'" in err
+        assert "unknown field 'rol', did you mean 'role'?" in err
+
+
+def test_a_list_of_other_objects_is_passed_over(runner: CliRunner, tmp_path: Path) -> None:
+    (tmp_path / "services.yaml").write_text(listed("apiVersion: v1\nkind: Service\n"))
+    (tmp_path / "plan.yaml").write_text(PLAN)
+
+    code, out, err = validated(runner, tmp_path)
+
+    assert (code, out, err) == (0, f"✓ {tmp_path}/plan.yaml: Plan 'web'\n", "")
+
+
+@pytest.mark.parametrize("kind", ["Approval", "AgentSession"])
+def test_what_the_operator_alone_makes_is_said_to_be(
+    runner: CliRunner, tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(f"apiVersion: bernstein.dev/v1alpha1\nkind: {kind}\nmetadata: {{name: a}}\n")
+
+    code, _, err = validated(runner, path)
+
+    assert code == 2
+    assert f"kind: the operator alone makes objects of the kind '{kind}'" in err
 
 
 def test_a_folder_without_anything_of_ours_is_no_success(runner: CliRunner, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def project(*missing: str) -> Project:
 def rarely(reason: str, message: str) -> Waiting:
     """Of what tries every minute, and has done so twenty seconds before `at(60)`."""
     tried = {"reason": reason, "generation": 1, "times": 30}
-    times = {"since": at(40), "until": at(100)}
+    times = {"since": at(40), "until": at(100), "until_alone": at(48)}
     return waits(reason, message, tried=tried, needs_person=True, **times)
 
 

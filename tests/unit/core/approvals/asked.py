@@ -12,6 +12,8 @@ from tests.unit.core.objects import NOW, Object
 
 DIGEST = "d" * 64
 ANN, BEN = "ann@example.org", "ben@example.org"
+LONG = f"oidc:{'x' * 295}"
+"""A user whose name is as long as one may be."""
 
 
 def asking(**policy: Any) -> Project:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from tests.unit.core.objects import (
     NOW,
     TIP,
     TREE,
+    at,
     ended,
     failed,
     job,
@@ -76,6 +77,7 @@ def forward(
     tip: str | None = None,
     ours: bool = False,
     forbidden: bool = False,
+    resting: int = 0,
 ) -> Any:
     way = Landing(
         job=kind.job,
@@ -90,6 +92,7 @@ def forward(
         project=project(),
         jobs={each.name: each for each in jobs},
         late=NO_LATE_REQUESTS,
+        resting=resting,
     )
     return landing.forward(status, way, lambda before: before if forbidden else None, NOW)
 
@@ -220,3 +223,17 @@ def test_what_may_not_be_merged_any_more_takes_the_name_of_its_land_job(kind: Ki
     fenced = forward(kind, at_step(kind, "Landing"), forbidden=True)
 
     assert fenced.actions == (RunFence(kind.job("land", 1)),)
+
+
+@BOTH
+@pytest.mark.parametrize(("resting", "seconds"), [(0, 8), (32, 8), (200, 50), (5000, 300)])
+def test_what_many_try_to_land_they_try_a_few_times_a_second_together(
+    kind: Kind, resting: int, seconds: int
+) -> None:
+    refused = replace(job(kind.job("land", 1)), refused="exceeded quota")
+
+    held = forward(kind, at_step(kind, "Landing"), refused, resting=resting)
+
+    assert held.status.waiting.reason == "PodRejected"
+    assert held.status.waiting.until == at(seconds)
+    assert held.status.waiting.until_alone == at(8)

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from bernstein.api.reasons import VerdictReason
-from bernstein.checks import signals
+from bernstein.checks import gates, signals
 from bernstein.checks.asks import Asks
 from bernstein.checks.prompts import current, named
+from bernstein.core.judging.answers import WEIGHTS
 from bernstein.core.judging.forms import FORMS, verdict
 from bernstein.core.judging.model_reasons import POLICIES, REMEDIES
 
-ASKING = [kind.runs for kind in signals.SIGNALS if isinstance(kind.runs, Asks)]
+RUNS = [*(kind.runs for kind in signals.SIGNALS), *(gate.runs for gate in gates.GATES)]
+ASKING = [runs for runs in RUNS if isinstance(runs, Asks)]
 
 
 def judged(said: str, confidence: float, *, is_cut: bool = False) -> tuple[str, str]:
@@ -52,6 +54,76 @@ def test_what_was_not_shown_cannot_be_accepted_but_rejected() -> None:
     assert judged("retry", 1.0, is_cut=True) == ("Failed", "JudgeRetry")
 
 
+def rated(**changes: float) -> str:
+    points = dict.fromkeys(WEIGHTS, 6.0) | changes
+    return json.dumps({**points, "feedback": "a.py: slow"})
+
+
+def missing(*tests: str) -> str:
+    return json.dumps({"missing": tests})
+
+
+def meant(said: str) -> str:
+    return json.dumps({"verdict": said, "feedback": "a.py: no"})
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "whole", "cut"),
+    [
+        ("intent", meant("yes"), ("Passed", ""), ("Skipped", "Unsure")),
+        ("intent", meant("partially"), ("Passed", "PartlyMet"), ("Skipped", "Unsure")),
+        ("intent", meant("no"), ("Failed", "IntentNotMet"), ("Failed", "IntentNotMet")),
+        ("intent", meant("YES"), ("Errored", "AnswerNotInForm"), ("Errored", "AnswerNotInForm")),
+        ("rubric", rated(), ("Passed", ""), ("Skipped", "Unsure")),
+        ("rubric", rated(style=5.9), ("Failed", "ScoreTooLow"), ("Failed", "ScoreTooLow")),
+        ("missing_tests", missing(), ("Passed", ""), ("Skipped", "Unsure")),
+        ("missing_tests", missing("a"), ("Failed", "TestsMissing"), ("Failed", "TestsMissing")),
+    ],
+)
+def test_the_answers_to_gates(
+    form: str, text: str, whole: tuple[str, str], cut: tuple[str, str]
+) -> None:
+    for is_cut, expected in ((False, whole), (True, cut)):
+        found = verdict(form, text, is_cut=is_cut, least=6.0)
+
+        assert (found.verdict, found.reason) == expected
+
+
+def test_points_count_as_heavily_as_their_side() -> None:
+    """Each side alone at 0, all others at 10."""
+    for side, weight in WEIGHTS.items():
+        text = json.dumps({**dict.fromkeys(WEIGHTS, 10), side: 0, "feedback": ""})
+        score = 10 - weight / 10
+
+        assert verdict("rubric", text, is_cut=False, least=score).verdict == "Passed"
+        assert verdict("rubric", text, is_cut=False, least=score + 0.01).verdict == "Failed"
+
+
+def test_the_score_and_what_it_is_made_of_are_told() -> None:
+    found = verdict("rubric", rated(security=2), is_cut=False, least=6.5)
+
+    first, then = found.excerpt.split("\n")
+    assert first.startswith("5 of 10, needed are 6.5: correctness 6, security 2, ")
+    assert then == "a.py: slow"
+
+
+def test_without_a_score_that_is_asked_for_nothing_passes() -> None:
+    assert verdict("rubric", rated(), is_cut=False).verdict == "Errored"
+
+
+def test_the_tests_that_are_missing_are_a_list() -> None:
+    found = verdict("missing_tests", missing("a.py: f, of 0", "b.py: g\nof 1"), is_cut=False)
+
+    assert found.excerpt == "- a.py: f, of 0\n- b.py: g of 1"
+
+
+def test_who_reads_partially_reads_what_is_missing() -> None:
+    for is_cut in (False, True):
+        found = verdict("intent", meant("partially"), is_cut=is_cut)
+
+        assert found.excerpt.endswith("partially\na.py: no")
+
+
 def test_who_is_asked_instead_sees_what_the_model_has_said() -> None:
     text = json.dumps({"verdict": "retry", "confidence": 0.5, "feedback": "a.py: no"})
 
@@ -82,7 +154,9 @@ def test_a_prompt_that_there_is_not_is_no_file(name: str) -> None:
 
 
 def test_words_that_follow_from_answers_are_verdicts_reasons() -> None:
-    found: list[Any] = [VerdictReason.UNSURE, VerdictReason.JUDGE_RETRY]
+    found: list[Any] = [
+        *(VerdictReason.UNSURE, VerdictReason.JUDGE_RETRY, VerdictReason.PARTLY_MET),
+    ]
 
-    assert found == ["Unsure", "JudgeRetry"]
+    assert found == ["Unsure", "JudgeRetry", "PartlyMet"]
     assert not REMEDIES.keys() & {*map(str, POLICIES)}

@@ -13,7 +13,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.actions import CancelTasks, CreateApproval, CreateTasks, PlanDecision, RunBegin
 from tests.unit.core import objects, scheduled
-from tests.unit.core.approvals.asked import ANN, BEN, asking, decided, known, made
+from tests.unit.core.approvals.asked import ANN, BEN, LONG, asking, decided, known, made
 from tests.unit.core.objects import at, plan_snapshot, snapshot, told
 from tests.unit.core.plans.decisions import again
 
@@ -101,6 +101,14 @@ def test_an_approved_plan_begins_and_its_tasks_are_open() -> None:
     assert any(isinstance(action, RunBegin) for action in look(opened).actions)
 
 
+def test_who_approves_a_plan_is_named_whole_however_long_the_name_is() -> None:
+    plan, approval = expanded()
+
+    opened = again(plan, look(plan, decided(approval, "Approve", by=LONG)))
+
+    assert step(opened, planned()).history[-1].actor == LONG
+
+
 def test_nothing_begins_while_nobody_has_decided() -> None:
     plan, approval = expanded()
 
@@ -172,6 +180,12 @@ def test_what_somebody_cancels_with_its_plan_was_moved_by_a_user() -> None:
     plan = objects.plan(cancel={"reason": "not needed"})
 
     assert cancelled_by(plan, look(plan, tasks=(planned(),))) == "user"
+
+
+def test_who_cancels_a_plan_in_his_own_name_has_moved_its_tasks() -> None:
+    plan = objects.plan(cancel={"reason": "not needed", "by": BEN})
+
+    assert cancelled_by(plan, look(plan, tasks=(planned(),))) == BEN
 
 
 def test_a_change_of_what_it_would_do_is_another_question() -> None:

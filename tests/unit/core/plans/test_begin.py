@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bernstein.api.pod import FENCE
@@ -14,6 +16,7 @@ from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,
+    at,
     failed,
     job,
     over,
@@ -96,6 +99,15 @@ def test_a_plan_whose_task_is_refused_is_held_and_begins_once_all_are_made() -> 
     assert isinstance(make, CreateTasks)
     assert isinstance(begin, RunBegin)
     assert (begin.job, begin.again) == ("web-begin-0", False)
+
+
+def test_of_200_plans_that_are_refused_a_task_each_tries_the_more_rarely() -> None:
+    refused = plan_snapshot(objects.plan(begun=False)).with_refusal("denied the request")
+
+    held = decide(replace(refused, resting=200), NOW).status.waiting
+
+    assert held is not None
+    assert held.until == at(50)
 
 
 def test_a_begin_whose_pod_finds_no_node_says_so_until_one_has_room() -> None:

@@ -8,7 +8,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
 from bernstein.api.programs.merge import BeginResult
 from bernstein.api.states import TaskState
-from bernstein.api.waiting import TaskCancel
+from bernstein.api.waiting import Cancel
 from bernstein.core.actions import CancelTasks, DeleteJobs
 from tests.unit.core import objects
 from tests.unit.core.objects import (
@@ -19,6 +19,7 @@ from tests.unit.core.objects import (
     stalled_for,
     status,
     told,
+    waits,
 )
 from tests.unit.core.plans.decisions import AT_WORK, CANCEL, GIVEN_UP, look, task
 
@@ -31,8 +32,28 @@ def test_a_cancel_is_handed_on_and_waits_for_every_task() -> None:
 
     decision = look(objects.plan(cancel=CANCEL), AT_WORK, told_, GIVEN_UP)
 
-    assert decision.actions == (CancelTasks(("busy",), TaskCancel(reason="not needed")),)
+    assert decision.actions == (CancelTasks(("busy",), Cancel(reason="not needed")),)
     assert decision.status.phase == "Cancelling"
+
+
+def test_a_plan_that_is_cancelled_says_which_task_cannot_end_and_what_helps() -> None:
+    text = "its Project is gone. Remedy: Delete the Task."
+    stuck = status(TaskState.DONE, waiting=waits("ProjectGone", text, needs_person=True))
+    untold = objects.task("a", status=stuck)
+    behind = objects.task(
+        "b", status=stuck.model_copy(update={"observed_generation": 0}), cancel=CANCEL
+    )
+    knows = objects.task("c", status=stuck, cancel=CANCEL)
+
+    found = look(objects.plan(cancel=CANCEL), untold, behind, knows).status
+    assert (found.phase, stalled_for(found.conditions)) == ("Cancelling", "ProjectGone")
+    assert found.waiting is not None
+    assert found.waiting.message == f"Task 'c': {text}"
+
+    before = look(objects.plan(cancel=CANCEL), untold, behind).status
+    assert (before.phase, before.waiting) == ("Cancelling", None), "they may end yet"
+    after = look(objects.plan(cancel=CANCEL, status=found), AT_WORK).status
+    assert (after.phase, after.waiting) == ("Cancelling", None)
 
 
 def test_a_plan_is_cancelled_when_no_task_can_go_on() -> None:

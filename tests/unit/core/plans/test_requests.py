@@ -10,7 +10,7 @@ from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.requests import MOST_REQUESTS
 from bernstein.api.states import TaskState
 from bernstein.api.task import Round, Task
-from bernstein.api.waiting import TaskCancel
+from bernstein.api.waiting import Cancel
 from bernstein.core.actions import AskTask, CancelTasks
 from bernstein.core.waiting import parted
 from tests.unit.core import objects
@@ -161,7 +161,7 @@ def test_a_task_that_got_a_round_while_its_plan_was_cancelled_is_cancelled_late(
 
     decision = look(objects.plan(status=ended, cancel=CANCEL), task("busy"))
 
-    assert CancelTasks(("busy",), TaskCancel(reason="not needed")) in decision.actions
+    assert CancelTasks(("busy",), Cancel(reason="not needed")) in decision.actions
 
 
 def test_the_longest_name_of_a_request_is_handed_on() -> None:

@@ -11,7 +11,7 @@ from bernstein.api.programs.probe import ProbeResult
 from bernstein.api.project import Probe, Project
 from bernstein.core import labels
 from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe
-from bernstein.core.jobs import JobView, refusal
+from bernstein.core.jobs import NO_LATE_REQUESTS, JobView, LateRequests, refusal
 from bernstein.core.projects.probing import ProbeSnapshot, decide
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, ended, failed, over, pod, running, waiting
@@ -35,9 +35,14 @@ def job(number: int = 0, pod: Any = None, *, of: int = 1, **more: Any) -> JobVie
 
 
 def step(
-    probe: Probe | None, *jobs: JobView, now: datetime = NOW, missed: bool = False, **more: Any
+    probe: Probe | None,
+    *jobs: JobView,
+    now: datetime = NOW,
+    missed: bool = False,
+    late: LateRequests = NO_LATE_REQUESTS,
+    **more: Any,
 ) -> tuple[Probe, ProbeDecision]:
-    snapshot = ProbeSnapshot(project(probe, **more), {j.name: j for j in jobs}, missed)
+    snapshot = ProbeSnapshot(project(probe, **more), {j.name: j for j in jobs}, missed, late)
     decision = decide(snapshot, now)
     assert decision.status is not None
     return decision.status, decision
@@ -89,6 +94,51 @@ def test_a_project_that_is_changed_while_it_is_tried_ends_that_job_first() -> No
     gone = job(0, pod(running("probe"), phase="Failed"), deleting=True)
     _, begun = step(waits, gone, generation=2)
     assert begun.actions == (RunProbe("default--probe-1", "2"),)
+
+
+def test_the_next_one_waits_while_a_request_for_the_one_before_may_still_be_applied() -> None:
+    probe, old = after(GOOD, WORK, DELIVER), job(0, over(GOOD, WORK, DELIVER))
+    late = LateRequests(frozenset({"default--probe-0"}))
+
+    for jobs in ((old,), ()):
+        waits, decision = step(probe, *jobs, generation=2, late=late)
+        assert (waits, decision.requeue_after) == (probe, 5)
+        assert not any(isinstance(action, RunProbe) for action in decision.actions)
+
+    _, begun = step(probe, generation=2)
+    assert begun.actions == (RunProbe("default--probe-1", "2"),)
+
+
+def test_one_that_an_unanswered_request_made_for_an_older_generation_is_waited_for_too() -> None:
+    late = LateRequests(frozenset({"default--probe-1"}))
+    stale = job(1, over(GOOD, WORK, DELIVER), of=2)
+
+    _, decision = step(after(GOOD, WORK, DELIVER), stale, generation=3, late=late)
+    assert not any(isinstance(action, RunProbe) for action in decision.actions)
+
+    _, again = step(after(GOOD, WORK, DELIVER), generation=3, late=late)
+    assert again.actions == (RunProbe("default--probe-1", "3"),), "whichever comes, it has the name"
+
+
+def test_unanswered_requests_for_other_jobs_keep_no_project_from_being_tried() -> None:
+    late = LateRequests(frozenset({"default--probe-7", "other--probe-0"}), unknown=True)
+
+    _, decision = step(after(GOOD, WORK, DELIVER), generation=2, late=late)
+
+    assert decision.actions == (RunProbe("default--probe-1", "2"),)
+
+
+def test_a_job_that_comes_late_beside_the_one_at_work_is_ended() -> None:
+    probe = AT_WORK.model_copy(update={"number": 1})
+    mine, late = job(1, pod(running("probe"))), job(0)
+
+    _, decision = step(probe, mine, late)
+    assert decision.actions == (DeleteJobs((late,)),)
+
+    _, lacking = step(probe, late)
+    assert lacking.actions == (DeleteJobs((late,)),), "and its own is made once that has ended"
+    going = job(0, pod(running("probe")), deleting=True)
+    assert step(probe, going)[1].actions == ()
 
 
 def test_a_job_that_a_crash_left_of_an_older_generation_is_not_believed() -> None:

@@ -13,6 +13,10 @@ from bernstein.core.projects.probing import FINDINGS
 from bernstein.core.projects.readiness import not_ready, status
 from tests.unit.core.objects import NOW, at, project, told
 
+TOO_STRONG = (
+    "Plans of this namespace may use it; its work account is too strong, "
+    "see the condition WorkCredentialTooStrong"
+)
 SOUND = Probe(generation=1, number=0, settled=True)
 
 
@@ -49,6 +53,7 @@ def test_one_account_for_work_and_delivery_is_a_warning() -> None:
 
     warned = status(weak, 0, None, SOUND, NOW)
     assert told(warned.conditions)["WorkCredentialTooStrong"] == ("True", "SameSecret")
+    assert ready(warned) == ("True", "Accepted", TOO_STRONG)
 
     mended = status(with_status(warned), 0, None, SOUND, NOW)
     assert "WorkCredentialTooStrong" not in told(mended.conditions)
@@ -61,7 +66,26 @@ def test_a_work_account_that_may_push_to_the_branch_is_a_warning_and_the_project
         "Ready": ("True", "Accepted"),
         "WorkCredentialTooStrong": ("True", "MayPush"),
     }
-    assert told(status(with_status(warned), 0, None, SOUND, NOW).conditions).keys() == {"Ready"}
+    assert ready(warned) == ("True", "Accepted", TOO_STRONG)
+    mended = status(with_status(warned), 0, None, SOUND, NOW)
+    assert told(mended.conditions).keys() == {"Ready"}
+    assert ready(mended)[2] == "Plans of this namespace may use it"
+
+
+def test_ready_tells_of_missing_secrets_an_unreachable_repository_and_a_too_strong_account() -> (
+    None
+):
+    found = probed(
+        finding("RepositoryUnreachable", "read", "the git server cannot be used"),
+        finding("SecretNotFound", "deliver", 'secret "git-deliver" not found'),
+        too_strong=True,
+    )
+
+    truth, _, message = ready(status(project(), 0, None, found, NOW))
+
+    assert truth == "False"
+    assert "read: the git server cannot be used; deliver: secret" in message
+    assert ready(status(project(), 0, None, probed(too_strong=True), NOW))[2] == TOO_STRONG
 
 
 def test_a_project_with_a_problem_is_not_ready_says_what_helps_and_recovers() -> None:

@@ -61,3 +61,28 @@ def test_a_signal_that_asks_a_model_starts_no_agent_without_one(
 
     assert (found and found[0]) == reason
     assert stalled(subject, project(models=[model])) is None
+
+
+@pytest.mark.parametrize(
+    ("gate", "reason"),
+    [
+        ({"name": "review_rubric"}, "NoModel"),
+        ({"name": "review_rubric", "model": "m"}, "NoModel"),
+        ({"name": "test_expansion"}, None),
+        ({"name": "tests"}, None),
+    ],
+)
+def test_a_gate_that_asks_a_model_starts_no_agent_without_that_one(
+    gate: dict[str, str], reason: str | None
+) -> None:
+    subject = objects.task(status=status())
+    gates = {"pipeline": [gate]}
+    other = {"name": "n", "provider": "openai", "key": {"name": "judge", "key": "key"}}
+
+    found = stalled(subject, project(gates=gates))
+    beside = stalled(subject, project(gates=gates, models=[other]))
+    asked = stalled(subject, project(gates=gates, models=[other, {**other, "name": "m"}]))
+
+    assert (found and found[0]) == reason
+    assert (beside and beside[0]) == (reason if "model" in gate else None)
+    assert asked is None

@@ -9,7 +9,8 @@ import pytest
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
-from bernstein.core.scheduling.schedule import Schedule
+from bernstein.core.reasons.waits import SOON_SECONDS, seconds_to_wait
+from bernstein.core.scheduling.schedule import Board, Schedule
 from bernstein.core.snapshot import ProjectSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import at, plan, project, status
@@ -172,3 +173,41 @@ def test_a_key_that_is_refused_is_tried_by_one_however_long() -> None:
     assert claimed(look(*tasks, free, now=10_301)) == ["a"]
     (first,) = after(look(*tasks, free, now=10_301), tasks[0])
     assert claimed(look(first, tasks[1], free, now=10_400)) == []
+
+
+PLAN = plan()
+TASKS, FIRST = 1000, 3
+"""How many Tasks there are, and at which second the first one tries."""
+
+
+@pytest.mark.parametrize("reason", ["ImagePullFailed", "PodRejected"])
+def test_for_1000_tasks_whose_agents_cannot_start_one_session_in_8_s_is_made(reason: str) -> None:
+    """After hours: two have met it by themselves, and whoever tries meets it again at once."""
+    names = [f"t{number:04}" for number in range(TASKS)]
+    met = [
+        held(name, until, reason, times=500)
+        for name, until in (("t0000", FIRST), ("t0001", FIRST + 2))
+    ]
+    tasks = {name: objects.task(name, status=status()) for name in names}
+    tasks |= {task.metadata.name: task for task in met}
+    board, made = Board.of(_all(tasks)), list[str]()
+    for second in range(60):
+        found = board.look(_all(tasks).project, (), at(second))
+        for task, moved in found.moves:
+            assert moved.state is TaskState.CLAIMED
+            name = task.metadata.name
+            made.append(name)
+            again = seconds_to_wait(reason, 500)
+            board.put_task(name, held(name, second + again, reason, times=500), PLAN, member=True)
+
+    assert len(made) == len(range(FIRST, 60, SOON_SECONDS))
+    assert set(made) == {"t0000"}
+
+
+def _all(tasks: dict[str, Task]) -> ProjectSnapshot:
+    return ProjectSnapshot(
+        project=project(limits={"maxAgents": 50}),
+        members=[*tasks.values()],
+        plan_of=dict.fromkeys(tasks, PLAN),
+        tasks=tasks,
+    )

@@ -8,16 +8,16 @@ from bernstein.api.approvals.approval import APPROVE, ApprovalState
 from bernstein.api.project import Project
 from bernstein.api.requests import TaskRequest
 from bernstein.api.task import TaskStatus
-from bernstein.api.waiting import TaskCancel
+from bernstein.api.waiting import Cancel
 from tests.unit.core.simulation.state import State
 
-NOT_NEEDED = TaskCancel(reason="not needed")
+NOT_NEEDED = Cancel(reason="not needed")
 
 
 class People(State):
     """They know nothing of what the operator is doing."""
 
-    def cancel(self, name: str, cancel: TaskCancel = NOT_NEEDED) -> None:
+    def cancel(self, name: str, cancel: Cancel = NOT_NEEDED) -> None:
         found = self.tasks[name]
         if found.spec.cancel is None:
             spec = found.spec.model_copy(update={"cancel": cancel})

@@ -48,6 +48,23 @@ def test_what_does_not_run_is_cancelled_at_once(state: TaskState) -> None:
     assert found.history[-1].actor == "user"
 
 
+@pytest.mark.parametrize("state", [TaskState.OPEN, TaskState.DONE, TaskState.PENDING_APPROVAL])
+def test_who_cancels_in_his_own_name_is_the_one_who_has_moved_it(state: TaskState) -> None:
+    subject = objects.task(status=status(state), cancel=CANCEL | {"by": "ann"})
+
+    assert decide(snapshot(subject)).status.history[-1].actor == "ann"
+
+
+def test_who_cancels_an_orphan_has_made_both_of_its_moves() -> None:
+    subject = objects.task(status=status(TaskState.ORPHANED), cancel=CANCEL | {"by": "ann"})
+
+    failed = decide(snapshot(subject)).status
+    found = decide(snapshot(subject.model_copy(update={"status": failed}))).status
+
+    moves = [(move.to_state, move.actor) for move in found.history[-2:]]
+    assert moves == [(TaskState.FAILED, "ann"), (TaskState.CANCELLED, "ann")]
+
+
 @pytest.mark.parametrize("state", [TaskState.CLOSED, TaskState.CANCELLED])
 def test_a_cancel_of_what_is_over_changes_nothing(state: TaskState) -> None:
     over = decide(snapshot(objects.task(status=status(state), cancel=CANCEL))).status

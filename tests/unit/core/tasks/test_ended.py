@@ -296,3 +296,25 @@ def test_a_model_without_price_counts_tokens_and_says_so() -> None:
 
     assert (found.spend_usd, found.spend_source) == ("0", "Unpriced")
     assert found.usage == TOKENS
+
+
+@pytest.mark.parametrize(
+    ("before", "adapter", "model", "says"),
+    [
+        ("Unpriced", "claude", None, "Unpriced"),
+        ("Unpriced", "generic", None, "Unreported"),
+        ("Unreported", "claude", "mystery", "Unreported"),
+        ("Reported", "claude", "mystery", "Unpriced"),
+        ("Reported", "claude", None, "Reported"),
+    ],
+)
+def test_what_hides_most_of_its_sessions_cost_stays(
+    before: str, adapter: str, model: str | None, says: str
+) -> None:
+    ended = of_adapter(adapter, None if adapter == "generic" else TOKENS)
+    if model is not None:
+        ended = ended.model_copy(update={"spec": ended.spec.model_copy(update={"model": model})})
+
+    found = after(ended, with_session(TaskState.IN_PROGRESS, spend_source=before))
+
+    assert found.spend_source == says

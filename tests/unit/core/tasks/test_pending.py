@@ -15,7 +15,7 @@ from bernstein.core import conditions
 from bernstein.core.actions import CreateApproval, RunLand, RunPrepare, TaskDecision
 from bernstein.core.fsm import is_final
 from tests.unit.core import objects, scheduled
-from tests.unit.core.approvals.asked import ANN, BEN, DIGEST, asking, decided, known, made
+from tests.unit.core.approvals.asked import ANN, BEN, DIGEST, LONG, asking, decided, known, made
 from tests.unit.core.delivery.tasks import PREPARING, step, verified
 from tests.unit.core.objects import HEAD, NOW, at, sha, snapshot, told
 
@@ -108,6 +108,13 @@ def test_approved_work_goes_on_to_land_by_the_person_who_said_so() -> None:
     assert (found.approval.decision, found.approval.by) == ("Approve", ANN)
     assert (found.history[-1].actor, found.history[-1].reason) == (ANN, "Approved")
     assert look(found).status.state is TaskState.DONE
+
+
+@pytest.mark.parametrize("decision", ["Approve", "Retry", "Reject"])
+def test_who_decides_is_named_whole_however_long_the_name_is(decision: str) -> None:
+    found = look(pending(), decided(approval(), decision, by=LONG)).status
+
+    assert found.history[-1].actor == LONG
 
 
 def test_deleting_what_was_decided_changes_nothing() -> None:

@@ -10,6 +10,7 @@ from bernstein.api.encoding import dump
 from bernstein.api.pod import CheckVerdict, InspectResult
 from bernstein.api.project import Project
 from bernstein.api.task import TaskStatus
+from bernstein.core import names
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons.waits import PROBE_SECONDS
@@ -200,6 +201,53 @@ def test_a_reader_that_is_drained_again_and_again_costs_nothing() -> None:
     second = look(first, job("work-s1-inspect-1", drained), after=PROBE_SECONDS, **SCANS).status
 
     assert (second.state, second.attempt) == ("Done", 1)
+
+
+LINTERS = ["lint", "type_check"]
+DIES = over(ended("checkout"), ended("check", 137))
+SAYS_NOTHING = over(ended("checkout"), failed("check", "InternalError"))
+
+
+def compared_twice(linter: str, end: dict[str, Any]) -> TaskStatus:
+    """The Task after the program that compares what the linter finds has ended so for the second
+    time; the linter itself has found something in the work."""
+    others = [gate for gate in OFF if gate["name"] != linter]
+    of = objects.project(gates={"pipeline": [{"name": linter, "condition": "always"}, *others]})
+    red = checked(names.session_job("work-s1", linter, 0), 1, said="a.py:1 F401")
+    called, status = names.on_base(linter), done()
+    for number in range(2):
+        again = names.session_job("work-s1", called, number)
+        assert asked(look(status, red, of=of, after=number * PROBE_SECONDS)) == [
+            (again, BASE, True)
+        ]
+        ends = (red, job(again, end))
+        status = look(status, *ends, of=of, after=number * PROBE_SECONDS).status
+        if number == 0:
+            assert (status.state, status.attempt, status.gate_errors) == ("Done", 1, 1)
+    return status
+
+
+@pytest.mark.parametrize("linter", LINTERS)
+@pytest.mark.parametrize("end", [DIES, SAYS_NOTHING], ids=["dies", "breaks"])
+def test_what_breaks_the_comparison_of_a_linter_counts_from_the_second_time_on(
+    linter: str, end: dict[str, Any]
+) -> None:
+    found = compared_twice(linter, end)
+
+    assert (found.state, found.history[-1].reason) == ("Failed", "GateFailed")
+    assert found.verification is not None
+    (result,) = found.verification.checks
+    assert (result.name, result.verdict, result.reason) == (linter, "Failed", "Unreadable")
+    assert "for the second time" in (found.feedback or "")
+
+
+@pytest.mark.parametrize("linter", LINTERS)
+def test_a_comparison_of_a_linter_that_is_drained_again_and_again_costs_nothing(
+    linter: str,
+) -> None:
+    found = compared_twice(linter, over(ended("checkout"), ended("check", 137), disrupted=True))
+
+    assert (found.state, found.attempt) == ("Done", 1)
 
 
 def test_a_reader_that_dies_for_the_first_time_after_it_was_drained_costs_nothing() -> None:

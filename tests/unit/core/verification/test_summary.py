@@ -73,6 +73,32 @@ def test_feedback_tells_the_rejections_and_nothing_else() -> None:
     assert len(summary.feedback([bad] * 1000)) <= 6000
 
 
+@pytest.mark.parametrize(
+    ("verdict", "reason", "required", "by_model", "is_told"),
+    [
+        ("Failed", "TestsMissing", False, True, True),
+        ("Passed", "PartlyMet", True, True, True),
+        ("Passed", "", True, True, False),
+        ("Skipped", "Unsure", False, True, False),
+        ("Errored", "RateLimited", False, True, False),
+        ("Failed", "LargeFile", False, None, False),
+    ],
+)
+def test_what_models_advise_is_told_behind_what_keeps_the_work_back(
+    verdict: str, reason: str, required: bool, by_model: bool | None, is_told: bool
+) -> None:
+    update = {"title": "model", "excerpt": "- a.py: f, of 0", "by_model": by_model}
+    advice = result(verdict, reason, required=required).model_copy(update=update)
+    bad = result("Failed").model_copy(update={"title": "lint", "excerpt": "F401 unused"})
+
+    told = summary.feedback([advice, bad])
+
+    assert told.startswith("Quality gate 'lint' Failed:\nF401 unused")
+    assert told.endswith("which keeps nothing back:\n- a.py: f, of 0") is is_told
+    assert summary.with_advice("x" * 5990, [advice])[:5990] == "x" * 5990
+    assert len(summary.with_advice("x" * 5990, [advice])) <= 6000
+
+
 # --- the quality score ----------------------------------------------------------------------------
 
 

@@ -168,6 +168,18 @@ def test_what_is_looked_at_and_not_shown_counts_too(shown: Shown) -> None:
     assert len(shown.fresh()) == 1
 
 
+def test_one_line_that_is_left_out_is_one(shown: Shown) -> None:
+    before = 1
+    while before:
+        shown.tell("y" * 999)
+        before = len(shown.fresh())
+
+    shown.finish()
+
+    note = "[bernstein: 1 line of 999 characters is left out here: more than 16384 a second]"
+    assert shown.fresh() == [note]
+
+
 def test_what_is_left_out_last_is_said_at_the_end(shown: Shown) -> None:
     for _ in range(400):
         shown.tell("y" * 999)

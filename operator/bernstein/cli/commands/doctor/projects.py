@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import base64
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from bernstein.api.meta import ConditionType
 from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
+from bernstein.attestation.envelope import KeyInvalid, private_key
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
 from bernstein.core import conditions
+from bernstein.core.reasons import policy
 from bernstein.core.waiting import parted
 from bernstein.kube.errors import Forbidden, NotFound
-from bernstein.kube.resource import CONFIG_MAPS, Resource
+from bernstein.kube.resource import CONFIG_MAPS, Object, Resource
 
 SECRETS = Resource("", "v1", "secrets", "Secret")
 _CREATE = "create it in the Project's namespace, or correct the field"
@@ -26,6 +30,8 @@ class Named(NamedTuple):
     name: str
     keys: tuple[str, ...] = ()
     """What must be in it."""
+    takes: Callable[[bytes], object] | None = None
+    """Reads what is under its key. Raises KeyInvalid, whose text quotes nothing of that."""
 
 
 async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
@@ -87,12 +93,37 @@ def named(project: Project) -> Iterator[Named]:
             yield Named(f"agents[{number}].apiKey.name", SECRETS, key.name, (key.key,))
         if agent.config_map is not None:
             yield Named(f"agents[{number}].configMap", CONFIG_MAPS, agent.config_map)
+    if spec.attestation is not None:
+        key = spec.attestation.key
+        yield Named("attestation.key.name", SECRETS, key.name, (key.key,), private_key)
     for number, model in enumerate(spec.models):
         yield Named(f"models[{number}].key.name", SECRETS, model.key.name, (model.key.key,))
         if model.ca is not None:
             yield Named(f"models[{number}].ca.name", CONFIG_MAPS, model.ca.name, (model.ca.key,))
     for number, name in enumerate(spec.pods.image_pull_secrets):
         yield Named(f"pods.imagePullSecrets[{number}]", SECRETS, name)
+
+
+def _unusable(each: Named, obj: Object, project: str) -> list[Finding]:
+    """What is wrong with what is under its key."""
+    if each.takes is None:
+        return []
+    (key,) = each.keys
+    try:
+        each.takes(_decoded(obj["data"][key]))
+    except KeyInvalid as problem:
+        text = f"'{key}' of Secret '{each.name}' of '{project}' signs nothing: {problem}"
+        remedy = policy(Reason.ATTESTATION_KEY_INVALID).remedy
+        return [Finding("objects", Outcome.BAD, text, remedy, project)]
+    return []
+
+
+def _decoded(value: str) -> bytes:
+    """Raises KeyInvalid."""
+    try:
+        return base64.b64decode(value, validate=True)
+    except ValueError:
+        raise KeyInvalid("it holds no base64") from None
 
 
 async def _objects(cluster: Cluster, project: Project) -> list[Finding]:
@@ -115,6 +146,8 @@ async def _objects(cluster: Cluster, project: Project) -> list[Finding]:
         if lacks:
             text = f"{kind} '{each.name}' of '{name}' has no key {', '.join(lacks)}"
             findings.append(Finding("objects", Outcome.BAD, text, "add it", name))
+            continue
+        findings += _unusable(each, obj, name)
     if hidden:
         what = f"the {' and '.join(sorted(hidden))} that '{name}' names"
         findings.append(unreadable("objects", what, name))

@@ -11,11 +11,13 @@ from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli import requests, suspension
 from bernstein.cli.cluster import connected
-from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
+from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core import owners
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.sanitise import count, some
+from bernstein.core.serializers import Document
 
 _REASON = "Stopped by user"
 
@@ -31,10 +33,14 @@ def stop(
     Agents that are at work go on, and so do Tasks without a Plan. Asking again changes nothing.
     """
     terminal = Terminal(settings)
-    run_command(terminal, _stop(terminal, force=force))
+    try:
+        code = run_async(terminal, _stop(terminal, force=force))
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    raise typer.Exit(code)
 
 
-async def _stop(terminal: Terminal, *, force: bool) -> None:
+async def _stop(terminal: Terminal, *, force: bool) -> int:
     async with connected(terminal.settings) as cluster:
         plans, tasks = await cluster.plans(), await cluster.tasks()
         running = [plan for plan in plans if suspension.can_change(plan)]
@@ -46,9 +52,14 @@ async def _stop(terminal: Terminal, *, force: bool) -> None:
         before = [plan for plan in running if plan.spec.suspend]
         alone = [task for task in tasks if _goes_on(task)]
         active = [task for task in tasks if task.status.state in ACTIVE]
-        killed = await requests.end_sessions(cluster, _REASON) if force else []
+        asked = await requests.end_sessions(cluster, _REASON) if force else {}
+        killed = [name for name, problem in asked.items() if problem is None]
+        failed = {name: problem for name, problem in asked.items() if problem is not None}
         _tell(terminal, cluster.namespace, stopped, before)
         _tell_what_goes_on(terminal, alone, active, killed)
+        for problem in failed.values():
+            terminal.say(f"✗ not ended: {problem.message}", "red")
+            terminal.advise(problem.remedy)
     if terminal.json:
         terminal.answer(
             {
@@ -56,9 +67,17 @@ async def _stop(terminal: Terminal, *, force: bool) -> None:
                 "suspended": _names(before),
                 "at_work": _names(active),
                 "killed": killed,
+                "not_killed": [_record(name, problem) for name, problem in failed.items()],
                 "without_plan": _names(alone),
             }
         )
+    return FAILED if failed else 0
+
+
+def _record(name: str, problem: CliError) -> Document:
+    """For scripts; of a Task whose session goes on."""
+    said = {"reason": problem.reason, "message": problem.message, "remedy": problem.remedy}
+    return {"id": name, **said}
 
 
 def _goes_on(task: Task) -> bool:

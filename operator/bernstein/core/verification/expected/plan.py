@@ -22,21 +22,24 @@ from bernstein.core.verification.summary import unanswered
 
 
 def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
-    """Every rule and gate, and every signal of every Closed Task, each once."""
+    """Every rule and gate, and every signal of every Closed Task, each once.
+
+    Models are not asked again: they judge what one step has changed, and this is the work of all.
+    """
     assert snapshot.project is not None
     everything = Subject(
         any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
     )
     project = snapshot.project.spec
     ruled = rules.of_whole(project, snapshot.plan.spec, everything)
-    return required_checks(signals_of(snapshot), project, everything, ruled)
+    checks = required_checks(signals_of(snapshot), project, everything, ruled)
+    return tuple(check for check in checks if check.asks is None)
 
 
 def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:
     """Every signal of every Closed Task, each once, in the order in which names of checks number
-    them. Where others have ended, what they were to do is not delivered.
-
-    Models are not asked again: they judge what one step has changed, and this is the work of all.
+    them. Where others have ended, what they were to do is not delivered. Those that ask a model
+    judge a step alone.
     """
     signals: dict[str, Signal] = {}
     for _, task in sorted(snapshot.tasks.items()):
@@ -58,6 +61,7 @@ def question(snapshot: PlanSnapshot, integration: Integration, judged: Verificat
         pinned_sha=integration.target_sha,
         onto=integration.target,
         can_be_made_anew=can_be_made_anew(judged, origin),
+        resting=snapshot.resting,
     )
 
 

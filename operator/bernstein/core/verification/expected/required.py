@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from bernstein.api.pod import Check
 from bernstein.api.programs.judge import Asked
 from bernstein.api.project import ProjectSpec
+from bernstein.api.projects.credentials import JudgingModel
 from bernstein.api.projects.gates import Gates, GateSettings
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.signals import Signal
@@ -61,14 +62,14 @@ _known = _KnownGates()
 def _signal(index: int, signal: Signal, project: ProjectSpec, *, is_last: bool) -> CheckSpec:
     name, kind = f"{SIGNAL}{index}", signals.of(signal.type)
     if isinstance(kind.runs, Asks):
-        asks = _asked(name, kind.runs, signal.criteria or "", project)
+        model = _model(project)
         return CheckSpec(
             name=name,
             kind="signal",
             title=kind.title(signal),
             required=True,
-            asks=asks,
-            asked_of=_asked_of(project),
+            asks=_asked(name, kind.runs, model, criteria=signal.criteria or ""),
+            asked_of=_asked_of(model),
             is_last=is_last,
         )
     command = kind.runs.command(signal) if isinstance(kind.runs, SignalCommand) else None
@@ -93,16 +94,31 @@ def _signal(index: int, signal: Signal, project: ProjectSpec, *, is_last: bool) 
     )
 
 
-def _asked(name: str, asks: Asks, criteria: str, project: ProjectSpec) -> Asked:
-    model = project.models[0].name if project.models else ""
-    return Asked(name, prompts.current(asks.prompt), asks.form, criteria, model)
+def _model(project: ProjectSpec, name: str | None = None) -> JudgingModel | None:
+    """The model of that name, without a name the first. None: the Project does not have it."""
+    return next((model for model in project.models if name in (None, model.name)), None)
 
 
-def _asked_of(project: ProjectSpec) -> tuple[str, ...]:
-    if not project.models:
-        return ()
-    model = project.models[0]
-    return (model.provider, model.base_url or "")
+def _asked(
+    name: str,
+    asks: Asks,
+    model: JudgingModel | None,
+    *,
+    criteria: str = "",
+    least: float | None = None,
+) -> Asked:
+    return Asked(
+        name=name,
+        prompt=prompts.current(asks.prompt),
+        form=asks.form,
+        criteria=criteria,
+        model=model.name if model is not None else "",
+        least=least,
+    )
+
+
+def _asked_of(model: JudgingModel | None) -> tuple[str, ...]:
+    return (model.provider, model.base_url or "") if model is not None else ()
 
 
 def _gates(project: ProjectSpec, subject: Subject) -> Iterable[CheckSpec]:
@@ -122,6 +138,8 @@ def _pipeline(settings: Gates) -> Iterable[GateSettings]:
 
 
 def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
+    if isinstance(gate.runs, Asks) and not settings.command:
+        return _asking_gate(settings, gate, gate.runs, project, subject)
     plugin = _plugin(settings, gate)
     # A class is asked in its pod for which changes it runs.
     usual = gate.condition if plugin is None else "always"
@@ -162,6 +180,27 @@ def _plugin(settings: GateSettings, gate: Gate) -> Plugin | None:
     return Plugin(settings.required is None, settings.condition is None)
 
 
+def _asking_gate(
+    settings: GateSettings, gate: Gate, asks: Asks, project: ProjectSpec, subject: Subject
+) -> CheckSpec:
+    condition = condition_of(settings.condition) if settings.condition else gate.condition
+    required = gate.required if settings.required is None else settings.required
+    model = _model(project, settings.model)
+    least = _demand(settings.minimum_score, asks.least)
+    return CheckSpec(
+        name=gate.name,
+        kind="gate",
+        title=gate.name,
+        required=required and not asks.advises,
+        timeout=project.gates.timeout_seconds,
+        asks=_asked(gate.name, asks, model, least=least),
+        asked_of=_asked_of(model),
+        blocks=not asks.may_only_tell or settings.block_on_no is not False,
+        condition=condition,
+        skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
+    )
+
+
 def _built_in(settings: GateSettings, gate: Gate, project: Gates) -> Command | None:
     """The command of the gate itself, for the severity that the Project asks for, and the tests
     that it runs."""
@@ -179,6 +218,18 @@ def _built_in(settings: GateSettings, gate: Gate, project: Gates) -> Command | N
 def _demand(of_project: float | None, of_gate: float | None) -> float | None:
     """What the gate asks for, where it asks for such a thing."""
     return of_gate if of_gate is None or of_project is None else of_project
+
+
+def unanswerable(project: ProjectSpec) -> str | None:
+    """The name of a gate that work has to pass, and that asks a model which the Project does not
+    have; None: there is none."""
+    if not project.gates.enabled:
+        return None
+    everything = Subject(
+        any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
+    )
+    asking_gates = (c for c in _known.of(project, everything) if c.asks is not None)
+    return next((c.name for c in asking_gates if c.required and c.asks and not c.asks.model), None)
 
 
 def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:

@@ -60,6 +60,7 @@ def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
         pinned_sha=pinned.target_sha if pinned else judged.base,
         onto=snapshot.target_ref,
         can_be_made_anew=can_be_made_anew(judged, origin_of(judged)),
+        crowd=snapshot.crowd,
         title=snapshot.task.spec.title,
         description=snapshot.task.spec.description or "",
     )

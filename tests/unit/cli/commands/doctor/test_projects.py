@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectStatus
 from bernstein.cli.cluster import Cluster
@@ -140,3 +147,75 @@ def test_what_the_probe_has_found_is_told_with_what_helps() -> None:
     assert "CredentialRefused" in found.message
     assert "work: 403" in found.message
     assert found.remedy.startswith("Let the account push")
+
+
+# --- the key of attestations ----------------------------------------------------------------------
+
+
+def signing(key: str = "key.pem") -> Project:
+    return objects.project(attestation={"key": {"name": "signing", "key": key}})
+
+
+def pem(key: PrivateKeyTypes) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+async def looked_at(api: ApiServer, client: Client, content: bytes | None) -> tuple[str, str]:
+    """What is said where the key's Secret holds this; None: there is no Secret."""
+    accounts(api, "read", "work", "deliver")
+    if content is not None:
+        data = {"key.pem": base64.b64encode(content).decode()}
+        api.put(projects.SECRETS, "signing", NAMESPACE, data=data)
+    _, (check, outcome, message) = await look(client, seen(signing()))
+    assert check == "objects"
+    return outcome, message
+
+
+async def test_a_key_that_signs_is_good(api: ApiServer, client: Client) -> None:
+    outcome, _ = await looked_at(api, client, pem(Ed25519PrivateKey.generate()))
+
+    assert outcome == "good"
+
+
+async def test_the_missing_secret_of_the_key_is_named_with_its_field(
+    api: ApiServer, client: Client
+) -> None:
+    field = "spec.attestation.key.name"
+    text = f"Secret 'signing' of 'default' does not exist ({field})"
+
+    assert await looked_at(api, client, None) == ("bad", text)
+
+
+async def test_a_secret_without_the_key_is_told(api: ApiServer, client: Client) -> None:
+    accounts(api, "read", "work", "deliver")
+    api.put(projects.SECRETS, "signing", NAMESPACE, data={"key.pem": ""})
+
+    _, (_, outcome, message) = await look(client, seen(signing("other.pem")))
+
+    assert (outcome, message) == ("bad", "Secret 'signing' of 'default' has no key other.pem")
+
+
+@pytest.mark.parametrize(
+    ("content", "holds"),
+    [
+        (pem(generate_private_key(SECP256R1())), "it holds a private key, but no Ed25519 one"),
+        (b"no-key-at-all", "it holds no private key as PEM (PKCS #8)"),
+    ],
+)
+async def test_a_key_of_another_type_is_told_and_not_shown(
+    api: ApiServer, client: Client, content: bytes, holds: str
+) -> None:
+    outcome, message = await looked_at(api, client, content)
+
+    assert outcome == "bad"
+    assert message == f"'key.pem' of Secret 'signing' of 'default' signs nothing: {holds}"
+
+
+async def test_what_is_no_base64_is_no_key(api: ApiServer, client: Client) -> None:
+    accounts(api, "read", "work", "deliver")
+    api.put(projects.SECRETS, "signing", NAMESPACE, data={"key.pem": "é"})
+
+    _, (_, outcome, message) = await look(client, seen(signing()))
+
+    assert outcome == "bad"
+    assert "signs nothing" in message

@@ -142,6 +142,43 @@ async def test_by_force_the_end_of_every_session_is_asked_for(
     assert not api.get(TASKS, name(1), "team")["spec"].get("requests")
 
 
+async def test_by_force_one_that_cannot_be_asked_saves_no_other_agent(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    known_as(api, "ann")
+    put_plan(api, "one")
+    full = [{"id": f"r-{n}", "verb": "Verify", "by": "ben", "reason": "look"} for n in range(20)]
+    for index, asked in enumerate((full, [], [])):
+        obj = task(index, state="InProgress").dump()
+        api.put(TASKS, name(index), "team", **obj | {"spec": obj["spec"] | {"requests": asked}})
+    gone = ("PATCH", name(1))
+    api.fault = lambda call: 404 if (call.verb, call.name) == gone else None
+
+    answer = await bernstein("stop", "--force", "--json")
+
+    assert answer.code == 1
+    assert answer.json["stopped"] == ["one"]
+    assert answer.json["killed"] == [name(2)]
+    (failed,) = answer.json["not_killed"]
+    assert (failed["id"], failed["reason"]) == (name(0), "TooManyRequests")
+    assert f"{name(0)}' has 20 requests of others" in answer.err
+    assert api.get(TASKS, name(2), "team")["spec"]["requests"][0]["verb"] == "Kill"
+
+
+async def test_by_force_who_may_not_ask_is_told_so_once(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    known_as(api, "ann")
+    for index in range(2):
+        api.put(TASKS, name(index), "team", **task(index, state="InProgress").dump())
+    api.fault = lambda call: 403 if call.verb == "PATCH" else None
+
+    answer = await bernstein("stop", "--force", "--json")
+
+    assert (answer.code, answer.json["error"]["reason"]) == (1, "Forbidden")
+    assert len([call for call in api.calls if call.verb == "PATCH"]) == 1
+
+
 async def test_where_no_plan_runs_there_is_nothing_to_stop(bernstein: Bernstein) -> None:
     answer = await bernstein("stop")
 

@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.api.states import TaskState
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.tasks.list_tasks import with_causes
 from bernstein.cli.output import notes
 from bernstein.kube.client import Client
-from bernstein.resources import PLANS
+from bernstein.resources import PLANS, TASKS
 from tests.unit.cli import calls
-from tests.unit.cli.scenes import ago, plan, task
+from tests.unit.cli.conftest import Bernstein
+from tests.unit.cli.scenes import ago, condition, plan, task
+from tests.unit.core import objects
 from tests.unit.kube.apiserver import ApiServer
 
 
@@ -60,3 +63,24 @@ async def test_a_task_whose_plan_cannot_begin_has_the_reason_of_that(
         "RepositoryAuthFailed",
         "MaxAgents",
     ]
+
+
+async def test_the_filter_blocked_lists_an_open_task_that_waits_for_others_with_their_names(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    unmet = condition("DependenciesMet", "False", "DependencyPending")
+    for each in (
+        objects.task("first", plan=None, status=objects.status()),
+        objects.task(
+            "waits", plan=None, depends_on=["first"], status=objects.status(conditions=[unmet])
+        ),
+        objects.task("asks", plan=None, status=objects.status(TaskState.BLOCKED)),
+    ):
+        api.put(TASKS, each.metadata.name, "team", spec=each.spec.dump(), status=each.status.dump())
+
+    async def listed(status: str) -> dict[str, tuple[str, list[str]]]:
+        answer = await bernstein("list-tasks", "--json", "--status-filter", status)
+        return {each["id"]: (each["status"], each["blocked_by"]) for each in answer.json}
+
+    assert await listed("blocked") == {"waits": ("open", ["first"]), "asks": ("blocked", [])}
+    assert (await listed("open")).keys() == {"first", "waits"}

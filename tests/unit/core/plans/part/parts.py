@@ -9,6 +9,7 @@ from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.api.waiting import Cancel
 from bernstein.core.actions import (
     CancelTasks,
     PlanDecision,
@@ -98,6 +99,17 @@ def said(status: PlanStatus) -> str:
 
 def cancels(decision: PlanDecision) -> list[tuple[str, ...]]:
     return [action.names for action in decision.actions if isinstance(action, CancelTasks)]
+
+
+def handed_on(decision: PlanDecision) -> Cancel:
+    """What the Plan writes into Tasks that it is delivered without."""
+    (found,) = [a.cancel for a in decision.actions if isinstance(a, CancelTasks)]
+    return found
+
+
+def taken_out(subject: Plan) -> Plan:
+    """The Plan once who asked has taken his request out of it."""
+    return subject.model_copy(update={"spec": subject.spec.model_copy(update={"requests": ()})})
 
 
 def renamed(subject: JobView, name: str) -> JobView:

@@ -15,15 +15,16 @@ from bernstein.core.actions import (
     RunPrepare,
 )
 from bernstein.core.diagnosis import Diagnosis
-from tests.unit.core import objects
-from tests.unit.core.delivery.plans import landed
+from tests.unit.core import objects, scheduled
+from tests.unit.core.delivery.plans import landed, landing
 from tests.unit.core.objects import (
     NOW,
     TIP,
     sha,
+    snapshot,
     told,
 )
-from tests.unit.core.plans.decisions import AT_WORK, CANCEL, GIVEN_UP, look
+from tests.unit.core.plans.decisions import AT_WORK, CANCEL, GIVEN_UP, again, look, task
 from tests.unit.core.plans.part.parts import (
     ASK,
     FIRST,
@@ -34,8 +35,11 @@ from tests.unit.core.plans.part.parts import (
     answers,
     cancelled,
     cancels,
+    handed_on,
+    landing_of,
     over,
     still,
+    taken_out,
 )
 
 
@@ -134,6 +138,29 @@ def test_tasks_that_have_not_ended_are_cancelled_and_waited_for() -> None:
     )
     assert look(before, FIRST, told_once).actions == ()
     assert look(before, FIRST, GONE).status.verification is not None
+
+
+def test_what_ends_them_is_the_decision_of_who_asked() -> None:
+    decision = look(accepted(still(), FIRST, HELD), FIRST, HELD)
+
+    assert handed_on(decision).by == ASK["by"]
+    told_so = objects.task(status=HELD.status, cancel=handed_on(decision).dump())
+    ended = scheduled.decide(snapshot(told_so), NOW).status
+    assert (ended.state, ended.history[-1].actor) == (TaskState.CANCELLED, "ann")
+
+
+def test_it_is_known_who_asked_once_the_request_was_answered_and_taken_out() -> None:
+    before = landing_of(over(), FIRST, GIVEN_UP)
+    answered = again(before, look(before, FIRST, GIVEN_UP, jobs=(landing(tip=sha(1)),)))
+    late = task("gone-wrong", TaskState.OPEN, attempt=4, round={"number": 1, "since": 4})
+
+    assert handed_on(look(taken_out(answered), FIRST, late)).by == ASK["by"]
+
+
+def test_of_a_request_that_was_taken_out_meanwhile_nobody_is_named() -> None:
+    asked = taken_out(accepted(still(), FIRST, HELD))
+
+    assert handed_on(look(asked, FIRST, HELD)).by == "operator"
 
 
 def test_a_task_that_had_failed_stays_failed() -> None:

@@ -199,6 +199,19 @@ def test_a_project_that_goes_meanwhile_ends_it() -> None:
     assert found.phase == "Failed"
 
 
+def test_what_is_landing_when_its_project_goes_is_followed_to_its_end() -> None:
+    before = landing_of(over(), FIRST, GIVEN_UP)
+    gone: Object = {"project": None, "project_problem": Diagnosis(Reason.PROJECT_GONE, "deleted")}
+
+    found = look(before, FIRST, GIVEN_UP, jobs=(landing(tip=sha(1)),), **gone).status
+    assert found.phase == "DeliveredPartially"
+    assert [answer[:2] for answer in answers(found)] == [("d-1", "Done")]
+
+    moved = again(before, look(before, FIRST, GIVEN_UP, jobs=(landing("Moved", TIP),), **gone))
+    refused = look(moved, FIRST, GIVEN_UP, **gone).status
+    assert answers(refused) == [("d-1", "Refused", "ProjectGone")]
+
+
 def test_a_surprise_in_the_ledger_meanwhile_ends_it() -> None:
     before = judged(over(), FIRST, GIVEN_UP)
     strange = landed(2, sha(9))

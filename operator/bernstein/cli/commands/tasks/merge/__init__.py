@@ -75,12 +75,21 @@ class _Merging:
     def __init__(self, cluster: Cluster, named: Sequence[Plan | Task]) -> None:
         self.ends: dict[str, End] = {}
         """By uid."""
-        self.waiting: dict[str, Plan | Task] = {}
+        self.waiting: dict[str, Plan | Task] = {each.metadata.uid: each for each in named}
         """By uid."""
         self._named = named
+        self._namespace = cluster.namespace
         self._asked: dict[str, str] = {}
         """By uid: the request that its merge be tried again."""
         self.here = PlansAndTasks(cluster)
+
+    def awaited(self) -> str:
+        """What is still waited for, and what keeps it from being seen; before the first look at the
+        namespace nobody knows what is to be merged there."""
+        waiting = [called(each) for each in self.waiting.values()]
+        unseen = f"what is done in namespace '{self._namespace}', which was not listed yet"
+        trouble = self.here.bell.trouble()
+        return "; ".join(filter(None, (some(waiting, len(waiting)) or unseen, trouble)))
 
     async def over(self, tell: Callable[[End], None]) -> None:
         """Returns once nothing is waited for; tells every end as it is seen."""
@@ -176,8 +185,7 @@ def _tell(terminal: Terminal, cluster: Cluster, merging: _Merging, *, late: bool
     ends = merging.ends.values()
     bad = [end for end in ends if not end.good]
     if late:
-        waiting = [called(each) for each in merging.waiting.values()]
-        text = f"not merged in time: {some(waiting, len(waiting))}"
+        text = f"not merged in time: {merging.awaited()}"
         raise CliError("TimedOut", text, "it goes on; ask again with `bernstein merge`")
     if terminal.json:
         merged = [end.id for end in ends if end.good]

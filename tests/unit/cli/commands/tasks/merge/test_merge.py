@@ -269,6 +269,22 @@ async def test_it_waits_no_longer_than_it_is_told(api: ApiServer, bernstein: Ber
     assert name(0) in answer.json["error"]["message"]
 
 
+@pytest.mark.parametrize("names", [(), (f"task/{name(0)}",)])
+async def test_a_time_that_ends_before_anything_is_known_says_what_was_waited_for(
+    api: ApiServer, bernstein: Bernstein, names: tuple[str, ...]
+) -> None:
+    put(api, 0, state="Done")
+    api.fault = lambda call: 503 if call.plural == PLANS.plural else None
+
+    answer = await bernstein("merge", *names, "--timeout", "1s", "--json")
+
+    error = answer.json["error"]
+    assert (answer.code, error["reason"]) == (1, "TimedOut")
+    unseen = "what is done in namespace 'team', which was not listed yet"
+    waited = f"Task '{name(0)}'" if names else unseen
+    assert error["message"].startswith(f"not merged in time: {waited}; connection lost")
+
+
 @pytest.mark.parametrize("arguments", [["--timeout", "soon"]])
 def test_a_wrong_call_ends_with_2(runner: CliRunner, arguments: list[str]) -> None:
     calls.ends_with_2(runner, "merge", *arguments)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bernstein.checks.functions import under_new_names
+from bernstein.checks.outputs.functions import under_new_names
 
 BODY = "    data = load()\n    result = benchmark(work, data)\n    assert result\n"
 

@@ -1,0 +1,1 @@
+"""The gates that a model answers: a file for each."""

@@ -1,0 +1,131 @@
+"""Work that keeps its checks from judging, or that spoils them for the work of others.
+
+The commands really run on the trees; what the operator makes of their ends is read off its
+decisions. Each attack is first seen to work where the protection is taken off.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bernstein.api.project import Project
+from bernstein.api.task import TaskStatus
+from bernstein.core.actions import RunCheck, TaskDecision
+from bernstein.core.jobs import JobView
+from bernstein.core.reasons.waits import PROBE_SECONDS
+from bernstein.core.tasks import decide as task_decide
+from bernstein.core.tasks import done as done_tasks
+from bernstein.core.verification import base, verdicts
+from bernstein.core.verification.expected import task
+from tests.unit.core import objects
+from tests.unit.core.objects import BASE, HEAD, TIP, checked, done, snapshot
+from tests.unit.core.verification.test_base import ruled
+from tests.unit.core.verification.test_blamed import DIES, LINTERS, compared_twice
+
+Files = Mapping[str, str]
+OFF = {"name": "lint", "enabled": False}
+TESTS = {"name": "own", "command": f"{sys.executable} -m pytest -q -p no:cacheprovider"}
+HONEST: Files = {"test_a.py": "def test_a():\n    assert True\n"}
+FAILING: Files = {"test_a.py": "def test_a():\n    assert False\n"}
+
+
+class Story:
+    """A Task of which the gate is run, whenever it is asked for, on the tree that is asked for."""
+
+    def __init__(
+        self, folder: Path, trees: Mapping[str, Files], of: Project, **verified: str
+    ) -> None:
+        self._folder, self._trees, self._of = folder, trees, of
+        self._jobs: dict[str, JobView] = {}
+        self.status: TaskStatus = done(verification=objects.verification(**verified))
+        self.asked: list[tuple[str, str | None]] = []
+        """The commits on which the gate was run: that of the work, or of the base."""
+
+    def round(self, number: int) -> None:
+        """All of one round of checks; what waits for its next one has waited long enough."""
+        for _ in range(4):
+            decided = self._look(number)
+            runs = [action for action in decided.actions if isinstance(action, RunCheck)]
+            if not runs:
+                break
+            for run in runs:
+                self.asked.append((run.job, run.base))
+                code = self._run(self._trees[run.base or HEAD])
+                self._jobs[run.job] = checked(run.job, code)
+
+    def _look(self, number: int) -> TaskDecision:
+        subject = objects.task(status=self.status)
+        given = snapshot(subject, jobs=tuple(self._jobs.values()), project=self._of)
+        decided = task_decide.decide(given, objects.at(number * 2 * PROBE_SECONDS))
+        self.status = decided.status
+        return decided
+
+    def _run(self, files: Files) -> int:
+        folder = self._folder / str(len(self.asked))
+        folder.mkdir(parents=True)
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        command = ["sh", "-c", TESTS["command"]]
+        return subprocess.run(command, cwd=folder, check=False, capture_output=True).returncode
+
+
+LEAVES: Files = {**FAILING, "conftest.py": "import os\n\nos._exit(127)\n"}
+
+
+def test_an_exit_with_127_from_a_conftest_is_not_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees = {HEAD: LEAVES, BASE: HONEST}
+
+    with monkeypatch.context() as taken:
+        taken.setattr(base, "is_asked", lambda *_, **__: False)
+        free = Story(tmp_path / "free", trees, ruled(TESTS, OFF))
+        for number in range(3):
+            free.round(number)
+        assert (free.status.state, free.status.attempt) == ("Done", 1), "it looks like the image"
+
+    found = Story(tmp_path / "blamed", trees, ruled(TESTS, OFF))
+    for number in range(2):
+        found.round(number)
+    assert (found.status.state, found.status.history[-1].reason) == ("Failed", "GateFailed")
+    assert [of for _, of in found.asked] == [None, None, BASE]
+
+
+@pytest.mark.parametrize("linter", LINTERS)
+def test_work_on_which_a_check_of_ours_breaks_is_not_free(
+    linter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as taken:
+        taken.setattr(verdicts, "_blamed", lambda _check, result, _again: result)
+        free = compared_twice(linter, DIES)
+        assert (free.state, free.attempt) == ("Done", 1), "it looks like a fault of the cluster"
+
+    found = compared_twice(linter, DIES)
+    assert (found.state, found.history[-1].reason) == ("Failed", "GateFailed")
+
+
+def test_what_one_task_has_landed_excuses_no_other_ones_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first Task's work makes the gate fail at the tip; the second one's fails as well."""
+    trees = {HEAD: FAILING, TIP: FAILING, BASE: HONEST}
+    lenient = ruled(TESTS, OFF, allowBaseFailures=True)
+
+    with monkeypatch.context() as taken:
+        asks = task.question
+        taken.setattr(done_tasks, "question", lambda s, j: replace(asks(s, j), pinned_sha=j.base))
+        excused = Story(tmp_path / "excused", trees, lenient, base=TIP)
+        excused.round(0)
+        assert excused.status.verification is not None
+        assert excused.status.verification.passed, "where the tip that agents made excuses"
+
+    found = Story(tmp_path / "judged", trees, lenient, base=TIP)
+    found.round(0)
+    assert found.status.state == "Failed"
+    assert [of for _, of in found.asked] == [None, BASE]

@@ -1,0 +1,157 @@
+"""Many Tasks of which the same check waits for the same thing: one of them tries it for all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bernstein.core import progress
+from bernstein.core.reasons.waits import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
+from bernstein.core.verification.crowd import is_lacking
+from bernstein.core.verification.look import Question
+from bernstein.core.waiting import JOBS_PER_SECOND, held, seconds_left, seconds_to_next_try
+from tests.unit.core import objects
+from tests.unit.core.objects import at, checked, job
+from tests.unit.core.verification.kinds import TASK
+from tests.unit.core.verification.test_rerun import Rounds, asked, cut_short, without_image
+
+TASKS = 1000
+HOUR = 3600
+GONE = 'secret "git-read" not found'
+
+
+class Beside(Rounds):
+    """A tree whose check lacks its image, as those of others do."""
+
+    crowd, resting = 0, 0
+
+    def question(self) -> Question:
+        return replace(super().question(), crowd=self.crowd, resting=self.resting)
+
+    def tries(self, since: float, until: float) -> int:
+        """How often it is tried in this time, in seconds; never does the image turn up."""
+        passed, number, now = checked(self.name("signal-0")), 0, since
+        while now < until:
+            name = self.name("lint", self.status.verification.round)
+            self.look(passed, now=at(now))
+            self.look(passed, without_image(name), now=at(now))
+            self.look(passed, cut_short(name), now=at(now))
+            number += 1
+            left = self.look(passed, now=at(now)).requeue_after
+            assert left is not None
+            assert left >= SOON_SECONDS, "it rests after each try"
+            now += left
+        return number
+
+
+def beside(crowd: int = 0, resting: int = 0) -> Beside:
+    tree = Beside(TASK)
+    tree.crowd, tree.resting = crowd, resting
+    return tree
+
+
+def test_the_checks_of_1000_tasks_that_wait_for_an_image_ask_for_few_jobs() -> None:
+    first, other = beside(0).tries(0, HOUR), beside(TASKS).tries(0, HOUR)
+
+    assert first == HOUR / SOON_SECONDS
+    assert other == HOUR / PROBE_SECONDS
+    assert first + (TASKS - 1) * other < JOBS_PER_SECOND * HOUR
+
+
+@pytest.mark.parametrize("plans", [2, 32, 33, 200, 1000])
+def test_the_checks_of_many_plans_ask_for_few_jobs_a_second(plans: int) -> None:
+    """Each Plan tries for itself."""
+    one = beside(resting=plans - 1).tries(0, HOUR)
+
+    assert plans * one <= (JOBS_PER_SECOND + 0.2) * HOUR
+    if plans <= SOON_SECONDS * JOBS_PER_SECOND:
+        assert one == HOUR / SOON_SECONDS
+
+
+def test_a_plan_that_is_the_last_to_wait_tries_soon_again() -> None:
+    tree = beside(resting=200)
+    passed = checked(tree.name("signal-0"))
+    tree.tries(0, 1)
+
+    assert tree.look(passed, now=at(1)).requeue_after == 49
+    tree.resting = 0
+    assert tree.look(passed, now=at(1)).requeue_after == SOON_SECONDS - 1
+
+
+@pytest.mark.parametrize(("crowd", "seconds"), [(2, 60), (60, 60), (200, 200), (5000, 300)])
+def test_who_does_not_try_for_all_tries_the_more_rarely_the_more_there_are(
+    crowd: int, seconds: int
+) -> None:
+    tree = beside(crowd)
+    tree.tries(0, 1)
+
+    assert seconds_left(tree.status.waiting, tree.project, at(0)) == seconds
+
+
+def test_who_comes_first_by_now_tries_at_once_and_not_when_it_was_said() -> None:
+    tree = beside(TASKS)
+    passed = checked(tree.name("signal-0"))
+    tree.tries(0, 1)
+
+    assert asked(tree.look(passed, now=at(SOON_SECONDS))) == []
+    tree.crowd = 0
+    assert tree.look(passed, now=at(SOON_SECONDS - 1)).requeue_after == 1
+    assert asked(tree.look(passed, now=at(SOON_SECONDS))) == [tree.name("lint", 1)]
+
+
+@pytest.mark.parametrize("crowd", [0, TASKS])
+def test_a_job_that_a_policy_refuses_for_long_is_asked_for_as_rarely_as_one_without_an_image(
+    crowd: int,
+) -> None:
+    tree, passed = beside(crowd), checked(beside(0).name("signal-0"))
+    asked_at = []
+    for second in range(HOUR):
+        name = tree.name("lint", tree.status.verification.round)
+        before = objects.task(plan=None, status=tree.status)
+        if asked(tree.look(passed, now=at(second))) == [name]:
+            asked_at.append(second)
+            refused = replace(job(name), refused="denied by a policy")
+            tree.look(passed, refused, now=at(second))
+            # Both in one turn of the controller: it goes on to wait for the same.
+            tree.status = progress.of_task(before, tree.status, at(second))
+
+    rest = PROBE_SECONDS if crowd else SOON_SECONDS
+    assert asked_at == list(range(0, HOUR, rest))
+
+
+def test_who_comes_first_after_many_tries_rests_after_each() -> None:
+    tree = beside(TASKS)
+    tree.tries(0, HOUR)
+    tree.crowd = 0
+
+    assert tree.tries(HOUR, 2 * HOUR) == HOUR / SOON_SECONDS
+
+
+def test_the_others_try_no_sooner_because_they_are_fewer() -> None:
+    tree = beside(TASKS)
+    passed = checked(tree.name("signal-0"))
+    tree.tries(0, 1)
+    tree.crowd = 2
+
+    assert tree.look(passed, now=at(LATER_ON_SECONDS + 1)).requeue_after == 239
+
+
+def test_who_comes_first_by_now_tries_no_sooner_what_no_new_pod_alone_shows() -> None:
+    """What lacks its image is shown beside it, and comes before it."""
+    tree = beside(TASKS)
+    tree.tries(0, 1)
+    judged, project = tree.status.verification, tree.project
+    errored = next(r for r in judged.checks if r.verdict == "Errored")
+    assert is_lacking(errored.verdict, errored.reason)
+    resting = held(tree.status, "GateErrored", "no tool", project, at(0), PROBE_SECONDS)
+    tree.status, tree.crowd = resting, 0
+
+    assert tree.look(now=at(LATER_ON_SECONDS)).requeue_after == PROBE_SECONDS - LATER_ON_SECONDS
+
+
+def test_what_fails_otherwise_waits_as_long_whoever_waits_beside_it() -> None:
+    """A tool that the image lacks is no matter of a new pod."""
+    waits = [seconds_to_next_try("ToolMissing", "", 1, objects.project(), crowd=c) for c in (0, 9)]
+
+    assert waits == [PROBE_SECONDS, PROBE_SECONDS]
