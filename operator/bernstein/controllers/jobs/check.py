@@ -54,12 +54,15 @@ def check_job(
     assert check.command is not None
     toolchain = project.spec.toolchain
     told = {"TOOLS": _TOOLS} if action.plugin else {}
+    command = _command(CHECK, check.command, check, toolchain, settings, "workspace", told)
+    if action.plugin:
+        command["volumeMounts"].append(mount("tools", _TOOLS, read_only=True))
     limit = toolchain.resources.ephemeral_storage
     spec = pod.pod(
         project,
         only_ours=False,
         init=[checkout],
-        containers=[_command(CHECK, check.command, check, toolchain, settings, "workspace", told)],
+        containers=[command],
         volumes=[
             scratch("workspace", limit),
             scratch("base"),
@@ -182,6 +185,8 @@ def _lister(
     env = _of_tool(check, of) if check.tool is not None else {}
     container = _command(f"list-{of}", command, check, toolchain, settings, tree, env)
     container["volumeMounts"].append(mount(f"list-{of}", folder))
+    if check.tool is not None:
+        container["volumeMounts"].append(mount("tools", _TOOLS, read_only=True))
     return container
 
 
@@ -211,7 +216,6 @@ def _command(
             mount("home", "/home/check"),
             mount("tmp", TMP),
             *([mount("session", SESSION, read_only=True)] if check.launched else []),
-            *([mount("tools", _TOOLS, read_only=True)] if "TOOLS" in more else []),
         ],
         resources=pod.their_resources(toolchain.resources),
         env={
