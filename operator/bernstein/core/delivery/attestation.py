@@ -45,7 +45,7 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> str:
 def _approved(status: TaskStatus, judged: Verification) -> Object:
     """Who has said yes to this work; a yes to that of another attempt is none."""
     approval = status.approval
-    if approval is None or approval.decision != APPROVE:
+    if approval is None or approval.decision != APPROVE or approval.asks.gate is not None:
         return {}
     asked = (approval.asks.attempt, approval.asks.work)
     if asked != (status.attempt, origin_of(judged).sha):
@@ -102,9 +102,19 @@ def _check(result: CheckResult) -> Object:
         "image": result.image,
         "seconds": result.seconds,
         "excused": result.excused or None,
+        "bypass": _bypass(result),
         "byModel": result.by_model,
     }
     return {key: value for key, value in verdict.items() if value is not None}
+
+
+def _bypass(result: CheckResult) -> Object | None:
+    """Who has let the commit go on without this gate, and why."""
+    bypass = result.bypass
+    if bypass is None:
+        return None
+    who = {"by": bypass.by, "reason": bypass.reason, "approval": bypass.approval}
+    return {**who, "verdict": bypass.verdict, "time": _time(bypass.time)}
 
 
 def _predicate(judged: Verification, project: Project, onto: str, extension: Object) -> str:
