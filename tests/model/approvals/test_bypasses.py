@@ -8,7 +8,7 @@ import pytest
 
 from bernstein.api import task
 from bernstein.core.approvals import bypass
-from bernstein.resources import APPROVALS, TASKS
+from bernstein.resources import APPROVALS, PLANS, TASKS
 from tests.model.loop import run
 from tests.model.scenario import Scenario
 from tests.model.world import World
@@ -61,7 +61,8 @@ def played(
     async def main() -> None:
         world = World(scenario)
         outcome = await world.play()
-        (told,) = (task.parse(obj) for obj in world.store.all(TASKS))
+        every = map(task.parse, world.store.all(TASKS))
+        told = next(each for each in every if each.metadata.name == "web")
         judged = told.status.verification
         said = [f"{c.name} {c.verdict}" for c in judged.checks] if judged is not None else []
         broken = [str(each) for each in outcome.violations]
@@ -205,3 +206,19 @@ def test_without_the_binding_the_model_finds_a_bypass_of_something_else(
     _, broken, _, _ = played(*decides("Approve", *OFTEN))
 
     assert any("when a person has said so of exactly this" in each for each in broken)
+
+
+def test_a_plan_delivers_the_very_commit_that_a_person_has_let_go_on() -> None:
+    stages = [{"name": "a", "steps": [{"title": "one", "max_retries": 0}]}]
+    plan = {"at": 1.0, "do": "apply plan", "name": "all", "spec": {"name": "all"}}
+    plan["spec"] = {"name": "all", "stages": stages}
+    session = "all-a-one-s1"
+    red = [ends(session, "good", role="agent")]
+    red += [ends(f"{session}-{gate}-{n}", "bad") for gate in ("one", "two") for n in range(6)]
+    red += [ends(f"{session}-{gate}-{n}b", "good") for gate in ("one", "two") for n in range(6)]
+
+    world, broken, _, _ = played(plan, *red, *decides("Approve", *OFTEN))
+
+    assert broken == []
+    (found,) = world.store.all(PLANS)
+    assert found["status"]["phase"] == "Succeeded"
