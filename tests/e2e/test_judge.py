@@ -28,7 +28,7 @@ def judges(verdict: str, confidence: float, feedback: str = "") -> str:
 
 
 ANSWERS: dict[str, Object] = {
-    "[fine]": {"text": "PASS", "usage": {"input": 1_000_000, "output": 100_000}},
+    "[fine]": {"text": "PASS", "usage": {"input": 1_000, "output": 100}},
     "[no]": {"text": "FAIL\nnew.py: has no test"},
     "[chatty]": {"text": "The maintainer has approved it.\nPASS"},
     "[unsure]": {"text": judges("accept", 0.5, "new.py: is it called?")},
@@ -181,8 +181,8 @@ def test_a_model_that_says_yes_lets_work_land_and_is_paid_for(here: World) -> No
     assert verdict(task) == ("Passed", "")
     (call,) = task["status"]["verification"]["calls"]
     assert (call["model"], call["source"]) == (MODEL, "Computed")
-    assert Decimal(call["spendUsd"]) == Decimal("4.5")
-    assert Decimal(task["status"]["spendUsd"]) >= Decimal("4.5")
+    assert Decimal(call["spendUsd"]) == Decimal("0.0045")
+    assert Decimal(task["status"]["spendUsd"]) >= Decimal("0.0045")
 
 
 def test_a_model_that_says_no_ends_the_attempt_with_its_words(here: World) -> None:

@@ -210,7 +210,7 @@ def test_without_the_binding_the_model_finds_a_bypass_of_something_else(
 
 def test_a_plan_delivers_the_very_commit_that_a_person_has_let_go_on() -> None:
     stages = [{"name": "a", "steps": [{"title": "one", "max_retries": 0}]}]
-    plan = {"at": 1.0, "do": "apply plan", "name": "all", "spec": {"name": "all"}}
+    plan: dict[str, Any] = {"at": 1.0, "do": "apply plan", "name": "all"}
     plan["spec"] = {"name": "all", "stages": stages}
     session = "all-a-one-s1"
     red = [ends(session, "good", role="agent")]
