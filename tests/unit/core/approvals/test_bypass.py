@@ -325,3 +325,12 @@ def test_the_word_alone_lets_nothing_on() -> None:
     )
 
     assert look(status, of=allowing(allow=False)).status.state is TaskState.FAILED
+
+
+def test_who_asks_to_verify_it_meanwhile_is_told_what_is_asked() -> None:
+    request = {"id": "r1", "verb": "Verify", "by": ANN, "reason": "again"}
+
+    (answer,) = look(asks(), requests=[request]).status.requests or ()
+
+    assert answer.answer == "Refused"
+    assert answer.message.startswith("a gate has rejected it, and a person is asked")
