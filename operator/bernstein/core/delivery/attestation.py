@@ -8,6 +8,7 @@ landed them.
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -120,17 +121,17 @@ def _bypass(result: CheckResult, room: int) -> Object | None:
     if bypass is None:
         return None
     by = _within(bypass.by, room)
-    reason = _within(bypass.reason, room - len(dump(by)))
+    reason = _within(bypass.reason, room - len(json.dumps(by)))
     who = {"by": by, "reason": reason, "approval": bypass.approval}
     return {**who, "verdict": bypass.verdict, "time": _time(bypass.time)}
 
 
 def _within(text: str, room: int) -> str:
     """Its beginning that has at most so many bytes as JSON; a mark says that it was cut."""
-    if len(dump(text)) <= room:
+    if len(json.dumps(text)) <= room:
         return text
-    sizes = accumulate(len(dump(each)) - len(dump("")) for each in text)
-    return text[: sum(size <= room - len(dump("...")) for size in sizes)] + "..."
+    sizes = accumulate(len(json.dumps(each)) - len(json.dumps("")) for each in text)
+    return text[: sum(size <= room - len(json.dumps("...")) for size in sizes)] + "..."
 
 
 def _predicate(judged: Verification, project: Project, onto: str, extension: Object) -> str:
