@@ -16,7 +16,8 @@ from bernstein.attestation.statement import EXTENSION
 from bernstein.cli.main import app
 from tests.demo.manifests import GIT_PORT
 from tests.demo.run import forwarded
-from tests.e2e.conftest import MakeWorld, Object, World, condition, does, writing
+from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state, writing
+from tests.e2e.test_cli import CommandLine
 from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
 
 GOOD = does("good", writing("new.py", "X = 1\n"))
@@ -86,6 +87,45 @@ def test_what_lands_is_signed_and_a_clone_proves_every_check(
     assert checks.keys() == {each["name"] for each in status["verification"]["checks"]}
     assert checks["lint"]["verdict"] == "Passed"
     assert checks["lint"]["image"].startswith("sha256:")
+
+
+def test_who_has_let_work_go_on_without_a_gate_is_in_what_is_signed(
+    world: MakeWorld, keys: KeyPair, tmp_path: Path
+) -> None:
+    own = {"name": "no_foo", "command": "! grep -n foo new.py", "image": "bernstein-toolchain:dev"}
+
+    def gates(spec: Object) -> None:
+        signs(spec)
+        spec["gates"] = {"extends": "Default", "pipeline": [own], "allowBypass": True}
+
+    here = world([does("foolish", writing("new.py", "foo = 1\n"))], gates)
+    here.apply(secret(keys.private.read_text()))
+    bernstein, before = CommandLine(here, tmp_path), here.tip()
+    here.task("foolish", maxRetries=0)
+    here.await_("task", "foolish", lambda t: state(t) == "PendingApproval", 180)
+
+    shown = bernstein("pending", "--json")
+    silent = bernstein("approve", "foolish")
+    (asked,) = json.loads(shown.out)
+    assert (asked["gate"], "1:foo = 1" in asked["excerpt"]) == ("no_foo", True)
+    assert (silent.code, "1:foo = 1" in silent.err) == (2, True)
+    assert here.tip() == before
+    answer = bernstein("approve", "foolish", "--reason", "foo is a word here")
+
+    assert answer.code == 0, answer
+    assert "gate 'no_foo' is bypassed by" in answer.out
+    status = here.closed("foolish", 180)["status"]
+    assert (status["attempt"], status["delivery"]["attestation"]) == (1, "Signed")
+    sha = status["delivery"]["sha"]
+    assert sha == here.tip()
+    code, answered = proved(clone(here, tmp_path / "git"), sha, keys)
+    assert code == 0
+    (check,) = (c for c in answered["predicate"][EXTENSION]["checks"] if c["name"] == "no_foo")
+    assert check["verdict"] == "Bypassed"
+    assert (check["bypass"]["reason"], check["bypass"]["verdict"]) == (
+        "foo is a word here",
+        "Failed",
+    )
 
 
 def test_without_a_key_it_is_left_unsigned(world: MakeWorld, keys: KeyPair, tmp_path: Path) -> None:

@@ -123,6 +123,7 @@ def _project(dice: Dice) -> dict[str, Any]:
             "pipeline": pipeline,
             "timeoutSeconds": 60,
             "execution": execution,
+            **({"allowBypass": True} if dice.chance(0.4, "bypass") else {}),
         },
         "limits": {
             "maxAgents": int(dice.between(1, 4, "agents")),
@@ -274,7 +275,11 @@ class _Maker:
             | {"figure": dice.pick(("5", "100", None), "figure", n)}
             for n, at in self._times(1.0, "budgets")
         ]
-        return [*policies, *budgets]
+        bypasses = [
+            {"at": at, "do": "allow bypass", "allow": dice.chance(0.6, "allows", n)}
+            for n, at in self._times(0.7, "bypasses")
+        ]
+        return [*policies, *budgets, *bypasses]
 
     def _act(self, number: int, at: float) -> Event:
         dice = self._dice

@@ -10,9 +10,11 @@ from pydantic import Field
 from bernstein.api.meta import (
     Model,
     Money,
+    ObjectName,
     ProtectedPath,
     Sha,
     UsageCounts,
+    UserName,
     list_map,
 )
 from bernstein.api.money import CallSource
@@ -22,6 +24,21 @@ MOST_CHECKS = 256
 """That judge one tree: for a Plan's as a whole these are all gates and the signals of all Tasks."""
 
 VerdictWord = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
+
+
+class Bypass(Model):
+    """Who has let this commit go on without the yes of a gate, and why."""
+
+    by: UserName
+    """Who has decided that."""
+    reason: Annotated[str, Field(max_length=1024)]
+    """Why, in his words."""
+    approval: ObjectName
+    """Name of the Approval that asked for it."""
+    verdict: Annotated[str, Field(max_length=16)]
+    """What the gate had said: Failed or TimedOut."""
+    time: datetime
+    """When that was acted upon."""
 
 
 class CheckResult(Model):
@@ -39,12 +56,15 @@ class CheckResult(Model):
         default="", description="Digest that names the check as it was when it was judged."
     )
     verdict: VerdictWord
-    """Passed, or Skipped because its condition is not met, lets the work on."""
+    """Passed, Bypassed, or Skipped because its condition is not met, lets the work on."""
     reason: Annotated[str, Field(max_length=64)] = ""
     """Why, in one word, where it did not pass, or not in all."""
     excused: bool | None = Field(
         default=None,
         description="It fails on the base, too, and the Project lets work on all the same.",
+    )
+    bypass: Bypass | None = Field(
+        default=None, description="Of a gate that is Bypassed: who has decided so, and why."
     )
     by_model: bool | None = Field(
         default=None, description="A language model has answered, or was to answer."

@@ -29,6 +29,8 @@ Decision = Literal["Approve", "Reject", "Retry"]
 _SECONDS = 15.0
 """The operator acts within a few."""
 _TICK = 0.5
+_SAYS = 600
+"""Characters of a message for what a gate says."""
 _DONE = {"Approve": "approved", "Reject": "rejected", "Retry": "sent back", "Expired": "expired"}
 
 
@@ -51,6 +53,7 @@ async def decide(
     if asked is None or _is_over(subject, asked, decision):
         raise _nothing(subject, None)
     if asked.decision is None:
+        _check_bypass(subject, asked, decision, reason)
         await _write(cluster, subject, asked, decision, reason)
         subject, asked = await _acted_upon(cluster, subject, asked)
     if asked.decision not in (None, decision):
@@ -58,11 +61,33 @@ async def decide(
     return subject, asked
 
 
+def _check_bypass(
+    subject: Plan | Task, asked: AskedApproval, decision: Decision, reason: str
+) -> None:
+    """Raises CliError where somebody would let work go on without a gate and does not say why: he
+    is told what the gate says, as he may not know."""
+    if asked.asks.gate is None or decision != APPROVE or reason:
+        return
+    says = f": {line(gate_says(subject, asked), _SAYS)}" if gate_says(subject, asked) else ""
+    message = f"{called(subject)} would go on without gate '{asked.asks.gate}'{says}"
+    raise CliError("ReasonMissing", message, "say with --reason why it may", INVALID)
+
+
+def gate_says(subject: Plan | Task, asked: AskedApproval) -> str:
+    """What the gate that the question is about has found, or printed; "": it is about none."""
+    judged = subject.status.verification
+    results = judged.checks if judged is not None else ()
+    return next((r.excerpt for r in results if r.name == asked.asks.gate), "")
+
+
 def told(subject: Plan | Task, asked: AskedApproval, decision: Decision) -> str:
     """What has become of it, in one sentence."""
     if asked.decision is None:
         return f"{called(subject)}: it is decided; the operator has not acted on it yet"
     by = f" by {line(asked.by, 300)}" if asked.by else ""
+    if asked.asks.gate is not None and decision == APPROVE:
+        gate = f"gate '{asked.asks.gate}' is bypassed"
+        return f"{called(subject)}: {gate}{by}; it is judged on without that{_next(subject)}"
     return f"{called(subject)} is {_DONE[decision]}{by}{_next(subject)}"
 
 
@@ -137,10 +162,23 @@ async def _acted_upon(
         subject = await again(cluster, subject)
         now = subject.status.approval
         if now is None or now.name != asked.name:
+            if bypassed := _bypassed(subject, asked):
+                return subject, bypassed
             raise _nothing(subject, now)
         if now.decision is not None or clock() >= end:
             return subject, now
         await asyncio.sleep(_TICK)
+
+
+def _bypassed(subject: Plan | Task, asked: AskedApproval) -> AskedApproval | None:
+    """The question with its answer, where work has gone on without a gate, and asks something else
+    already; None: it has not."""
+    judged = subject.status.verification
+    for result in judged.checks if judged is not None else ():
+        if result.bypass is not None and result.bypass.approval == asked.name:
+            update = {"decision": APPROVE, "by": result.bypass.by, "reason": result.bypass.reason}
+            return asked.model_copy(update=update)
+    return None
 
 
 def _nothing(subject: Plan | Task, asked: AskedApproval | None) -> CliError:

@@ -58,9 +58,10 @@ def _count_verdicts(
     judged, before = new.verification, old.verification
     if judged is None or not judged.checks:
         return
-    if before is not None and before.checks == judged.checks:
+    if before is not None and before.checks == judged.checks and _is_told(before, judged):
         return
-    again = before is not None and before.again is not None and before.sha == judged.sha
+    same = before is not None and before.sha == judged.sha
+    again = same and before is not None and (before.again is not None or _is_bypassed(judged))
     known = before.checks if before is not None and again else ()
     for check in judged.checks:
         if check in known:
@@ -72,6 +73,16 @@ def _count_verdicts(
             metrics.signal_verdict(namespace, signals()[number].type, check.verdict)
     if judged.passed is not None:
         metrics.verified(namespace, attempt, passed=judged.passed, score=judged.quality_score)
+
+
+def _is_told(before: Verification, judged: Verification) -> bool:
+    """Whether nothing has come of the verdicts that had not before: a person may have let it go on
+    without the one that was missing."""
+    return judged.passed in (None, before.passed)
+
+
+def _is_bypassed(judged: Verification) -> bool:
+    return any(check.bypass is not None for check in judged.checks)
 
 
 def _ended(status: _Status) -> str | None:

@@ -17,7 +17,7 @@ from bernstein.api.plan import Estimate, Plan
 from bernstein.api.requests import Answer
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Task
-from bernstein.api.verification import CheckResult, Verification
+from bernstein.api.verification import Bypass, CheckResult, Verification
 from bernstein.api.waiting import Waiting
 from bernstein.core import owners
 from bernstein.core.conditions import find
@@ -150,6 +150,8 @@ def approval_record(approval: Approval) -> Document:
         "files": _shown_files(shown),
         "diff": shown.diff if shown is not None else None,
         "checks": [_shown_check(check) for check in shown.checks] if shown is not None else [],
+        "gate": spec.asks.gate,
+        "excerpt": text(shown.excerpt, 2048) if shown is not None and shown.excerpt else None,
         "cost_usd": _dollars(shown.cost_usd) if shown is not None and shown.cost_usd else None,
         "decision": to_snake(spec.decision) if spec.decision is not None else None,
         "decided_by": spec.decided_by,
@@ -266,6 +268,14 @@ def _verification(verification: Verification | None) -> Document | None:
     }
 
 
+def _bypass(bypass: Bypass | None) -> Document | None:
+    """Who has let work go on without a gate."""
+    if bypass is None:
+        return None
+    who = {"by": line(bypass.by, 300), "reason": line(bypass.reason, 1024)}
+    return {**who, "approval": bypass.approval, "verdict": to_snake(bypass.verdict)}
+
+
 def _check(check: CheckResult) -> Document:
     return {
         "name": check.name,
@@ -276,6 +286,7 @@ def _check(check: CheckResult) -> Document:
         "reason": check.reason,
         "excerpt": text(check.excerpt, 2048),
         "seconds": check.seconds,
+        "bypass": _bypass(check.bypass),
     }
 
 

@@ -62,6 +62,29 @@ async def test_the_author_may_not_decide(
         await decide(admin, namespace, user)
 
 
+async def test_whoever_lets_work_go_on_without_a_gate_says_why(
+    admin: Client, operator: Client, namespace: str, user: str
+) -> None:
+    asks = valid("Approval", namespace)["spec"]["asks"] | {"gate": "lint"}
+    await made(operator, namespace, asks=asks)
+
+    with pytest.raises(Invalid, match="says why"):
+        await decide(admin, namespace, user)
+    other = {"asks": asks | {"gate": "tests"}}
+    with pytest.raises(Invalid, match="asked by the operator"):
+        await decide(admin, namespace, user, reason="wrong here", **other)
+    await decide(admin, namespace, user, reason="wrong here")
+
+
+async def test_to_reject_what_a_gate_has_rejected_takes_no_reason(
+    admin: Client, operator: Client, namespace: str, user: str
+) -> None:
+    asks = valid("Approval", namespace)["spec"]["asks"] | {"gate": "lint"}
+    await made(operator, namespace, asks=asks)
+
+    await decide(admin, namespace, user, decision="Reject")
+
+
 async def test_a_plan_is_not_sent_back(
     admin: Client, operator: Client, namespace: str, user: str
 ) -> None:

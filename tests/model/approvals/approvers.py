@@ -28,6 +28,7 @@ class Approved(NamedTuple):
     sha: str | None
     base: str | None
     digest: str
+    gate: str | None
     by: str
 
 
@@ -79,5 +80,6 @@ def _of(approval: Object, by: str) -> Approved:
         asks.get("sha"),
         asks.get("base"),
         asks["digest"],
+        asks.get("gate"),
         by,
     )

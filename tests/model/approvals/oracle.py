@@ -67,18 +67,39 @@ class OraclesOfDecisions(Oracles):
         super().pushed(run, onto, sha)
         found, since = self._of_uid(run.owner), self._decided_after(run)
         policies = self._policies.during(since)
+        if found is not None:
+            self._bypassed(run, found, since)
         if found is None or any(policy.result == "Never" for policy in policies):
             return
         judged = found.status.verification
         assert judged is not None
         of = (run.owner, found.status.attempt, origin_of(judged).sha)
-        asked = Approved(*of, sha, judged.base, judged.digest or judged.tree, by="")
+        asked = Approved(*of, sha, judged.base, judged.digest or judged.tree, None, by="")
         author = self._author_of(found)
         said_yes = any(
             _covers(yes, asked, policies) and self._is_another(yes, author, since)
             for yes in self._approvers.approved
         )
         self.must(said_yes, "work lands when a person has said yes to exactly it", run.job)
+
+    def _bypassed(self, run: Run, found: task.Task, since: float) -> None:
+        """Each gate without which it lands is one that a person has let exactly this go on without,
+        where that was allowed."""
+        judged, author = found.status.verification, self._author_of(found)
+        assert judged is not None
+        of = (run.owner, found.status.attempt, origin_of(judged).sha, judged.sha, judged.base)
+        for result in judged.checks:
+            if result.verdict != "Bypassed":
+                continue
+            said_yes = any(
+                (yes.uid, yes.attempt, yes.work, yes.sha, yes.base, yes.gate) == (*of, result.name)
+                and self._is_another(yes, author, since)
+                for yes in self._approvers.approved
+            )
+            what = "a gate is bypassed when a person has said so of exactly this"
+            self.must(said_yes, what, f"{run.job}: {result.name}")
+            allowed = self._policies.allowed_bypass(since)
+            self.must(allowed, "a gate is bypassed where that is allowed", run.job)
 
     def _decided_after(self, run: Run) -> float:
         """The oldest moment at which the operator's caches may have been when it made the Job."""
@@ -106,7 +127,7 @@ class OraclesOfDecisions(Oracles):
 
 def _covers(yes: Approved, asked: Approved, policies: list[ApprovalPolicy]) -> bool:
     kept = any(policy.moved_base == "Keep" for policy in policies)
-    if kept and yes.base != asked.base:
+    if kept and yes.base != asked.base and yes.gate is None:
         return (yes.uid, yes.attempt, yes.work) == (asked.uid, asked.attempt, asked.work)
     return yes._replace(by="") == asked
 

@@ -23,11 +23,15 @@ class Policies:
         self._store = store
         self._dice = dice
         self._since: list[tuple[float, ApprovalPolicy]] = []
+        self._allowed: list[tuple[float, bool]] = []
+        """Whether gates could be bypassed, and since when."""
         self._looks = False
 
     def begin(self) -> None:
         """With what the Project says when it is made."""
-        self._note(self._store.all(PROJECTS)[0])
+        project = self._store.all(PROJECTS)[0]
+        self._note(project)
+        self._note_bypass(project)
 
     def change(self, event: dict[str, Any]) -> None:
         """Somebody replaces the policy of all Projects; the API server fills in what it lacks."""
@@ -38,6 +42,21 @@ class Policies:
                     PROJECTS, key_of(project), {"spec": {"approval": gone | event["policy"]}}
                 )
             )
+
+    def allow_bypass(self, event: dict[str, Any]) -> None:
+        """Somebody lets all Projects have gates bypassed, or takes that back."""
+        for project in self._store.all(PROJECTS):
+            body = {"spec": {"gates": {"allowBypass": event["allow"]}}}
+            self._note_bypass(self._store.merge(PROJECTS, key_of(project), body))
+
+    def _note_bypass(self, project: Object) -> None:
+        allowed = project["spec"].get("gates", {}).get("allowBypass", False)
+        self._allowed.append((self._store.seconds, allowed))
+
+    def allowed_bypass(self, since: float) -> bool:
+        """Whether that was allowed at any time since then, in seconds of the store."""
+        older = [allowed for at, allowed in self._allowed if at <= since]
+        return any([*older[-1:], *(allowed for at, allowed in self._allowed if at > since)])
 
     def during(self, since: float) -> list[ApprovalPolicy]:
         """All that were in force since then, in seconds of the store."""

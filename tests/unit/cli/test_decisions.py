@@ -10,13 +10,15 @@ from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.cli import decisions
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.decisions import decide
 from bernstein.cli.errors import CliError
 from bernstein.kube.client import Client
 from bernstein.resources import APPROVALS, PLANS, TASKS
 from tests.unit.core import objects
-from tests.unit.core.approvals.asked import DIGEST
+from tests.unit.core.approvals import bypasses
+from tests.unit.core.approvals.asked import ANN, DIGEST
 from tests.unit.core.objects import NOW
 from tests.unit.kube.apiserver import ApiServer
 
@@ -61,3 +63,52 @@ async def test_nobody_decides_about_what_is_over(
 
     assert refusal.value.reason == "NothingToDecide"
     assert "waits for nobody's decision" in refusal.value.message
+
+
+async def test_who_lets_work_go_on_without_a_gate_says_why_and_is_told_what_it_says(
+    api: ApiServer, client: Client
+) -> None:
+    status = bypasses.asks()
+    api.put(TASKS, "work", "team", **objects.task(status=status).dump())
+    assert status.approval is not None
+    api.put(APPROVALS, status.approval.name, "team", spec=_asked_of(status.approval))
+
+    with pytest.raises(CliError) as refusal:
+        await decide(Cluster(client, "team"), "work", "Approve", "")
+
+    assert refusal.value.reason == "ReasonMissing"
+    assert "without gate 'gate_a'" in refusal.value.message
+    assert "F401 in web.py" in refusal.value.message
+    spec = api.get(APPROVALS, status.approval.name, "team")["spec"]
+    assert "decision" not in spec
+
+
+def _asked_of(asked: AskedApproval) -> dict[str, Any]:
+    return {"subject": {"kind": "Task", "name": "work", "uid": "uid"}, "asks": asked.asks.dump()}
+
+
+async def test_a_bypass_is_told_although_something_else_is_asked_by_then(
+    api: ApiServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = bypasses.allowing(result="Always")
+    before = bypasses.asks(of=strict)
+    after = bypasses.look(bypasses.bypassed(of=strict), of=strict).status
+    assert before.approval is not None
+    assert after.approval is not None
+    assert after.approval.name != before.approval.name
+    seen = [objects.task(status=status) for status in (before, after)]
+
+    async def found(*_: object) -> Task:
+        return seen.pop(0)
+
+    async def written(*_: object) -> None:
+        return None
+
+    monkeypatch.setattr(decisions, "find", found)
+    monkeypatch.setattr(decisions, "again", found)
+    monkeypatch.setattr(decisions, "_write", written)
+
+    subject, asked = await decide(Cluster(client, "team"), "work", "Approve", "wrong here")
+
+    told = decisions.told(subject, asked, "Approve")
+    assert told.startswith(f"Task 'work': gate 'gate_a' is bypassed by {ANN}")

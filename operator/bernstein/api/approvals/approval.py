@@ -53,8 +53,13 @@ class Asks(Model):
     sha: Sha | None = Field(default=None, description="Of a Task: the commit that would land.")
     base: Sha | None = Field(default=None, description="Of a Task: the commit that it stands on.")
     digest: Annotated[str, Field(min_length=1, max_length=64)]
-    """Of a Task: its `status.verification.digest`, which names what was judged and every verdict.
-    Of a Plan: a digest of its spec."""
+    """Of a Task: its `status.verification.digest`, which names what was judged and every verdict;
+    with `gate`, a digest of that and of all checks. Of a Plan: a digest of its spec."""
+    gate: Annotated[str, Field(min_length=1, max_length=63)] | None = Field(
+        default=None,
+        description="Of a Task: whether it may go on without this gate, which has said no. Absent: "
+        "whether work that is verified may land.",
+    )
     not_by: UserName | None = Field(
         default=None, description="Who may not decide, because he is the author."
     )
@@ -86,6 +91,12 @@ class ApprovalSpec(Model):
                 rule(
                     "!has(self.reason) || has(self.decision)",
                     "a reason is written together with its decision",
+                    fieldPath=".reason",
+                ),
+                rule(
+                    "!has(self.decision) || self.decision != 'Approve' || !has(self.asks.gate) || "
+                    "has(self.reason)",
+                    "whoever lets work go on without a gate says why",
                     fieldPath=".reason",
                 ),
                 rule(
@@ -167,6 +178,10 @@ class Shown(Model):
         Field(max_length=MOST_SHOWN, json_schema_extra=list_map("name")),
     ] = ()
     """Of a Task: the verdicts on exactly this commit."""
+    excerpt: Annotated[str, Field(max_length=2048)] | None = Field(
+        default=None,
+        description="Of a Task that may go on without a gate: what this has found, or printed.",
+    )
     tasks: int | None = Field(default=None, description="Of a Plan: how many Tasks it has.")
     cost_usd: Money | None = Field(
         default=None,

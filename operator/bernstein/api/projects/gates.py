@@ -92,6 +92,11 @@ class Gates(Model):
         default=False,
         description="true: a required gate that fails on the base, too, keeps no work back.",
     )
+    allow_bypass: bool = Field(
+        default=False,
+        description="true: a person may let work go on without a required gate that has said no; "
+        "people are asked before work fails for good because of gates alone.",
+    )
     extends: Literal["Default"] | None = Field(
         default=None,
         description="Default: the built-in gates that are on by default come first, with the "

@@ -13,7 +13,11 @@ from bernstein.cli.decisions import Decision
 from bernstein.cli.naming import Subject
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
+from bernstein.core.sanitise import text
 from bernstein.core.serializers import plan_record, task_record
+
+_EXCERPT = 600
+"""Characters of what a gate has found, or printed."""
 
 
 def approve(
@@ -25,7 +29,8 @@ def approve(
 ) -> None:
     """Approves the work of a task, or a Plan that waits to begin.
 
-    Exactly what was verified is approved: work that changes afterwards is asked about anew.
+    Exactly what was verified is approved: work that changes afterwards is asked about anew. Where a
+    gate has said no, it goes on without that, and a reason must be given.
     """
     terminal = Terminal(settings)
     run_command(terminal, decided(terminal, settings, name, "Approve", reason.strip()))
@@ -40,5 +45,7 @@ async def decided(
         subject, asked = await decisions.decide(cluster, name, decision, reason)
     if terminal.json:
         terminal.answer(plan_record(subject) if isinstance(subject, Plan) else task_record(subject))
-    else:
-        terminal.say(decisions.told(subject, asked, decision))
+        return
+    terminal.say(decisions.told(subject, asked, decision))
+    for row in text(decisions.gate_says(subject, asked), _EXCERPT).splitlines():
+        terminal.quote(f"    {row}", "dim")

@@ -181,6 +181,9 @@ def _stalled(task: Task) -> Waiting | None:
 def _tell_check(terminal: Terminal, check: CheckResult) -> None:
     good = _good(check)
     reason = f" ({check.reason})" if check.reason else ""
+    if check.bypass is not None:
+        by, why = line(check.bypass.by, 300), line(check.bypass.reason, 1024)
+        reason = f" by {by}, who says: {why}"
     name = f"{check.kind} {check.title or check.name}"
     mark, style = ("✓", "green") if good else ("✗", "red")
     terminal.say(f"  {mark} {name}: {check.verdict}{reason}", style)

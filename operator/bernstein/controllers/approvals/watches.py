@@ -9,6 +9,7 @@ from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.wiring import Watch
+from bernstein.core.approvals.decide import bypasses_of
 from bernstein.kube.resource import Key, Object, key_of, uid_of
 
 
@@ -23,4 +24,6 @@ def watches(caches: Caches) -> Iterable[Watch]:
 
 
 def _asks_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:
-    return (old and old.status.approval) != (new and new.status.approval)
+    if (old and old.status.approval) != (new and new.status.approval):
+        return True
+    return bypasses_of(old) != bypasses_of(new)

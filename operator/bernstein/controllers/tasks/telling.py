@@ -14,14 +14,16 @@ from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
-from bernstein.core.sanitise import count
+from bernstein.core.sanitise import count, line
 from bernstein.core.scheduling import opening
+from bernstein.core.tasks import pending
 from bernstein.core.verification import findings
 from bernstein.kube.resource import Key, Object
 from bernstein.observe import logging
 
 log = logging.logger(__name__)
 
+_JUDGING = (TaskState.DONE, TaskState.PENDING_APPROVAL)
 _JUDGED = (TaskState.DONE, TaskState.FAILED)
 """Elsewhere its verdicts are about work of an earlier attempt."""
 _WORDS = {
@@ -51,6 +53,12 @@ _DECIDED = {
     (TaskState.PENDING_APPROVAL, TaskState.FAILED): "a person has sent its work back",
 }
 """What is told of moves that people's decisions lead to."""
+_OF_GATES: Mapping[str, str] = {
+    pending.BYPASS_NEEDED: "a gate has said no, and a person may let it go on without that",
+    pending.BYPASSED: "it is judged on without a gate",
+    Reason.GATE_FAILED: "nobody has let it go on without a gate: it is rejected",
+}
+"""What is told of moves to and from PendingApproval that are about a gate, by their reason."""
 _ENDED: Mapping[str, str] = {
     Reason.APPROVAL_EXPIRED: "nobody has decided about its work in time: it is rejected",
     Reason.REJECTED: "a person has rejected its work for good",
@@ -117,15 +125,33 @@ def _moves(old: TaskStatus, new: TaskStatus) -> tuple[Move, ...]:
 
 
 def _moved(before: TaskState | None, old: TaskStatus, new: TaskStatus) -> str:
-    judged = (new.verification or old.verification) if before is TaskState.DONE else None
-    found = findings.named(judged) if new.state is TaskState.FAILED else ""
+    judged = (new.verification or old.verification) if before in _JUDGING else None
+    found = findings.named(judged) if new.state is TaskState.FAILED or _is_about_gate(new) else ""
     text = _said(before, new, new.history[-1].reason if new.history else str(new.state))
+    found = found or _without(old, new)
     return f"{text}: {found}" if found else text
+
+
+def _is_about_gate(new: TaskStatus) -> bool:
+    asked = new.approval if new.state is TaskState.PENDING_APPROVAL else None
+    return asked is not None and asked.asks.gate is not None
+
+
+def _without(old: TaskStatus, new: TaskStatus) -> str:
+    """Without which gate it goes on from now on, who has decided so, and why."""
+    known = {r.name for r in old.verification.checks if r.bypass} if old.verification else set()
+    judged = new.verification
+    for result in judged.checks if judged is not None else ():
+        if result.bypass is not None and result.name not in known:
+            return f"'{result.name}', by {result.bypass.by}: {line(result.bypass.reason, 300)}"
+    return ""
 
 
 def _said(old: TaskState | None, new: TaskStatus, why: str) -> str:
     """The move for people: the states alone are words of ours."""
     assert new.state is not None
+    if TaskState.PENDING_APPROVAL in (old, new.state) and why in _OF_GATES:
+        return _OF_GATES[why]
     if old is not None and (old, new.state) in _DECIDED:
         return _DECIDED[old, new.state].format(why=why)
     if new.state is TaskState.CANCELLED and why in _ENDED:

@@ -25,6 +25,7 @@ from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 from bernstein.api.approvals.approval import (
     APPROVE,
     Approval,
+    ApprovalSpec,
     AskedApproval,
     Asks,
 )
@@ -154,11 +155,19 @@ def decided(
     approval = approvals.get(asked.name)
     if approval is not None and approval.spec.asks == asked.asks:
         spec = approval.spec
-        if spec.decision is not None and spec.decided_by not in (None, asked.asks.not_by):
+        if _counts(spec, asked.asks):
+            assert spec.decision is not None
             return Decided(spec.decision, spec.decided_by or "", line(spec.reason or "", _REASON))
     if asked.until is not None and now >= asked.until:
         return Decided("Expired", "", "nobody has decided in time")
     return None
+
+
+def _counts(spec: ApprovalSpec, asks: Asks) -> bool:
+    """Whether this is a decision; the rules of an older CRD let more of them through."""
+    if spec.decision is None or spec.decided_by in (None, asks.not_by):
+        return False
+    return asks.gate is None or spec.decision != APPROVE or bool(line(spec.reason or "", _REASON))
 
 
 def seconds_left(asked: AskedApproval, now: datetime) -> float | None:
@@ -199,6 +208,8 @@ def is_approved(asked: AskedApproval | None, question: Question) -> bool:
     if _without_author(asked.asks) == _without_author(question.asks):
         return True
     if question.policy.moved_base != "Keep" or question.asks.work is None:
+        return False
+    if asked.asks.gate is not None or question.asks.gate is not None:
         return False
     same = (asked.asks.attempt, asked.asks.work) == (question.asks.attempt, question.asks.work)
     moved = asked.asks.base != question.asks.base

@@ -52,7 +52,7 @@ def status_of(snapshot: ApprovalSnapshot, now: datetime) -> ApprovalStatus:
     """The status to write."""
     approval = snapshot.approval
     before, asked = approval.status, _asked(snapshot)
-    state = _state(before.state, asked)
+    state = _state(before.state, asked, in_force=_in_force(snapshot))
     update: dict[str, object] = {
         "observed_generation": approval.metadata.generation,
         "state": state,
@@ -71,11 +71,25 @@ def _asked(snapshot: ApprovalSnapshot) -> AskedApproval | None:
     return asked if same else None
 
 
-def _state(before: ApprovalState | None, asked: AskedApproval | None) -> ApprovalState:
+def _in_force(snapshot: ApprovalSnapshot) -> bool:
+    """Whether the subject goes on without a gate because of it, whatever it asks by now."""
+    return snapshot.approval.metadata.name in bypasses_of(snapshot.subject)
+
+
+def bypasses_of(subject: Task | Plan | None) -> frozenset[str]:
+    """The Approvals by which gates are bypassed, of the work that is judged."""
+    judged = subject.status.verification if subject is not None else None
+    results = judged.checks if judged is not None else ()
+    return frozenset(result.bypass.approval for result in results if result.bypass is not None)
+
+
+def _state(
+    before: ApprovalState | None, asked: AskedApproval | None, *, in_force: bool
+) -> ApprovalState:
     if before in (_S.REJECTED, _S.EXPIRED):
         return before
     if asked is None:
-        return _S.VOID
+        return _S.APPROVED if in_force else _S.VOID
     if asked.decision is None:
         return _S.PENDING
     if asked.decision == "Expired":
@@ -146,8 +160,15 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
         most_changed=judged.most_changed if judged is not None else None,
         diff=f"bernstein diff {task.metadata.name} --namespace {task.metadata.namespace}",
         checks=_checks(judged),
+        excerpt=_excerpt(judged, asked.asks.gate),
         cost_usd=task.status.spend_usd,
     )
+
+
+def _excerpt(judged: Verification | None, gate: str | None) -> str | None:
+    """What the gate says without which the work would go on."""
+    results = judged.checks if judged is not None else ()
+    return next((r.excerpt for r in results if r.name == gate and r.excerpt), None)
 
 
 def _checks(judged: Verification | None) -> tuple[ShownCheck, ...]:

@@ -8,8 +8,10 @@ landed them.
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
 from bernstein.api.approvals.approval import APPROVE
@@ -25,6 +27,9 @@ from bernstein.core.verification.expected import plan as verification
 
 Object = dict[str, Any]
 
+_BYPASS_BYTES = 12_000
+"""Of all that is said of bypasses: a Job is told in an argument, which holds no more than that
+beside the largest set of checks."""
 _WORD = re.compile(r"[A-Za-z]{1,64}")
 """A reason: what a program of a pod has said may be anything."""
 
@@ -45,7 +50,7 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> str:
 def _approved(status: TaskStatus, judged: Verification) -> Object:
     """Who has said yes to this work; a yes to that of another attempt is none."""
     approval = status.approval
-    if approval is None or approval.decision != APPROVE:
+    if approval is None or approval.decision != APPROVE or approval.asks.gate is not None:
         return {}
     asked = (approval.asks.attempt, approval.asks.work)
     if asked != (status.attempt, origin_of(judged).sha):
@@ -75,6 +80,8 @@ def of_plan(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration
 
 
 def _named(kind: str, meta: Metadata, project: Project, judged: Verification) -> Object:
+    bypasses = sum(result.bypass is not None for result in judged.checks)
+    room = _BYPASS_BYTES // max(1, bypasses)
     return {
         "kind": kind,
         **_identity(meta),
@@ -82,7 +89,7 @@ def _named(kind: str, meta: Metadata, project: Project, judged: Verification) ->
         "project": _identity(project.metadata),
         "base": judged.base,
         "verdicts": judged.digest,
-        "checks": [_check(result) for result in judged.checks],
+        "checks": [_check(result, room) for result in judged.checks],
     }
 
 
@@ -90,8 +97,8 @@ def _identity(meta: Metadata) -> Object:
     return {"name": meta.name, "uid": meta.uid}
 
 
-def _check(result: CheckResult) -> Object:
-    """One verdict; what it has not is left out."""
+def _check(result: CheckResult, room: int) -> Object:
+    """One verdict; what it has not is left out. `room`: see `_bypass`."""
     verdict: Object = {
         "name": result.name,
         "kind": result.kind,
@@ -102,9 +109,29 @@ def _check(result: CheckResult) -> Object:
         "image": result.image,
         "seconds": result.seconds,
         "excused": result.excused or None,
+        "bypass": _bypass(result, room),
         "byModel": result.by_model,
     }
     return {key: value for key, value in verdict.items() if value is not None}
+
+
+def _bypass(result: CheckResult, room: int) -> Object | None:
+    """Who has let the commit go on without this gate, and why: in so many bytes."""
+    bypass = result.bypass
+    if bypass is None:
+        return None
+    by = _within(bypass.by, room)
+    reason = _within(bypass.reason, room - len(json.dumps(by)))
+    who = {"by": by, "reason": reason, "approval": bypass.approval}
+    return {**who, "verdict": bypass.verdict, "time": _time(bypass.time)}
+
+
+def _within(text: str, room: int) -> str:
+    """Its beginning that has at most so many bytes as JSON; a mark says that it was cut."""
+    if len(json.dumps(text)) <= room:
+        return text
+    sizes = accumulate(len(json.dumps(each)) - len(json.dumps("")) for each in text)
+    return text[: sum(size <= room - len(json.dumps("...")) for size in sizes)] + "..."
 
 
 def _predicate(judged: Verification, project: Project, onto: str, extension: Object) -> str:

@@ -17,9 +17,11 @@ def may_merge(
     tree: str,
     expected: Iterable[CheckSpec],
     approved: bool,
+    bypasses_hold: bool,
 ) -> bool:
     """True only for exactly the judged commit and tree, passed by every expected check, and
-    approved by people where they must be asked.
+    approved by people where they must be asked. `bypasses_hold`: what they let go on without a gate
+    counts still.
 
     `expected` are the checks that the Project and the Task ask for now. A verdict counts only for
     exactly the check that it answered.
@@ -27,5 +29,7 @@ def may_merge(
     if not approved or verification is None or verification.passed is not True:
         return False
     if (verification.sha, verification.tree) != (sha, tree):
+        return False
+    if not bypasses_hold and any(result.bypass is not None for result in verification.checks):
         return False
     return not unanswered(verification, expected) and summary.passed(verification.checks)

@@ -12,7 +12,7 @@ from bernstein.api.verification import Verification
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import TaskDecision
-from bernstein.core.approvals import results
+from bernstein.core.approvals import bypass, results
 from bernstein.core.delivery import attestation, conflict, landing, tip
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
@@ -129,10 +129,11 @@ def _verify_again(
     """None where it may be merged; else the status in which people are asked, or the checks of now
     are run, first."""
     expected, approved = specs_of(snapshot, judged), results.may_land(snapshot, status)
-    commit = {"sha": judged.sha, "tree": judged.tree}
-    if may_merge(judged, **commit, expected=expected, approved=approved):
+    may = partial(may_merge, judged, sha=judged.sha, tree=judged.tree, expected=expected)
+    hold = bypass.hold(snapshot, judged)
+    if may(approved=approved, bypasses_hold=hold):
         return None
-    if may_merge(judged, **commit, expected=expected, approved=True):
+    if may(approved=True, bypasses_hold=hold):
         return landing.without_turn(status)
     return again(landing.without_turn(status), afresh(judged))
 

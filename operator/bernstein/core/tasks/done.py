@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
-from bernstein.core.actions import TaskDecision
-from bernstein.core.delivery import conflict, kept, landing, tip
+from bernstein.core.actions import TaskDecision, give_up
+from bernstein.core.approvals import bypass
+from bernstein.core.delivery import conflict, landing, tip
 from bernstein.core.delivery.task import deliver
 from bernstein.core.fsm import may_retry
 from bernstein.core.money import calls
 from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
-from bernstein.core.tasks.pending import asked
+from bernstein.core.tasks.pending import asked, said_no
 from bernstein.core.verification import round as rounds
-from bernstein.core.verification import summary
 from bernstein.core.verification.expected.task import question
+from bernstein.core.verification.look import judging
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
 from bernstein.core.waiting import is_mended, waits
 
@@ -29,6 +30,8 @@ def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Ta
     """The next step of a Task whose agent has reported success."""
     if status.verification is None:
         return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
+    if status.verification.passed is False and not landing.is_lost(status):
+        return said_no(snapshot, status, now)
     if status.verification.passed is not None or landing.is_lost(status):
         return _deliver(snapshot, status, now)
     if siblings.waits_for_them(status) and not _is_mended(snapshot, status):
@@ -75,6 +78,9 @@ def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskS
 
 def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     assert status.verification is not None
+    if not bypass.hold(snapshot, status.verification):
+        anew = rounds.again(status, rounds.afresh(status.verification))
+        return TaskDecision(anew, give_up(judging(snapshot.jobs)))
     outcome = rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now)
     prices = snapshot.project.spec.budget.prices if snapshot.project is not None else ()
     match replace(outcome, status=calls.charged(outcome.status, prices)):
@@ -83,9 +89,9 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
                 snapshot, status.model_copy(update={"feedback": None, "rejected": None}), now
             )
             return replace(delivered, actions=(*actions, *delivered.actions))
-        case Rejected() as found:
-            rejected = _rejected(found)
-            return TaskDecision(fail(snapshot, rejected, found.reason, now), found.actions)
+        case Rejected(status, _, actions):
+            rejected = said_no(snapshot, status, now)
+            return replace(rejected, actions=(*actions, *rejected.actions))
         case CannotRun(status, actions):
             return _on_failing_base(snapshot, TaskDecision(status, actions), now)
         case rounds.Lost(status, why, actions):
@@ -118,18 +124,3 @@ def _on_failing_base(snapshot: TaskSnapshot, decision: TaskDecision, now: dateti
     if waits_on:
         return replace(decision, status=rounds.fails_on_base(status, project, now))
     return decision
-
-
-def _rejected(outcome: Rejected[TaskStatus]) -> TaskStatus:
-    """The status with the verdict as feedback and as the reason of the last attempt, and its work.
-
-    That attempt had reported success.
-    """
-    status, text = outcome.status, summary.feedback(outcome.results)
-    last = {"reason": outcome.reason, "message": text[:500]}
-    attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
-    left = kept.rejected_of_task(status)
-    told: dict[str, object] = {"feedback": text, "rejected": left, "attempts": attempts}
-    if any(r.reason == VerdictReason.JUDGE_RETRY for r in summary.rejected(outcome.results)):
-        told["judge_retries"] = (status.judge_retries or 0) + 1
-    return status.model_copy(update=told)

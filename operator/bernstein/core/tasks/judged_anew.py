@@ -32,6 +32,10 @@ _ASKS_A_PERSON = (
     "its checks have passed, and a person is asked about that very result: approve or reject it; "
     "once approved it is verified again where its target has moved"
 )
+_ASKS_OF_GATE = (
+    "a gate has rejected it, and a person is asked about that very result: approve it to let it go "
+    "on without the gate, or send it back"
+)
 _WHICH = 300
 """Characters of an answer for the checks that said no."""
 
@@ -63,7 +67,10 @@ def _why_not(
         return RefusalReason.NOTHING_TO_VERIFY, wait.message
     failed = status.state is TaskState.FAILED and is_final(status, snapshot.task.spec.max_retries)
     if status.state is TaskState.PENDING_APPROVAL:
-        return RefusalReason.NOTHING_TO_VERIFY, _ASKS_A_PERSON
+        judged = status.verification
+        rejected = judged is not None and judged.passed is False
+        text = _ASKS_OF_GATE if rejected else _ASKS_A_PERSON
+        return RefusalReason.NOTHING_TO_VERIFY, text
     if status.state is not TaskState.DONE and not failed:
         return RefusalReason.NOTHING_TO_VERIFY, f"it is {status.state}"
     if status.verification is None:

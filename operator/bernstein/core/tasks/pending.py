@@ -10,22 +10,29 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import TaskDecision
-from bernstein.core.approvals import asking, plans, policy, results
-from bernstein.core.approvals.asking import Decided
-from bernstein.core.delivery import end, kept, landing
+from bernstein.core.approvals import asking, bypass, plans, policy, results
+from bernstein.core.approvals.asking import Decided, Question
+from bernstein.core.delivery import end, landing
 from bernstein.core.fsm import move
 from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks import rejection
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.open import decide_open
+from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
 from bernstein.core.waiting import goes_on, waits
 
 NOT_NEEDED = "ApprovalNotNeeded"
+APPROVAL_NEEDED = "ApprovalNeeded"
+BYPASS_NEEDED = "BypassNeeded"
+"""Without a person's yes, to go on without a gate, the work is rejected."""
+BYPASSED = "Bypassed"
 
 
 def asked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision | None:
-    """PendingApproval, where a person must say yes to what was verified; None: nobody must.
+    """PendingApproval, where a person must say yes to what was verified, or may let go on what was
+    rejected; None: nobody must, or may.
 
     The status says what is asked before there is an Approval. A turn to land is given back: people
     take hours. While a candidate is made nobody is asked: its Job moves a ref of this Task, and
@@ -36,13 +43,34 @@ def asked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDeci
         return None
     if landing.is_making_candidate(status, judged.base):
         return None
-    question = results.question(snapshot, status)
+    question = _question(snapshot, status)
     if question is None:
         return None
     if policy.lacks_author(question.policy, policy.author_of(snapshot.task, snapshot.plan)):
         return TaskDecision(_lacks_author(landing.without_turn(status), now))
-    pending = move(goes_on(status), TaskState.PENDING_APPROVAL, "ApprovalNeeded", now)
+    why = APPROVAL_NEEDED if question.asks.gate is None else BYPASS_NEEDED
+    pending = move(goes_on(status), TaskState.PENDING_APPROVAL, why, now)
     return TaskDecision(asking.ask(landing.without_turn(pending), question, now))
+
+
+def _question(snapshot: TaskSnapshot, status: TaskStatus) -> Question | None:
+    judged = status.verification
+    if judged is not None and judged.passed is False:
+        return bypass.question(snapshot, status)
+    return results.question(snapshot, status)
+
+
+def said_no(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
+    """The next step of work that a required check has rejected: Failed, unless a person is asked
+    whether it goes on without a gate."""
+    pending = asked(snapshot, status, now)
+    return pending if pending is not None else TaskDecision(_rejected(snapshot, status, now))
+
+
+def _rejected(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
+    assert status.verification is not None
+    reason = summary.reason(status.verification.checks)
+    return fail(snapshot, rejection.by_checks(status), reason, now)
 
 
 def _lacks_author(status: TaskStatus, now: datetime) -> TaskStatus:
@@ -53,9 +81,9 @@ def _lacks_author(status: TaskStatus, now: datetime) -> TaskStatus:
 
 def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Task whose work a person decides about."""
-    question = results.question(snapshot, status)
+    question = _question(snapshot, status)
     if question is None:
-        return TaskDecision(move(goes_on(status), TaskState.DONE, NOT_NEEDED, now))
+        return TaskDecision(_not_asked(snapshot, status, now))
     if policy.lacks_author(question.policy, policy.author_of(snapshot.task, snapshot.plan)):
         return TaskDecision(_lacks_author(status, now))
     look = asking.look(status, question, snapshot.approvals, now)
@@ -64,29 +92,37 @@ def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     return TaskDecision(look.status, look.actions, look.seconds)
 
 
+def _not_asked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
+    """What waited for a person goes on; without a yes that no person may give any more, rejected
+    work is, unless other checks are to judge it by now."""
+    judged = status.verification
+    if judged is None or judged.passed is not False:
+        return move(goes_on(status), TaskState.DONE, NOT_NEEDED, now)
+    if not bypass.is_outdated(snapshot, judged):
+        return _rejected(snapshot, status, now)
+    done = move(goes_on(status), TaskState.DONE, NOT_NEEDED, now)
+    return rounds.again(done, rounds.afresh(judged))
+
+
 def _decided(
     snapshot: TaskSnapshot, status: TaskStatus, outcome: Decided, now: datetime
 ) -> TaskStatus:
-    """Approved it goes on to land; sent back it fails, and is tried again; else it is over."""
+    """Approved it goes on, to land or to be judged without a gate; sent back it fails, and is tried
+    again; else it is over. Where nobody says anything of a gate, it is this that has decided."""
     actor = outcome.by or "operator"
+    is_bypass = status.approval is not None and status.approval.asks.gate is not None
+    if outcome.decision == APPROVE and is_bypass:
+        without = bypass.bypassed(snapshot, status, outcome, now)
+        return move(without, TaskState.DONE, BYPASSED, now, actor=actor)
+    if outcome.decision == "Expired" and is_bypass:
+        return _rejected(snapshot, status, now)
     if outcome.decision == APPROVE:
         return move(status, TaskState.DONE, "Approved", now, actor=actor)
     if outcome.decision == RETRY:
-        return fail(snapshot, _sent_back(status, outcome), Reason.REJECTED, now, actor=actor)
+        sent_back = rejection.by_person(status, outcome)
+        return fail(snapshot, sent_back, Reason.REJECTED, now, actor=actor)
     reason = Reason.APPROVAL_EXPIRED if outcome.decision == "Expired" else Reason.REJECTED
     return end.cancelled(move(status, TaskState.CANCELLED, reason, now, actor=actor), now)
-
-
-def _sent_back(status: TaskStatus, outcome: Decided) -> TaskStatus:
-    """The status with the person's words as feedback, and the work for the next attempt to see."""
-    said = outcome.reason or "no reason was given"
-    text = f"A person has looked at it and sent it back: {said}"
-    last = {"reason": Reason.REJECTED, "message": text[:500]}
-    attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
-    left = kept.rejected_of_task(status)
-    judged = status.verification
-    feedback = summary.with_advice(text, judged.checks if judged is not None else ())
-    return status.model_copy(update={"feedback": feedback, "rejected": left, "attempts": attempts})
 
 
 def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:

@@ -312,6 +312,8 @@ def _judge(
     judged = judged.model_copy(update=passed)
     status = status.model_copy(update={"verification": judged, "gate_errors": 0})
     text = f"{count(sum(r.verdict == 'Passed' for r in results), 'check')} passed"
+    if bypassed := summary.without(results):
+        text = f"{text}; bypassed: {bypassed}"[:_WHICH]
     return Passed(note(status, ConditionType.VERIFIED, True, "ChecksPassed", text, now))
 
 

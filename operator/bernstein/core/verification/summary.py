@@ -42,7 +42,17 @@ def satisfies(result: CheckResult) -> bool:
     """Whether work may go on with this verdict, if the check is required."""
     if result.verdict == "Skipped":
         return result.reason in _LET_ON or is_excused(result)
-    return result.verdict in ("Passed", "Bypassed")
+    return result.verdict == "Passed" or is_bypassed(result)
+
+
+def is_bypassed(result: CheckResult) -> bool:
+    """Whether a person has let this go on without it; the word alone may be anybody's."""
+    return result.verdict == "Bypassed" and result.kind == "gate" and result.bypass is not None
+
+
+def may_be_bypassed(result: CheckResult) -> bool:
+    """Whether a person may let work go on without it: a gate of the Project's, no rule of it."""
+    return result.kind == "gate" and result.name not in _OF_RULES
 
 
 def is_excused(result: CheckResult) -> bool:
@@ -69,6 +79,12 @@ def reason(results: Iterable[CheckResult]) -> Reason:
         return Reason.SIGNAL_FAILED
     ruled = [_OF_RULES.get(r.name) for r in said_no]
     return (all(ruled) and next(iter(ruled), None)) or Reason.GATE_FAILED
+
+
+def without(results: Iterable[CheckResult]) -> str:
+    """Which gates it goes on without, and who has decided so, in words; "": it has them all."""
+    told = (f"{r.name} by {r.bypass.by}" for r in results if r.bypass and is_bypassed(r))
+    return ", ".join(told)
 
 
 def which(results: Iterable[CheckResult]) -> str:

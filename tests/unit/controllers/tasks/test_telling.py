@@ -18,6 +18,8 @@ from bernstein.core.waiting import waits
 from bernstein.kube.resource import Key
 from bernstein.observe.metrics import Metrics
 from tests.unit.core import objects
+from tests.unit.core.approvals import bypasses
+from tests.unit.core.approvals.asked import ANN
 from tests.unit.core.objects import NAMESPACE, at
 
 SIGNALS = [{"type": "path_exists", "path": path} for path in ("a", "b")]
@@ -192,3 +194,47 @@ def test_what_people_and_agents_ask_for_is_told_in_words() -> None:
     assert "is there, or a person says so" in moved(TaskState.BLOCKED, TaskState.OPEN, "Unblocked")
     assert "asked for its claim back" in moved(TaskState.CLAIMED, TaskState.OPEN, "Unclaimed")
     assert "had its session ended" in moved(TaskState.ORPHANED, TaskState.OPEN, "Killed")
+
+
+def test_a_question_about_a_gate_names_it_and_an_answer_who_has_given_it_and_why() -> None:
+    asks, goes_on = bypasses.asks(), bypasses.bypassed()
+
+    (asked,) = events_of(bypasses.begun(), asks)
+    (answered,) = events_of(asks, goes_on)
+
+    assert asked["message"] == (
+        "a gate has said no, and a person may let it go on without that: gate_a Failed (ExitCode)"
+    )
+    assert answered["message"] == (
+        f"it is judged on without a gate: 'gate_a', by {ANN}: {bypasses.BECAUSE}"
+    )
+
+
+def test_a_bypass_is_counted_once_and_so_is_what_comes_of_it() -> None:
+    metrics = Metrics(process=False)
+    asks, goes_on = bypasses.asks(), bypasses.bypassed()
+    lands = bypasses.look(goes_on).status
+
+    for old, new in ((bypasses.begun(), asks), (asks, goes_on), (goes_on, lands), (lands, lands)):
+        told_to(metrics, old, new)
+
+    def gates(verdict: str) -> float | None:
+        which = WHO | {"gate": "gate_a", "verdict": verdict}
+        return metrics.registry.get_sample_value("bernstein_gate_verdicts_total", which)
+
+    def verified(result: str) -> float | None:
+        which = WHO | {"attempt": "first", "result": result}
+        return metrics.registry.get_sample_value("bernstein_verifications_total", which)
+
+    assert (gates("Failed"), gates("Bypassed")) == (1, 1)
+    assert (verified("rejected"), verified("passed")) == (1, 1)
+
+
+def test_where_nobody_says_anything_of_a_gate_it_is_told_so() -> None:
+    limited = bypasses.allowing(expiresAfterSeconds=60)
+    asks = bypasses.asks(of=limited)
+    rejected = bypasses.look(asks, of=limited, now=60).status
+
+    found = events_of(asks, rejected)[0]
+
+    assert found["message"].startswith("nobody has let it go on without a gate: it is rejected")

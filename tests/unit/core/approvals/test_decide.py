@@ -19,7 +19,8 @@ from bernstein.api.task import Task
 from bernstein.api.verification import ChangedFile
 from bernstein.core.approvals.decide import ApprovalSnapshot, status_of
 from tests.unit.core import objects
-from tests.unit.core.approvals.asked import ANN, DIGEST, decided
+from tests.unit.core.approvals import bypasses
+from tests.unit.core.approvals.asked import ANN, DIGEST, decided, made
 from tests.unit.core.delivery.tasks import verified
 from tests.unit.core.objects import HEAD, NOW, at, told
 
@@ -175,3 +176,30 @@ def test_of_a_plan_its_size_and_its_estimate_are_shown() -> None:
 
     assert found is not None
     assert (found.title, found.author, found.tasks) == ("Better web", ANN, 1)
+
+
+def test_one_by_which_a_gate_is_bypassed_is_in_force_while_something_else_is_asked() -> None:
+    goes_on = bypasses.bypassed()
+    assert goes_on.approval is not None
+    name = goes_on.approval.name
+    asked = goes_on.model_copy(update={"approval": asks("work-approval-2")})
+    named = approval(state="Approved")
+    named = named.model_copy(update={"metadata": named.metadata.model_copy(update={"name": name})})
+
+    in_force = look(objects.task(status=asked), named)
+    dropped = look(objects.task(status=bypasses.begun(passed=None)), named)
+
+    assert in_force.state is ApprovalState.APPROVED
+    assert dropped.state is ApprovalState.VOID
+
+
+def test_who_may_let_it_go_on_without_a_gate_sees_what_that_says() -> None:
+    status = bypasses.asks()
+    about = made(bypasses.look(status))
+
+    shown = look(objects.task(status=status), about).shown
+
+    assert shown is not None
+    assert shown.excerpt == "exit code 1\nF401 in web.py"
+    assert shown.checks[0].verdict == "Failed"
+    assert "'gate_a' has said no" in shown.because[0]

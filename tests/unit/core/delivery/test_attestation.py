@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Integration, PlanStatus, PlanTask
@@ -195,7 +197,37 @@ def test_the_job_is_told_what_to_say() -> None:
     assert json.loads(land.attests)["timeVerified"] == "2030-01-01T12:00:00Z"
 
 
-def test_what_is_said_of_the_most_checks_fits_into_an_argument_of_a_program() -> None:
+def bypassed(number: int, by: str, reason: str) -> dict[str, object]:
+    """A gate without which the work goes on."""
+    who = {"by": by, "reason": reason, "approval": "a" * 63, "verdict": "TimedOut", "time": NOW}
+    name = f"gate_{number}"
+    return {"name": name, "kind": "gate", "asked": "f" * 32, "verdict": "Bypassed", "bypass": who}
+
+
+def test_who_has_let_it_go_on_without_a_gate_is_said_with_the_reason() -> None:
+    status = judged(checks=[bypassed(1, "ann@example.org", "wrong here")])
+
+    found = said(status)
+
+    (check,) = found[EXTENSION]["checks"]
+    assert check["verdict"] == "Bypassed"
+    assert check["bypass"] == {
+        "by": "ann@example.org",
+        "reason": "wrong here",
+        "approval": "a" * 63,
+        "verdict": "TimedOut",
+        "time": "2030-01-01T12:00:00Z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("by", "reason"),
+    [("u" * 300, "r" * 1024), ("\u7b49" * 300, "\u7b49" * 1024), ('"' * 300, '"' * 1024)],
+)
+@pytest.mark.parametrize("gates", [0, 1, 32])
+def test_what_is_said_of_the_most_checks_fits_into_an_argument_of_a_program(
+    by: str, reason: str, gates: int
+) -> None:
     most = [
         {
             "name": f"signal-{number:03}{'x' * 52}",
@@ -207,8 +239,9 @@ def test_what_is_said_of_the_most_checks_fits_into_an_argument_of_a_program() ->
             "image": IMAGE,
             "seconds": 86400,
         }
-        for number in range(MOST_CHECKS)
+        for number in range(MOST_CHECKS - gates)
     ]
+    most += [bypassed(number, by, reason) for number in range(gates)]
     status = judged(checks=most)
     text = attestation.of_task(objects.snapshot(objects.task(status=status)), status)
     land = RunLand("work-s1-land-1", "r", HEAD, sha(9), INTEGRATION, BASE, text)

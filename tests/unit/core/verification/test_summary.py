@@ -25,7 +25,7 @@ def result(verdict: str, reason: str = "", *, required: bool = True) -> CheckRes
     ("verdict", "reason", "passes", "rejects", "errs"),
     [
         ("Passed", "", True, False, False),
-        ("Bypassed", "", True, False, False),
+        ("Bypassed", "", False, False, False),
         ("Skipped", "ConditionNotMet", True, False, False),
         ("Skipped", "NotReached", False, False, False),
         ("Failed", "ExitCode", False, True, False),
@@ -45,6 +45,24 @@ def test_only_a_required_check_that_passed_or_is_excused_lets_work_through(
     assert summary.passed(optional)
     assert not summary.rejected(optional)
     assert not summary.errored(optional)
+
+
+BYPASS = {
+    "by": "ann",
+    "reason": "wrong here",
+    "approval": "work-approval-1",
+    "verdict": "Failed",
+    "time": "2026-01-01T00:00:00Z",
+}
+
+
+@pytest.mark.parametrize(("kind", "lets_on"), [("gate", True), ("signal", False)])
+def test_of_gates_alone_a_persons_word_that_is_there_lets_work_on(kind: str, lets_on: bool) -> None:
+    fields = {"name": "x", "kind": kind, "verdict": "Bypassed", "bypass": BYPASS}
+    results = [CheckResult.model_validate(fields)]
+
+    assert summary.passed(results) is lets_on
+    assert summary.without(results) == ("x by ann" if lets_on else "")
 
 
 def test_the_digest_names_what_was_judged_and_how() -> None:

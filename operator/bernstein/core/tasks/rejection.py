@@ -1,0 +1,44 @@
+"""What the next attempt is told of work that checks or people have rejected."""
+
+from __future__ import annotations
+
+from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.api.task import LONGEST_FEEDBACK, TaskStatus
+from bernstein.core.approvals.asking import Decided
+from bernstein.core.delivery import kept
+from bernstein.core.verification import summary
+
+
+def by_checks(status: TaskStatus) -> TaskStatus:
+    """The status with the verdicts as feedback and as the reason of the last attempt, and its work.
+
+    That attempt had reported success.
+    """
+    assert status.verification is not None
+    results = status.verification.checks
+    told = summary.feedback(results)
+    rejected = _rejected(status, summary.reason(results), told, told)
+    if any(r.reason == VerdictReason.JUDGE_RETRY for r in summary.rejected(results)):
+        again = {"judge_retries": (status.judge_retries or 0) + 1}
+        return rejected.model_copy(update=again)
+    return rejected
+
+
+def by_person(status: TaskStatus, outcome: Decided) -> TaskStatus:
+    """The status with the person's words as feedback, and the work for the next attempt to see;
+    with the verdicts, too, where checks have said no before him."""
+    said = outcome.reason or "no reason was given"
+    text = f"A person has looked at it and sent it back: {said}"
+    judged = status.verification
+    results = judged.checks if judged is not None else ()
+    verdicts = summary.feedback(results)
+    feedback = f"{text}\n\n{verdicts}"[:LONGEST_FEEDBACK] if verdicts else text
+    return _rejected(status, Reason.REJECTED, text, feedback)
+
+
+def _rejected(status: TaskStatus, reason: Reason, message: str, feedback: str) -> TaskStatus:
+    last = {"reason": reason, "message": message[:500]}
+    attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
+    left = kept.rejected_of_task(status)
+    update = {"feedback": feedback, "rejected": left, "attempts": attempts}
+    return status.model_copy(update=update)
