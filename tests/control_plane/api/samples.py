@@ -18,6 +18,7 @@ _CHOSEN: dict[str, Any] = {
     "pipeline[].tolerance": _GONE,
     "pipeline[].minimumScore": _GONE,
     "pipeline[].model": _GONE,
+    "pipeline[].plugin": _GONE,
     "pipeline[].blockOnNo": _GONE,
     ".approval.aboveUsd": _GONE,
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},

@@ -104,6 +104,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "pipeline[].tolerance": {"name": "complexity_check"},
     "pipeline[].minimumScore": {"name": "review_rubric"},
     "pipeline[].model": {"name": "review_rubric"},
+    "pipeline[].plugin": {"name": "my_own"},
 }
 """What else an object must have, or must not have, with a field in it."""
 
