@@ -10,16 +10,16 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import TaskDecision
-from bernstein.core.delivery import conflict, kept, landing, tip
-from bernstein.core.delivery.task import deliver
+from bernstein.core.delivery import conflict, formatting, kept, landing, tip
+from bernstein.core.delivery.task import deliver, way_to_format
 from bernstein.core.fsm import may_retry
 from bernstein.core.money import calls
 from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked
+from bernstein.core.verification import formatted, summary
 from bernstein.core.verification import round as rounds
-from bernstein.core.verification import summary
 from bernstein.core.verification.expected.task import question
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
 from bernstein.core.waiting import is_mended, waits
@@ -75,6 +75,10 @@ def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskS
 
 def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     assert status.verification is not None
+    if formatted.is_open(status.verification):
+        step = formatting.take(status, way_to_format(snapshot, status), now)
+        again = step.requeue_after if isinstance(step, formatting.AtWork) else None
+        return TaskDecision(step.status, step.actions, again)
     outcome = rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now)
     prices = snapshot.project.spec.budget.prices if snapshot.project is not None else ()
     match replace(outcome, status=calls.charged(outcome.status, prices)):

@@ -29,6 +29,7 @@ from bernstein.core.actions import (
     RunBegin,
     RunCheck,
     RunInspect,
+    RunFormat,
     RunJudge,
     RunLand,
     RunPrepare,
@@ -216,6 +217,12 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "judge": (
         RunJudge(
             "work-s1-judge-1-0", "judge-1", (ASKS,), REF, HEAD, BASE, "Do work", "As it should be."
+        ),
+        TASK,
+    ),
+    "format": (
+        RunFormat(
+            "work-s1-auto-format-0u11", FORMATS, REF, HEAD, BASE, BASE, f"{REF}-f", "Do work\n"
         ),
         TASK,
     ),

@@ -14,7 +14,7 @@ from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import condition_of
 from bernstein.checks import gates, prompts, signals
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Command, Gate
+from bernstein.checks.gate import Command, Formats, Gate
 from bernstein.checks.signal import SignalCommand
 from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
 
@@ -140,6 +140,16 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
     if isinstance(gate.runs, Asks) and not settings.command:
         return _asking_gate(settings, gate, gate.runs, project, subject)
     condition = condition_of(settings.condition) if settings.condition else gate.condition
+    if isinstance(gate.runs, Formats):
+        return CheckSpec(
+            name=gate.name,
+            kind="gate",
+            title=gate.name,
+            required=False,
+            formats=True,
+            condition=condition,
+            skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
+        )
     built_in = _built_in(settings, gate, project.gates)
     ours = None if settings.command else built_in
     command = settings.command or (built_in.command if built_in else None)
@@ -200,6 +210,25 @@ def _built_in(settings: GateSettings, gate: Gate, project: Gates) -> Command | N
     if command.with_tests is not None and tests is not None:
         return command.with_tests(tests)
     return command
+
+
+def formatter(project: ProjectSpec) -> CheckSpec | None:
+    """What formats the work before it is judged; None: the Project does not ask for that."""
+    for settings in _pipeline(project.gates) if project.gates.enabled else ():
+        runs = gates.of(settings.name).runs
+        if settings.enabled and isinstance(runs, Formats):
+            return CheckSpec(
+                name=settings.name,
+                kind="gate",
+                title=settings.name,
+                required=False,
+                command=settings.command or runs.command,
+                image=settings.image or project.toolchain.image,
+                timeout=settings.timeout_seconds or project.gates.timeout_seconds,
+                pinned=runs.pinned,
+                paths=settings.paths,
+            )
+    return None
 
 
 def _demand(of_project: float | None, of_gate: float | None) -> float | None:
