@@ -16,6 +16,7 @@ from bernstein.api.pod import (
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.programs.formatting import CollectConfig, FormatConfig
 from bernstein.api.programs.judge import Asked, JudgeConfig
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.programs.probe import ProbeConfig, ProbeKeyConfig
@@ -107,6 +108,8 @@ CONFIGS: dict[str, type[Any]] = {
     "recorder": RecorderConfig,
     "inspect": InspectConfig,
     "judge": JudgeConfig,
+    "collect": CollectConfig,
+    "format": FormatConfig,
     "begin": BeginConfig,
     "prepare": PrepareConfig,
     "land": LandConfig,
@@ -153,6 +156,14 @@ MUTANTS = CheckSpec(
     against_base=True,
     least=0.5,
     tool="mutants",
+)
+FORMATS = CheckSpec(
+    *("auto_format", "gate", "auto_format", False),
+    command='xargs fmt <"$CHANGED"',
+    image="toolchain:1",
+    timeout=90,
+    pinned=("fmt.toml",),
+    paths=("src/**",),
 )
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
 SERVICE = CheckSpec(
