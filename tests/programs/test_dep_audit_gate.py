@@ -50,7 +50,7 @@ def test_a_weakness_of_before_passes_in_another_version_and_another_file(tmp_pat
 
     found = judged(Tree({"requirements/all.txt": "leaky==1.1\n"}, before=before), tmp_path)
 
-    assert (found.verdict, found.excerpt) == ("Passed", "1 findings were there before")
+    assert (found.verdict, found.excerpt) == ("Passed", "1 finding was there before")
 
 
 def test_how_severe_one_has_to_be_is_the_projects_to_say(tmp_path: Path) -> None:

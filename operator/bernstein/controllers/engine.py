@@ -135,6 +135,7 @@ class Engine:
             sessions=self.caches.sessions_there,
             plans=self.caches.plans_there,
             approvals=self.caches.approvals_there,
+            projects=self.caches.projects_there,
         ):
             await self._work(events, logs, controllers)
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Literal
 
 from bernstein.api.approvals.approval import ApprovalState
-from bernstein.api.meta import PLAN_KIND, TASK_KIND
+from bernstein.api.meta import PLAN_KIND, PROJECT_KIND, TASK_KIND
 from bernstein.api.requests import OF_A_PLAN, OF_A_TASK
 from bernstein.api.states import SessionState, TaskState
 from bernstein.observe import series
@@ -52,7 +52,13 @@ class Metrics(EngineMetrics):
 
     @contextmanager
     def population(
-        self, *, tasks: Census, sessions: Census, plans: Census, approvals: Census
+        self,
+        *,
+        tasks: Census,
+        sessions: Census,
+        plans: Census,
+        approvals: Census,
+        projects: Census,
     ) -> Iterator[None]:
         """Inside of the block every scrape tells how many of these objects there are.
 
@@ -64,7 +70,7 @@ class Metrics(EngineMetrics):
             Population(series.SESSIONS, sessions, known=SessionState),
             Population(series.PLANS, plans),
             Population(series.APPROVALS, approvals, known=ApprovalState),
-            Stalled({TASK_KIND: tasks, PLAN_KIND: plans}),
+            Stalled({TASK_KIND: tasks, PLAN_KIND: plans, PROJECT_KIND: projects}),
         )
         for collector in collectors:
             self.registry.register(collector)

@@ -22,15 +22,19 @@ NEW = "New"
 
 class Census:
     """The objects of one kind, counted by namespace and one field of their status, and by why they
-    need a person. What that is, the core decides and writes into the condition; nothing else is
-    read here.
+    need a person. What that is, the core decides and writes into a condition; nothing else is read
+    here.
 
     `changed` is a handler of an informer. To count at a scrape would be to read thousands of
     objects that ended long ago.
     """
 
-    def __init__(self, field: str) -> None:
+    def __init__(
+        self, field: str | None, needs_person: tuple[str, str] = (ConditionType.STALLED, "True")
+    ) -> None:
         self._field = field
+        self._needs_person = needs_person
+        """The condition that says so, and how it stands then."""
         self._of: dict[str, tuple[str, str, str | None]] = {}
         """What each counts as, by uid: the last state of one that is deleted may say another."""
         self._shared: dict[tuple[str, str, str | None], tuple[str, str, str | None]] = {}
@@ -45,10 +49,16 @@ class Census:
             if before is not None:
                 self._count(before, -1)
         if new is not None:
-            value = (new.get("status") or {}).get(self._field) or NEW
-            counted = new["metadata"].get("namespace", ""), word(value), _stalled_for(new)
+            value = (new.get("status") or {}).get(self._field or "") or NEW
+            counted = new["metadata"].get("namespace", ""), word(value), self._stalled_for(new)
             self._of[_uid(new)] = self._shared.setdefault(counted, counted)
             self._count(counted, 1)
+
+    def _stalled_for(self, obj: Object) -> str | None:
+        for condition in (obj.get("status") or {}).get("conditions", ()):
+            if (condition["type"], condition["status"]) == self._needs_person:
+                return one_of(condition["reason"], REASONS)
+        return None
 
     def _count(self, counted: tuple[str, str, str | None], by: int) -> None:
         namespace, value, stalled = counted
@@ -106,13 +116,6 @@ class Stalled(Collector):
             for (namespace, reason), count in census.stalled.items()
         }
         return (_family(STALLED, tally),)
-
-
-def _stalled_for(obj: Object) -> str | None:
-    for condition in (obj.get("status") or {}).get("conditions", ()):
-        if condition["type"] == ConditionType.STALLED and condition["status"] == "True":
-            return one_of(condition["reason"], REASONS)
-    return None
 
 
 def _family(series: Series, tally: Mapping[tuple[str, ...], int]) -> GaugeMetricFamily:

@@ -54,7 +54,8 @@ STALLED = Series(
     "bernstein_stalled",
     "gauge",
     ("namespace", "kind", "reason"),
-    "Plans and Tasks that need a person now (their condition `Stalled` is True), by its reason.",
+    "What needs a person now, by why: Plans and Tasks whose condition `Stalled` is True, and "
+    "Projects whose condition `Ready` is False.",
 )
 TASK_MOVES = Series(
     "bernstein_task_moves_total",

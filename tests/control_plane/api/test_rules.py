@@ -360,8 +360,8 @@ def _with(rule: Rule, namespace: str, value: Any) -> Object:
         place["type"] = "path_exists"
     if rule.path.endswith("completionSignals[].value"):
         place["type"] = "glob_exists"
-    if rule.path.endswith("pipeline[].image"):
-        place["name"] = "lint"
+    if "pipeline[]." in rule.path:
+        obj["spec"]["gates"]["pipeline"][0]["name"] = "lint"
     return obj
 
 
@@ -413,6 +413,8 @@ def _sample(schema: dict[str, Any], index: int) -> Any:
             return ("one", "two")[index]
         case "integer":
             return schema.get("minimum", 0) + index
+        case "boolean":
+            return index == 1
         case "array":
             return [_sample(schema["items"], index)]
         case "object":

@@ -20,7 +20,8 @@ from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import conditions, diagnosis, labels, names
 from bernstein.core.jobs import JobView
 from bernstein.core.sessions import decide as sessions
-from bernstein.core.verification import required, verdicts
+from bernstein.core.verification import verdicts
+from bernstein.core.verification.expected import required
 from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.informer import Informer

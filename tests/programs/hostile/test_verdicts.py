@@ -21,7 +21,8 @@ from bernstein.core.jobs import JobView
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.tasks import done as done_tasks
-from bernstein.core.verification import base, task, verdicts
+from bernstein.core.verification import base, verdicts
+from bernstein.core.verification.expected import task
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, TIP, checked, done, snapshot
 from tests.unit.core.verification.test_base import ruled

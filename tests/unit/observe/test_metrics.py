@@ -1,3 +1,4 @@
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from itertools import count, pairwise
 from typing import Any
@@ -167,11 +168,16 @@ def census(*objects: dict[str, Any], field: str = "state") -> Census:
     return made
 
 
+def counting(metrics: Metrics, **of_kinds: Census) -> AbstractContextManager[None]:
+    nothing = dict.fromkeys(("tasks", "sessions", "plans", "approvals", "projects"), census())
+    return metrics.population(**{**nothing, **of_kinds})
+
+
 def test_what_exists_is_counted_when_it_changes() -> None:
     metrics = Metrics(process=False)
     first, second = task("a", "Open"), task("a", "Open")
     tasks = census(first, second, task("b", "Closed"), task("b", None))
-    with metrics.population(tasks=tasks, sessions=census(), plans=census(), approvals=census()):
+    with counting(metrics, tasks=tasks):
         assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 2
         assert value(metrics, "bernstein_tasks", namespace="b", state="New") == 1
         assert value(metrics, "bernstein_tasks", namespace="c", state="Open") is None
@@ -191,20 +197,18 @@ def test_plans_are_counted_by_phase_also_before_they_have_one() -> None:
     metrics = Metrics(process=False)
     running = {"metadata": {"namespace": "a", "uid": "1"}, "status": {"phase": "Running"}}
     plans = census(running, {"metadata": {"namespace": "a", "uid": "2"}}, field="phase")
-    with metrics.population(tasks=census(), sessions=census(), plans=plans, approvals=census()):
+    with counting(metrics, plans=plans):
         assert value(metrics, "bernstein_plans", namespace="a", phase="Running") == 1
         assert value(metrics, "bernstein_plans", namespace="a", phase="New") == 1
 
 
 def test_what_exists_is_counted_by_none_that_does_not_lead() -> None:
     metrics = Metrics(process=False)
-    found = {"tasks": census(task("a", "Open")), "sessions": census()}
-    found |= {"plans": census(), "approvals": census()}
     gauges = {"bernstein_tasks", "bernstein_sessions", "bernstein_plans", "bernstein_stalled"}
     assert not gauges & {family.name for family in metrics.registry.collect()}
 
     for _ in range(2):  # it may lead again
-        with metrics.population(**found):
+        with counting(metrics, tasks=census(task("a", "Open"))):
             assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 1
         assert not gauges & {family.name for family in metrics.registry.collect()}
 
@@ -221,7 +225,7 @@ def test_what_needs_a_person_is_counted_by_kind_and_reason() -> None:
     gone = stalled("a", "SecretNotFound")
     tasks = census(stalled("a", "SecretNotFound"), gone, task("a", "Open"))
     plans = census(stalled("a", "TaskFailed"), stalled("a", "TaskFailed", "False"))
-    with metrics.population(tasks=tasks, sessions=census(), plans=plans, approvals=census()):
+    with counting(metrics, tasks=tasks, plans=plans):
         of_tasks = {"namespace": "a", "kind": "Task", "reason": "SecretNotFound"}
         assert value(metrics, "bernstein_stalled", **of_tasks) == 2
         of_plans = {"namespace": "a", "kind": "Plan", "reason": "TaskFailed"}
@@ -231,10 +235,27 @@ def test_what_needs_a_person_is_counted_by_kind_and_reason() -> None:
         assert value(metrics, "bernstein_stalled", **of_tasks) == 1
 
 
+def test_a_project_that_is_not_ready_needs_a_person() -> None:
+    metrics = Metrics(process=False)
+    projects = Census(None, ("Ready", "False"))
+    ready = {"type": "Ready", "status": "False", "reason": "RepositoryAuthFailed"}
+    bad = {"metadata": {"namespace": "a", "uid": "1"}, "status": {"conditions": [ready]}}
+    good = {**bad, "status": {"conditions": [{**ready, "status": "True", "reason": "Ready"}]}}
+    projects.changed(None, bad)
+    projects.changed(None, {"metadata": {"namespace": "a", "uid": "2"}})
+
+    with counting(metrics, projects=projects):
+        unready = {"namespace": "a", "kind": "Project", "reason": "RepositoryAuthFailed"}
+        assert value(metrics, "bernstein_stalled", **unready) == 1
+
+        projects.changed(bad, good)
+        assert value(metrics, "bernstein_stalled", **unready) is None
+
+
 def test_a_reason_that_nobody_knows_makes_no_series_of_its_own() -> None:
     metrics = Metrics(process=False)
     tasks = census(*(stalled("a", f"Forged{number}") for number in range(50)))
-    with metrics.population(tasks=tasks, sessions=census(), plans=census(), approvals=census()):
+    with counting(metrics, tasks=tasks):
         counted = {"namespace": "a", "kind": "Task", "reason": "other"}
         assert value(metrics, "bernstein_stalled", **counted) == 50
         metrics.waited("a", "Task", "Forged", 1.0)

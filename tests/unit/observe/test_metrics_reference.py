@@ -42,7 +42,8 @@ def test_the_page_names_no_series_that_does_not_exist() -> None:
 
 def test_the_processes_expose_exactly_the_listed_series() -> None:
     operator, server, none = Metrics(), ServerMetrics(), Census("state")
-    with operator.population(tasks=none, sessions=none, plans=none, approvals=none):
+    nothing = dict.fromkeys(("tasks", "sessions", "plans", "approvals", "projects"), none)
+    with operator.population(**nothing):
         exposed = {
             f"{family.name}_total" if family.type == "counter" else family.name
             for metrics in (operator, server)

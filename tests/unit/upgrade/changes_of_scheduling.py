@@ -286,12 +286,14 @@ _MESSAGES = (
     "conditions.Reconciling.message",
     "conditions.Stalled.message",
     "conditions.Succeeded.message",
+    "conditions.Verified.message",
     "feedback",
     "attempts",
 )
 _OF_ONE = {
     "1 Tasks ": "1 Task ",
     "1 files changed": "1 file changed",
+    "1 checks passed": "1 check passed",
     "all 1 agents of the Plan are": "the one agent of the Plan is",
     "all 1 agents of the Project are": "the one agent of the Project is",
 }

@@ -7,6 +7,7 @@ from functools import partial
 
 from bernstein.api import plan, project, session, task
 from bernstein.api.approvals import approval
+from bernstein.api.meta import ConditionType
 from bernstein.controllers.caches import fields
 from bernstein.controllers.caches.indexes import (
     AT_WORK,
@@ -89,10 +90,12 @@ class Caches:
         settlement.follow(self.plans, self.tasks, self.sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
-        self.tasks_there = _census(self.tasks.informer, "state")
-        self.sessions_there = _census(self.sessions.informer, "state")
-        self.plans_there = _census(self.plans.informer, "phase")
-        self.approvals_there = _census(self.approvals.informer, "state")
+        unready = (ConditionType.READY, "False")
+        self.projects_there = _counted(self.projects.informer, Census(None, unready))
+        self.tasks_there = _counted(self.tasks.informer, Census("state"))
+        self.sessions_there = _counted(self.sessions.informer, Census("state"))
+        self.plans_there = _counted(self.plans.informer, Census("phase"))
+        self.approvals_there = _counted(self.approvals.informer, Census("state"))
         self.jobs = informer(JOBS, label_selector=ours, indexes=owned, strip=fields.job)
         self.pods = informer(
             PODS,
@@ -122,9 +125,8 @@ class Caches:
         ]
 
 
-def _census(informer: Informer, field: str) -> Census:
-    """Counts what the informer shows, by this field of the status."""
-    census = Census(field)
+def _counted(informer: Informer, census: Census) -> Census:
+    """Counts what the informer shows."""
     informer.add_handler(census.changed)
     return census
 

@@ -8,8 +8,9 @@ from functools import partial
 from typing import ClassVar
 
 from bernstein.api.plan import PlanStatus
-from bernstein.controllers import execution, job_actions, stalls, verdict_metrics, wait_metrics
+from bernstein.controllers import execution, job_actions, verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
+from bernstein.controllers.events import refusals, stalls
 from bernstein.controllers.plans.watches import pause_after_tally, watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
@@ -72,6 +73,7 @@ class PlanController(KindController):
         )
         if await self._writer.status(key, PLANS, obj, status.dump()):
             self._tell(key, obj, snapshot, status)
+            refusals.tell(self._writer, obj, snapshot.status, status)
             wait_metrics.count(self._metrics, key.namespace, "Plan", snapshot.status, status, now)
             decisions.count(self._metrics, key.namespace, "Plan", snapshot.status, status)
         return Result(again)

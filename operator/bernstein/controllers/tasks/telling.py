@@ -9,8 +9,9 @@ from bernstein.api.meta import Metadata
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task, TaskStatus
-from bernstein.controllers import stalls, verdict_metrics, wait_metrics
+from bernstein.controllers import verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
+from bernstein.controllers.events import refusals, stalls
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
 from bernstein.core.sanitise import count
@@ -86,6 +87,7 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
             action="Move",
             warning=new.state in (TaskState.FAILED, TaskState.ORPHANED),
         )
+    refusals.tell(context.writer, obj, old, new)
     stalls.tell(
         context.writer,
         "task",

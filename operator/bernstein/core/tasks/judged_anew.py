@@ -28,6 +28,10 @@ from bernstein.core.verification.look import judging
 from bernstein.core.verification.round import CannotRun, Lost, Passed, Rejected, Undecided
 from bernstein.core.waiting import goes_on, is_held
 
+_ASKS_A_PERSON = (
+    "its checks have passed, and a person is asked about that very result: approve or reject it; "
+    "once approved it is verified again where its target has moved"
+)
 _WHICH = 300
 """Characters of an answer for the checks that said no."""
 
@@ -58,6 +62,8 @@ def _why_not(
     if wait is not None:
         return RefusalReason.NOTHING_TO_VERIFY, wait.message
     failed = status.state is TaskState.FAILED and is_final(status, snapshot.task.spec.max_retries)
+    if status.state is TaskState.PENDING_APPROVAL:
+        return RefusalReason.NOTHING_TO_VERIFY, _ASKS_A_PERSON
     if status.state is not TaskState.DONE and not failed:
         return RefusalReason.NOTHING_TO_VERIFY, f"it is {status.state}"
     if status.verification is None:

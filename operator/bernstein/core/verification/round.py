@@ -29,7 +29,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, Retry, policy
 from bernstein.core.reasons.waits import SOON_TRIES
-from bernstein.core.sanitise import without_quotes
+from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.verification import check_logs, models, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.look import Look, Question, judging, look
@@ -311,7 +311,7 @@ def _judge(
     passed = {"passed": True, "digest": digest, "verified_at": now}
     judged = judged.model_copy(update=passed)
     status = status.model_copy(update={"verification": judged, "gate_errors": 0})
-    text = f"{sum(r.verdict == 'Passed' for r in results)} checks passed"
+    text = f"{count(sum(r.verdict == 'Passed' for r in results), 'check')} passed"
     return Passed(note(status, ConditionType.VERIFIED, True, "ChecksPassed", text, now))
 
 

@@ -114,13 +114,22 @@ def test_what_is_being_merged_is_not_judged(delivery: Any) -> None:
         status(TaskState.FAILED, attempt=1, verification=verification(passed=False)),
         status(TaskState.FAILED, attempt=4),
         verified(verification={"lost": True}),
+        status(TaskState.PENDING_APPROVAL, attempt=1, verification=verification(passed=True)),
     ],
-    ids=["open", "at work", "tried again", "no work", "lost"],
+    ids=["open", "at work", "tried again", "no work", "lost", "a person decides"],
 )
 def test_without_finished_work_there_is_nothing_to_judge(before: TaskStatus) -> None:
     found = asked(before, "Verify").status
 
     assert answers(found) == [("r-1", "Refused", "NothingToVerify")]
+
+
+def test_of_what_a_person_is_asked_about_the_refusal_says_what_comes_next() -> None:
+    before = status(TaskState.PENDING_APPROVAL, attempt=1, verification=verification(passed=True))
+
+    (answer,) = asked(before, "Verify").status.requests or ()
+
+    assert "approve or reject it" in answer.message
 
 
 def test_in_a_plan_that_has_ended_done_work_is_not_judged() -> None:

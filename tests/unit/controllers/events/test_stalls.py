@@ -9,7 +9,7 @@ import pytest
 
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import Waiting
-from bernstein.controllers import stalls
+from bernstein.controllers.events import stalls
 from tests.unit.core.waits import waits
 
 
