@@ -11,8 +11,8 @@ from bernstein.api import pod as protocol
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import AGENT, CHECK, INSPECT, LAND, PROBE
 from bernstein.api.programs.probe import ProbeResult
-from bernstein.core import labels
 from bernstein.checks.spec import CheckSpec
+from bernstein.core import labels
 from bernstein.core.actions import RunBegin, RunFormat, RunLand, RunPrepare
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import SESSIONS, TASKS

@@ -29,8 +29,8 @@ from bernstein.core import owners
 from bernstein.core.actions import (
     RunBegin,
     RunCheck,
-    RunInspect,
     RunFormat,
+    RunInspect,
     RunJudge,
     RunLand,
     RunPrepare,
