@@ -130,7 +130,11 @@ def test_a_pack_that_is_not_one_commit_on_the_work_is_refused(
 def test_words_that_cannot_be_read_are_refused(origin: Origin, tmp_path: Path) -> None:
     job = pod(origin, tmp_path, {}, {"a.py": UGLY})
     told = tmp_path / "collected" / "packs" / TOLD
-    job.before_format = lambda: told.write_text("[" * 5000) and None
+
+    def forge() -> None:
+        told.write_text("[" * 5000)
+
+    job.before_format = forge
 
     with pytest.raises(PodError) as refused:
         job.run()
