@@ -87,9 +87,18 @@ def _fitting(result: FormatResult) -> FormatResult:
     while not termination.fits(result, FORMAT):
         told = result.told
         if told.text:
-            shorter = dataclasses.replace(told, text=told.text[: len(told.text) // 2])
-            result = dataclasses.replace(result, told=shorter)
+            told = dataclasses.replace(told, text=_shorter(told.text))
+            result = dataclasses.replace(result, told=told)
         else:
             changed = dataclasses.replace(result.changed or Changed(), most=())
             return dataclasses.replace(result, changed=changed)
     return result
+
+
+def _shorter(text: str) -> str:
+    """What we say of it, and the end of what was printed; then less of our own words."""
+    ours, _, printed = text.partition("\n")
+    if not printed:
+        return ours[: len(ours) // 2]
+    left = printed[len(printed) - len(printed) // 2 :]
+    return f"{ours}\n{left}" if left else ours
