@@ -37,6 +37,12 @@ class CliError(Exception):
         self.code = code
 
 
+def takes_no_name(what: str) -> CliError:
+    """Of a command that was given a name and `--all-namespaces`: `what` has one namespace."""
+    text = f"{what} has one namespace: --all-namespaces takes no name"
+    return CliError("Usage", text, "name its namespace with --namespace", INVALID)
+
+
 def explained(error: Exception, server: str) -> CliError | None:
     """The error as a CliError; None where it is not a known one, hence a bug."""
     if isinstance(error, CliError):

@@ -65,13 +65,13 @@ T = TypeVar("T", Plan, Task)
 
 
 class PlansAndTasks:
-    """All of the namespace, as the last event of each has shown them.
+    """All of the namespace, or of all, as the last event of each has shown them.
 
     Each is parsed when it changes: there may be thousands, and somebody looks every second.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
-        here = [cluster.namespace]
+    def __init__(self, cluster: Cluster, *, everywhere: bool = False) -> None:
+        here = None if everywhere else [cluster.namespace]
         self.plans = Informer(cluster.client, PLANS, namespaces=here)
         self.tasks = Informer(cluster.client, TASKS, namespaces=here)
         self.bell = Bell((self.plans, self.tasks))

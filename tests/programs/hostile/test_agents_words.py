@@ -17,7 +17,7 @@ from bernstein.agents import records
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.controllers import stalls
+from bernstein.controllers.events import stalls
 from bernstein.core import sanitise
 from bernstein.core.delivery import task as deliveries
 from bernstein.core.money import pricing

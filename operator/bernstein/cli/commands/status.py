@@ -9,7 +9,7 @@ import typer
 from bernstein.api.plan import Plan
 from bernstein.cli import kept_work
 from bernstein.cli.cluster import Cluster, connected, where
-from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.errors import takes_no_name
 from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import details, tables
 from bernstein.cli.output.terminal import Terminal, run_command
@@ -37,12 +37,7 @@ async def _status(
     terminal: Terminal, settings: CliSettings, name: str | None, everywhere: bool
 ) -> None:
     if everywhere and name not in (None, *_ALL):
-        raise CliError(
-            "Usage",
-            "a Plan has one namespace: --all-namespaces takes no name",
-            "name its namespace with --namespace",
-            INVALID,
-        )
+        raise takes_no_name("a Plan")
     async with connected(settings) as cluster:
         plan = None if name is None or everywhere else await cluster.find_plan(_bare(name))
         if plan is not None:

@@ -21,10 +21,11 @@ from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.namespace.watch import events
 from bernstein.cli.commands.namespace.watch.events import Event
 from bernstein.cli.duration import Timeout, seconds_of
-from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
+from bernstein.cli.errors import FAILED, INTERRUPTED, CliError, takes_no_name
 from bernstein.cli.follow import succeeded
 from bernstein.cli.live import PlansAndTasks
 from bernstein.cli.naming import called, find
+from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import views
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
@@ -46,6 +47,7 @@ def watch(
             metavar="[TASK_OR_PLAN]", help="Until this has ended; or task/NAME, plan/NAME."
         ),
     ] = None,
+    all_namespaces: AllNamespaces = False,
     timeout: Timeout = None,
 ) -> None:
     """Tells what happens to Tasks and Plans, one line for each event.
@@ -55,18 +57,24 @@ def watch(
     """
     terminal = Terminal(settings)
     try:
-        code = run_async(terminal, _watch(terminal, name, timeout))
+        code = run_async(terminal, _watch(terminal, name, timeout, everywhere=all_namespaces))
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     raise typer.Exit(code)
 
 
-async def _watch(terminal: Terminal, name: str | None, at_most: str | None) -> int:
+async def _watch(
+    terminal: Terminal, name: str | None, at_most: str | None, *, everywhere: bool
+) -> int:
+    if everywhere and name is not None:
+        raise takes_no_name("a Task or Plan")
     seconds = seconds_of(at_most)
     async with connected(terminal.settings) as cluster:
         subject = None if name is None else await find(cluster, name)
-        await cluster.tasks()  # says what is wrong, where a watch would try for ever
-        watching = _Watching(terminal, cluster, subject)
+        await cluster.tasks(
+            everywhere=everywhere
+        )  # says what is wrong, where a watch would try for ever
+        watching = _Watching(terminal, cluster, subject, everywhere=everywhere)
         try:
             async with asyncio.timeout(seconds), watching.here.running():
                 return await watching.over()
@@ -91,10 +99,13 @@ class _Change:
 class _Watching:
     """One call of `bernstein watch`."""
 
-    def __init__(self, terminal: Terminal, cluster: Cluster, subject: Plan | Task | None) -> None:
+    def __init__(
+        self, terminal: Terminal, cluster: Cluster, subject: Plan | Task | None, *, everywhere: bool
+    ) -> None:
         self._terminal = terminal
         self._subject = subject
-        self.here = PlansAndTasks(cluster)
+        self._everywhere = everywhere
+        self.here = PlansAndTasks(cluster, everywhere=everywhere)
         self._changes: list[_Change] = []
         for informer in (self.here.plans, self.here.tasks):
             informer.add_handler(partial(self._note, informer))
@@ -118,7 +129,7 @@ class _Watching:
     def _tell_changes(self) -> None:
         """In the order in which they were seen; what was there before, by time."""
         changes, self._changes = self._changes, []
-        told = [event for change in changes for event in self._events(change)]
+        told = [self._placed(change, event) for change in changes for event in self._events(change)]
         if any(change.first for change in changes):
             told.sort(key=lambda event: event.time)
         for event in told:
@@ -126,6 +137,13 @@ class _Watching:
                 self._terminal.stream(event.document())
             else:
                 views.say(self._terminal, event.time, event.message)
+
+    def _placed(self, change: _Change, event: Event) -> Event:
+        """With the namespace, where more than one is watched."""
+        obj = change.new or change.old
+        if not self._everywhere or obj is None:
+            return event
+        return event.of_namespace(obj["metadata"]["namespace"])
 
     async def _tell_the_last(self) -> None:
         """The watch of a Plan may be ahead of that of its Tasks."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from pydantic.alias_generators import to_snake
@@ -27,6 +27,12 @@ class Event:
     """A line for people, or several."""
     record: Document
     """For scripts, without the time."""
+
+    def of_namespace(self, namespace: str) -> Event:
+        """The same, with the namespace in the line and in the record."""
+        lines = self.message.splitlines()
+        told = "\n".join([f"{namespace}  {lines[0]}", *lines[1:]])
+        return replace(self, message=told, record={"namespace": namespace, **self.record})
 
     def document(self) -> Document:
         moment = self.time.astimezone(UTC).isoformat().replace("+00:00", "Z")

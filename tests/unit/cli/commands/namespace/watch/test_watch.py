@@ -56,6 +56,31 @@ async def test_without_a_name_only_what_happens_from_now_on_is_told(
     assert told(answer.out) == ["task_closed", "task_created", "task_open", "task_deleted"]
 
 
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["lines", "records"])
+async def test_of_all_namespaces_each_event_says_its_own(
+    api: ApiServer, bernstein: Bernstein, more: tuple[str, ...]
+) -> None:
+    watching = asyncio.create_task(bernstein("watch", "-A", *more, "--timeout", "2s"))
+    await watched(api)
+    put(api, 0, state="Open", history=[OPEN])
+
+    answer = await watching
+
+    assert answer.code == 0, answer.err
+    lines = answer.out.splitlines()
+    if more:
+        assert [json.loads(line)["namespace"] for line in lines] == ["team", "team"]
+    else:
+        assert [line.split()[1:3] for line in lines] == [["team", "created"], ["team", "open"]]
+
+
+async def test_a_name_has_one_namespace(bernstein: Bernstein) -> None:
+    answer = await bernstein("watch", "-A", name(0))
+
+    assert answer.code == 2
+    assert "--all-namespaces takes no name" in answer.err
+
+
 async def test_a_task_is_told_from_its_beginning_until_it_has_ended(
     api: ApiServer, bernstein: Bernstein
 ) -> None:
