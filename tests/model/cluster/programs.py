@@ -314,7 +314,11 @@ class Programs:
 
     def _formatted(self, run: Run, config: Any) -> Any:
         begun, message = run.config("checkout"), config["commit"]["message"]
+        assert self.witness is not None
         nothing = CheckSpec("auto_format", "gate", "auto_format", required=False)
         wanted = {"ref": begun["ref"], "pinned_sha": begun["pinned_sha"], "message": message}
         more = {name: config[name] for name in ("sha", "base", "to")}
-        return self.remote.format(RunFormat(job=run.job, check=nothing, **wanted, **more))
+        result = self.remote.format(RunFormat(job=run.job, check=nothing, **wanted, **more))
+        if not isinstance(result, protocol.Failure):
+            self.witness.judged(run, result.sha, "Passed")
+        return result
