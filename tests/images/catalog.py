@@ -38,7 +38,10 @@ IMAGES = (
     Image(
         "bernstein",
         "images/bernstein",
-        ("LICENSE", "pyproject.toml", "requirements.lock", "operator/bernstein"),
+        (
+            *("LICENSE", "pyproject.toml", "requirements.lock"),
+            *("operator/bernstein", "operator/bernstein_gates"),
+        ),
     ),
     Image("bernstein-agent-demo", "images/agent-demo"),
     Image("bernstein-agent-codex", "images/agent-codex"),

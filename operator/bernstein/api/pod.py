@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bernstein import places
+from bernstein.api.programs.plugin import PluginConfig
 
 AGENT = "agent"
 CHECK = "check"
@@ -184,6 +185,8 @@ class CheckoutConfig:
     """Program of `bernstein.checks.tools` for code that runs in the worktree, put into `tools` with
     the numbers of the lines of Python that `base` does not have."""
     tools: str | None = None
+    plugin: PluginConfig | None = None
+    """A gate of a Project's own in Python, laid out in `tools`."""
     launcher_from: str = "/usr/local/lib/bernstein/launcher"
     launcher_to: str | None = None
     prompt: PromptConfig | None = None

@@ -57,6 +57,30 @@ class Formats:
 
 
 @dataclass(frozen=True)
+class Plugin:
+    """The gate is a Project's own class in Python, from the image or the pinned commit, never from
+    the tree that is judged: checkout lays it out beside the program that runs it."""
+
+    says_required: bool
+    """The class says whether it is required: the Project does not."""
+    says_condition: bool
+    """The class says for which changes it runs."""
+
+
+PLUGIN_TOOL = "gate_plugin"
+"""Program of `bernstein.checks.tools` that asks a class."""
+
+
+def asking_plugin(name: str) -> str:
+    """The shell command that asks the class of this name.
+
+    The program takes the shell's place, so that it is the first process of the container. `-I`
+    keeps Python from looking for modules in the tree.
+    """
+    return f'exec python3 -I -B -X utf8 "$TOOLS/{PLUGIN_TOOL}.py" {name}'
+
+
+@dataclass(frozen=True)
 class Gate:
     """One built-in gate, with its defaults for what the Project's settings do not say."""
 

@@ -12,6 +12,7 @@ from bernstein.api.encoding import fields_of
 from bernstein.api.pod import Check
 from bernstein.api.programs.judge import Asked
 from bernstein.api.vocabulary import GateCondition
+from bernstein.checks.gate import Plugin
 
 SIGNAL_TIMEOUT = 120
 """Seconds that a signal's command may take where the signal does not say."""
@@ -53,6 +54,8 @@ class CheckSpec:
     """Which share of faults the tests have to notice."""
     tool: str | None = None
     """Program of ours that the command runs."""
+    plugin: Plugin | None = None
+    """It is a class in Python; the command asks it."""
     excused: bool = False
     """Whether work that does not pass goes on where its base does not pass either."""
     by_file: bool = False
@@ -85,9 +88,10 @@ class CheckSpec:
         against = ["against base", self.output, self.tolerance] if self.against_base else []
         least = ["least", self.least] if self.least is not None else []
         paths = ["paths", self.paths] if self.paths else []
+        plugin = ["plugin", *vars(self.plugin).values()] if self.plugin is not None else []
         model = ["asks", self.asks, self.asked_of] if self.asks is not None else []
         told = ["told alone"] if not self.blocks else []
-        content = [*asked, self.reads, *excused, *against, *least, *paths, *model, *told]
+        content = [*asked, self.reads, *excused, *against, *least, *paths, *plugin, *model, *told]
         text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

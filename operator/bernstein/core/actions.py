@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FENCE
+from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.project import Probe
 from bernstein.api.requests import TaskRequest
 from bernstein.api.session import AgentSession
@@ -53,6 +54,8 @@ class RunCheck:
     """The check prints what it finds or measures in both, the base and the work."""
     changed_since: str | None = None
     """The commit before the work, where it runs for some changed paths only."""
+    plugin: PluginConfig | None = None
+    """What a gate in Python is told."""
 
     @property
     def asked(self) -> str:

@@ -53,12 +53,16 @@ def _signal_rules() -> Iterator[CelRule]:
 
 
 def _gate_rules() -> Iterator[CelRule]:
-    """A command and an image are needed where nothing is built in, and refused where nothing runs;
-    what shares a Job shares its time."""
+    """A command and an image are needed where nothing is built in and no class says what to do, and
+    refused where nothing runs; what shares a Job shares its time."""
     own = f"!({_is('name', gates.names(), always_list=True)})"
     shares = _is("name", gates.that_execute_nothing(), always_list=True)
-    yield needs("command", own, "a gate that is not built in needs a command")
-    yield needs("image", own, "a gate that is not built in needs an image")
+    bare = f"{own} && !has(self.plugin)"
+    yield needs("command", bare, "a gate that is not built in needs a command, or plugin: Python")
+    yield needs("image", bare, "a gate that is not built in needs an image, or plugin: Python")
+    built_in = _is("name", gates.names(), always_list=True)
+    yield refuses("plugin", built_in, "a gate in Python needs a name that no built-in gate has")
+    yield refuses("command", "has(self.plugin)", "a gate in Python takes no command")
     yield refuses("command", shares, "this gate executes nothing and takes no command")
     yield refuses("image", shares, "this gate executes nothing and takes no image")
     yield refuses("paths", shares, "this gate shares a Job with others: it runs for any path")

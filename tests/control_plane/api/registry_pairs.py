@@ -87,6 +87,7 @@ def _of_gates() -> dict[str, Pair]:
     silent = gates.that_execute_nothing()
     executing = next(name for name in gates.names() if name not in silent)
     built_in, own = {"name": gates.names()[0]}, {"name": "my_own", "command": "true", "image": "i"}
+    plugin = {"name": "my_own", "plugin": "Python"}
     refused = {
         "command": "this gate executes nothing and takes no command",
         "image": "this gate executes nothing and takes no image",
@@ -96,8 +97,16 @@ def _of_gates() -> dict[str, Pair]:
     values: Object = {"command": "true", "image": "i", "timeoutSeconds": 5, "paths": ["a"]}
     return (
         {
-            "a gate that is not built in needs a command": Pair(own, (_without(own, "command"),)),
-            "a gate that is not built in needs an image": Pair(built_in, (_without(own, "image"),)),
+            "a gate that is not built in needs a command, or plugin: Python": Pair(
+                plugin, (_without(own, "command"),)
+            ),
+            "a gate that is not built in needs an image, or plugin: Python": Pair(
+                built_in, (_without(own, "image"),)
+            ),
+            "a gate in Python needs a name that no built-in gate has": Pair(
+                plugin | {"image": "i"}, tuple(plugin | {"name": name} for name in gates.names())
+            ),
+            "a gate in Python takes no command": Pair(own, (plugin | {"command": "true"},)),
         }
         | {
             message: Pair(

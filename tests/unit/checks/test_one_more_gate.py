@@ -106,8 +106,8 @@ def test_the_schema_knows_that_it_is_built_in_and_whether_it_reads() -> None:
 
     built_in, silent = list(gates.names()), list(gates.that_execute_nothing())
     assert (built_in[-2:], silent[-1]) == (["one_more_scan", "one_more_run"], "one_more_scan")
-    assert rules["a gate that is not built in needs a command"] == (
-        f"!(!(self.name in {built_in})) || has(self.command)"
+    assert rules["a gate that is not built in needs a command, or plugin: Python"] == (
+        f"!(!(self.name in {built_in}) && !has(self.plugin)) || has(self.command)"
     )
     assert rules["this gate executes nothing and takes no command"] == (
         f"!(self.name in {silent}) || !has(self.command)"

@@ -24,10 +24,10 @@ def declared() -> set[str]:
 
 
 def imported() -> set[str]:
-    """Distributions that the program's own modules import."""
+    """Distributions that the program's own modules import; its own two packages are none."""
     modules = {name for path in (ROOT / "operator").rglob("*.py") for name in _imports(path)}
     found = importlib.metadata.packages_distributions()
-    third = modules - sys.stdlib_module_names - {"bernstein"}
+    third = modules - sys.stdlib_module_names - {"bernstein", "bernstein_gates"}
     return {_plain(distribution) for name in third for distribution in found[name]}
 
 

@@ -12,7 +12,8 @@ from bernstein.api.vocabulary import Severity, WrittenCondition
 
 
 class GateSettings(Model):
-    """Settings of a built-in gate, or a gate of the Project's own: a command in an image."""
+    """Settings of a built-in gate, or a gate of the Project's own: a command in an image, or a
+    class in Python."""
 
     model_config = {
         **Model.model_config,
@@ -41,9 +42,10 @@ class GateSettings(Model):
     enabled: bool = True
     """false: it does not run."""
     required: bool | None = None
-    """false: its verdict is shown and keeps nothing back; absent: as the gate says."""
+    """false: its verdict is shown and keeps nothing back; absent: as the gate or its class says."""
     condition: WrittenCondition | None = None
-    """Changes that it runs for; absent: as the gate says, any_changed for an own one."""
+    """Changes that it runs for; absent: as the gate or its class says, any_changed for an own
+    command."""
     paths: Annotated[
         tuple[RelativePath, ...],
         Field(max_length=16, json_schema_extra={"x-kubernetes-list-type": "set"}),
@@ -54,6 +56,9 @@ class GateSettings(Model):
     )
     command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     """Shell command that passes with exit code 0."""
+    plugin: Literal["Python"] | None = None
+    """Python: the gate is a class of this name, in .bernstein/gates/*.py of the commit that the
+    Plan started from, or an entry point of the image; absent: it is a command."""
     image: Image | None = None
     """Where the command runs; absent: the toolchain's image."""
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None

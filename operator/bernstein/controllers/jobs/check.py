@@ -42,7 +42,9 @@ def check_job(
         config = replace(fetch, worktree=WORKSPACE, worktree_git=True)
     else:
         config = replace(fetch, base_worktree=WORKSPACE, worktree_git=True)
+    config = replace(config, plugin=action.plugin, tools=_TOOLS if action.plugin else None)
     brought = [mount("session", SESSION)] if check.launched else []
+    brought += [mount("tools", _TOOLS)] if action.plugin else []
     checkout = pod.checkout(
         replace(config, launcher_to=LAUNCHER) if check.launched else config,
         repository,
@@ -50,20 +52,24 @@ def check_job(
         mounts=[mount("workspace", WORKSPACE), *brought],
     )
     assert check.command is not None
-    limit = project.spec.toolchain.resources.ephemeral_storage
+    toolchain = project.spec.toolchain
+    told = {"TOOLS": _TOOLS} if action.plugin else {}
+    command = _command(CHECK, check.command, check, toolchain, settings, "workspace", told)
+    if action.plugin:
+        command["volumeMounts"].append(mount("tools", _TOOLS, read_only=True))
+    limit = toolchain.resources.ephemeral_storage
     spec = pod.pod(
         project,
         only_ours=False,
         init=[checkout],
-        containers=[
-            _command(CHECK, check.command, check, project.spec.toolchain, settings, "workspace")
-        ],
+        containers=[command],
         volumes=[
             scratch("workspace", limit),
             scratch("base"),
             scratch("home", limit),
             scratch("tmp", limit),
             *([scratch("session")] if check.launched else []),
+            *([scratch("tools", "64Mi")] if action.plugin else []),
             *pod.repository_volumes(repository, "read"),
         ],
         deadline=check.timeout + START_SECONDS,

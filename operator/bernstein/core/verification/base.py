@@ -32,7 +32,9 @@ from bernstein.core.verification.executed import (
     without_pod,
 )
 
-_TO_BLAME = (VerdictReason.EXIT_CODE, Reason.TIMEOUT)
+CANNOT_TELL = (Reason.TOOL_MISSING, VerdictReason.PLUGIN_FAILED)
+"""Why a check is Errored, where the work may have made it end so."""
+_TO_BLAME = (VerdictReason.EXIT_CODE, VerdictReason.PLUGIN_SAYS_NO, Reason.TIMEOUT)
 """Why a gate did not pass, where the base may be to blame; memory and disk are the Project's."""
 _ON_BASE, _ON_WORK = LISTERS
 _IT_IS_THE_BASE = "on the commit before this work"
@@ -42,12 +44,12 @@ _ONLY_THE_WORK = f"it does not end so {_IT_IS_THE_BASE}"
 def is_asked(check: CheckSpec, result: CheckResult, *, again: bool = False) -> bool:
     """Whether the base is to be judged by the same check before this verdict counts.
 
-    `again`: it is run again because it could not judge this tree. A command that is not found may
-    be one that the work makes end so, and that would cost it nothing.
+    `again`: it is run again because it could not judge this tree. A command that is not found, or
+    a class that raises, may do so for what the work holds, and that would cost it nothing.
     """
-    if check.against_base or not check.required:
+    if check.against_base or not result.required:
         return False
-    if result.reason == Reason.TOOL_MISSING:
+    if result.reason in CANNOT_TELL:
         return again
     is_to_blame = result.verdict in ("Failed", "TimedOut") and result.reason in _TO_BLAME
     return check.kind == "gate" and is_to_blame
@@ -69,13 +71,15 @@ def judged_by_base(
     if compares(check, result):
         return _compared(check, result, job, abandoned, now)
     base = executed(check, job, abandoned, now)
-    if base.verdict == "Errored" and base.reason != Reason.TOOL_MISSING:
+    if base.verdict == "Errored" and base.reason not in CANNOT_TELL:
         return base
     if base.reason in (VerdictReason.OUT_OF_MEMORY, VerdictReason.RESOURCE_LIMIT):
         return _without_means(check, base.reason, base.excerpt)
-    if result.reason == Reason.TOOL_MISSING and base.verdict != "Errored":
+    if result.reason in CANNOT_TELL and base.verdict != "Errored":
         text = f"{_ONLY_THE_WORK}: {result.excerpt}"
-        return result_of(check, "Failed", VerdictReason.EXIT_CODE, text)
+        is_plugin = result.reason == VerdictReason.PLUGIN_FAILED
+        reason = VerdictReason.PLUGIN_FAILED if is_plugin else VerdictReason.EXIT_CODE
+        return result_of(check, "Failed", reason, text)
     if check.excused and base.verdict != result.verdict:
         if base.verdict == "TimedOut":
             return _too_slow(check)
@@ -202,5 +206,6 @@ def _fails_too(check: CheckSpec, result: CheckResult) -> CheckResult:
 
 
 def _how(result: CheckResult) -> dict[str, Any]:
-    """How the command ran on the work, which stays whatever the verdict becomes."""
-    return {"seconds": result.seconds, "image": result.image}
+    """How the command ran on the work, and whether that is required, which stays whatever the
+    verdict becomes."""
+    return {"seconds": result.seconds, "image": result.image, "required": result.required}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
+from bernstein.api.encoding import load
 from bernstein.api.pod import CHECK, CHECKOUT, EXCERPT_CHARACTERS
+from bernstein.api.programs.plugin import PluginVerdict
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Abandoned
+from bernstein.checks.gate import Plugin
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import diagnosis, pods
 from bernstein.core.diagnosis import Diagnosis
@@ -18,6 +22,17 @@ from bernstein.core.sanitise import text as sanitise
 
 _PRINTED = 1400
 """Characters of the excerpt for what a command printed; the rest is for our own words."""
+_OF_PLUGINS: Mapping[str, tuple[str, ...]] = {
+    "Passed": ("",),
+    "Failed": (VerdictReason.PLUGIN_SAYS_NO,),
+    "Skipped": (VerdictReason.CONDITION_NOT_MET,),
+    "Errored": (
+        VerdictReason.PLUGIN_FAILED,
+        VerdictReason.PLUGIN_INVALID,
+        VerdictReason.PLUGIN_NOT_FOUND,
+    ),
+}
+"""The verdicts that a gate in Python may have, with their reasons."""
 SLACK = 1
 """Seconds; the kubelet tells times in whole ones."""
 
@@ -117,9 +132,30 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     if pods.could_not_start(ended) or code in (127, 128):
         text = quoting("the command was not found", excerpt, _PRINTED)
         return result_of(check, "Errored", Reason.TOOL_MISSING, text)
+    if check.plugin is not None:
+        return of_plugin(check, check.plugin, ended, excerpt)
     if code == 0:
         return result_of(check, "Passed")
     return result_of(check, "Failed", VerdictReason.EXIT_CODE, f"exit code {code}\n{excerpt}")
+
+
+def of_plugin(check: CheckSpec, plugin: Plugin, ended: Object, printed: str) -> CheckResult:
+    """What the program says that asks a gate in Python. It ends with 0 where it has said anything:
+    else the message may be what anybody has printed."""
+    try:
+        told = load(PluginVerdict, str(ended.get("message") or ""))
+    except ValueError:
+        told = None
+    if told is None or ended.get("exitCode") != 0 or told.name != check.name:
+        text = quoting("the program that asks it left no verdict", printed, _PRINTED)
+        return result_of(check, "Errored", VerdictReason.PLUGIN_FAILED, text)
+    may_say = _OF_PLUGINS.get(told.verdict, (VerdictReason.PLUGIN_FAILED,))
+    verdict = told.verdict if told.verdict in _OF_PLUGINS else "Errored"
+    reason = told.reason if told.reason in may_say else may_say[0]
+    result = result_of(check, verdict, reason, told.excerpt)
+    if not plugin.says_required or told.required is None:
+        return result
+    return result.model_copy(update={"required": told.required})
 
 
 def cut_off(

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bernstein.api.pod import CHECK, INSPECT, JUDGE
+from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.project import Project
 from bernstein.api.verification import CheckResult, Verification
+from bernstein.checks.gate import Plugin
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunInspect, RunJudge
@@ -41,7 +43,7 @@ class Question:
     """How many others wait to try the like, each for itself."""
     title: str = ""
     description: str = ""
-    """Of the step, for models that are asked about its work."""
+    """Of the step, for models and gates in Python that are asked about its work."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,17 @@ def _run_of(
         base=judged.base if spec.against_base else None,
         compares=spec.against_base,
         changed_since=judged.base if spec.paths else None,
+        plugin=_told(spec.plugin, question, judged) if spec.plugin is not None else None,
+    )
+
+
+def _told(plugin: Plugin, question: Question, judged: Verification) -> PluginConfig:
+    return PluginConfig(
+        pinned_sha=question.pinned_sha,
+        since=judged.base,
+        title=question.title,
+        description=question.description,
+        ask_condition=plugin.says_condition,
     )
 
 

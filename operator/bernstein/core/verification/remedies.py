@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason, VerdictReason
@@ -18,6 +18,12 @@ _TITLE = 120
 """Characters of a signal's title, which holds its whole command."""
 _CUT_OFF = (Reason.DISRUPTED, Reason.POD_LOST, Reason.TERMINATED)
 _WITHOUT_MEANS = (VerdictReason.OUT_OF_MEMORY, VerdictReason.RESOURCE_LIMIT)
+_OF_PLUGINS: Mapping[str, str] = {
+    VerdictReason.PLUGIN_NOT_FOUND: "Put the class into the folder .bernstein/gates of the branch.",
+    VerdictReason.PLUGIN_INVALID: "Mend or remove what is named.",
+    VerdictReason.PLUGIN_FAILED: "Mend the class, or let it pass over what it cannot read.",
+}
+_FROM_THEN_ON = "What is on the branch then counts for Plans that begin later."
 _FIELDS = {file_scope.NAME: "fileScope", protect_tests.NAME: "protectTests"}
 _SIGNALS = "another signal in a new plan or task: those of this one cannot be changed."
 
@@ -56,6 +62,8 @@ def _own(spec: CheckSpec | None, reason: str, project: Project) -> str | None:
     if spec is None or (reason in POLICIES and reason != Reason.TOOL_MISSING):
         return None
     instead = _instead(spec)
+    if reason in _OF_PLUGINS:
+        return f"{_OF_PLUGINS[reason]} {_FROM_THEN_ON} Else {instead}"
     if reason == Reason.TOOL_MISSING:
         return f"Install the command in {_image(spec, project)}, or {instead}"
     if reason in _WITHOUT_MEANS:

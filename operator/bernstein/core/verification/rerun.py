@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.api.reasons import VerdictReason
 from bernstein.api.verification import CheckAgain, CheckResult, Verification
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import names
@@ -100,7 +100,7 @@ def _suspects(
         work, result = works.get(check.name), errored.get(check.name)
         if check.command is None or work is None or result is None:
             continue
-        if work.reason == Reason.TOOL_MISSING or _broke(work):
+        if work.reason in base.CANNOT_TELL or _broke(work):
             yield check.name
         elif base.compares(check, work) and _broke(result):
             # A comparison reads what the work left, too; any other run on the base does not.

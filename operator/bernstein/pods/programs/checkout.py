@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bernstein.api.pod import CheckoutConfig, CheckoutResult, PromptResult
+from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.checks import tools
 from bernstein.pods import log
@@ -59,6 +60,8 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     if config.tool and config.tools and config.worktree and config.base_worktree:
         before = Path(config.base_worktree)
         lay_out(config.tool, Path(config.tools), Path(config.worktree), before)
+    if config.plugin and config.tools:
+        _lay_out_plugin(repository, config, config.plugin, sha, Path(config.tools))
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
@@ -82,7 +85,9 @@ def _prompt(
 
 def _fetch(repository: Git, config: CheckoutConfig) -> str:
     """Fetch all that the configuration names; returns the commit that its ref is at."""
-    more = [*config.also, *filter(None, (config.pinned_sha, config.base, config.changed_since))]
+    known = [config.pinned_sha, config.base, config.changed_since]
+    known += [config.plugin.pinned_sha, config.plugin.since] if config.plugin else []
+    more = [*config.also, *filter(None, known)]
     names = dict.fromkeys(full_ref(n) for n in (config.ref, *more) if not is_sha(n))
     specs = [f"{name}:{name}" for name in names]
     repository.fetch(specs, depth=None if config.history else 1)
@@ -207,6 +212,16 @@ def lay_out(tool: str, folder: Path, work: Path, base: Path) -> None:
     either tree has run."""
     shutil.copyfile(tools.file(tool), folder / f"{tool}.py")
     (folder / "changed.json").write_text(json.dumps(new_lines(work, base)))
+
+
+def _lay_out_plugin(
+    repository: Git, config: CheckoutConfig, plugin: PluginConfig, sha: str, folder: Path
+) -> None:
+    """Its own module is loaded only where a gate of a Project's own runs."""
+    from bernstein.pods.plugins import lay_out as lay_out_plugin
+
+    tree = sha if config.worktree is not None else config.base or sha
+    lay_out_plugin(repository, plugin, sha, tree, folder)
 
 
 def _copy_program(source: Path, target: Path) -> None:

@@ -19,8 +19,10 @@ from bernstein.api.pod import (
 from bernstein.api.programs.formatting import CollectConfig, FormatConfig
 from bernstein.api.programs.judge import Asked, JudgeConfig
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
+from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.programs.probe import ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
+from bernstein.checks.gate import Plugin, asking_plugin
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers import job_actions
 from bernstein.controllers.jobs import agent
@@ -166,6 +168,13 @@ FORMATS = CheckSpec(
     paths=("src/**",),
 )
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
+PYTHON = CheckSpec(
+    *("no_foo", "gate", "no_foo", True),
+    command=asking_plugin("no_foo"),
+    image="own:1",
+    plugin=Plugin(says_required=True, says_condition=True),
+)
+TOLD = PluginConfig(BASE, BASE, "Do work", "As it should be.", ask_condition=True)
 SERVICE = CheckSpec(
     *("signal-0", "signal", "api_responds: /", True),
     command="/session/launcher --ask / -- sh -c serve",
@@ -214,6 +223,11 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
             BASE,
             changed_since=BASE,
         ),
+        TASK,
+    ),
+    "plugin": (RunCheck("work-s1-no-foo-0", PYTHON, REF, HEAD, BASE, plugin=TOLD), TASK),
+    "plugin-base": (
+        RunCheck("work-s1-no-foo-0b", PYTHON, REF, HEAD, BASE, BASE, plugin=TOLD),
         TASK,
     ),
     "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE), TASK),

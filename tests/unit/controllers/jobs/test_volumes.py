@@ -44,6 +44,13 @@ BETWEEN = {
         "home": {"check": "rw"},
         "tmp": {"check": "rw"},
     },
+    "plugin": {
+        "workspace": {"checkout": "rw", "check": "rw"},
+        "tools": {"checkout": "rw", "check": "ro"},
+        "base": {"checkout": "rw"},
+        "home": {"check": "rw"},
+        "tmp": {"check": "rw"},
+    },
     "compare": COMPARE,
     "tool": COMPARE | {"tools": {"checkout": "rw", "list-before": "ro", "list-head": "ro"}},
     "inspect": {"base": {"checkout": "rw", "inspect": "rw"}},
@@ -77,7 +84,7 @@ def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
 
     plain = name.removesuffix("-full")
     kind = {"base": "check", "paths": "check", "check-own-image": "check", "both": "compare"}.get(
-        plain, plain
+        plain, plain.removesuffix("-base")
     )
     kind = kind.removesuffix("-merge").removesuffix("-plan")
     assert may == (BETWEEN.get(name) or BETWEEN[kind])

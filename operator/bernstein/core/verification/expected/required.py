@@ -14,7 +14,8 @@ from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import condition_of
 from bernstein.checks import gates, prompts, signals
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Command, Formats, Gate
+from bernstein.checks.gate import Command, Formats, Gate, Plugin, asking_plugin
+from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalCommand
 from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
 
@@ -139,20 +140,16 @@ def _pipeline(settings: Gates) -> Iterable[GateSettings]:
 def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
     if isinstance(gate.runs, Asks) and not settings.command:
         return _asking_gate(settings, gate, gate.runs, project, subject)
-    condition = condition_of(settings.condition) if settings.condition else gate.condition
     if isinstance(gate.runs, Formats):
-        return CheckSpec(
-            name=gate.name,
-            kind="gate",
-            title=gate.name,
-            required=False,
-            formats=True,
-            condition=condition,
-            skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
-        )
+        return _formatting_gate(settings, gate, subject)
+    plugin = _plugin(settings, gate)
+    # A class is asked in its pod for which changes it runs.
+    usual = gate.condition if plugin is None else "always"
+    condition = condition_of(settings.condition) if settings.condition else usual
     built_in = _built_in(settings, gate, project.gates)
     ours = None if settings.command else built_in
     command = settings.command or (built_in.command if built_in else None)
+    command = asking_plugin(gate.name) if plugin is not None else command
     return CheckSpec(
         name=gate.name,
         kind="gate",
@@ -168,11 +165,33 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         tolerance=_demand(settings.tolerance, ours.tolerance if ours else None),
         least=_demand(settings.minimum_score, ours.least if ours else None),
         tool=ours.tool if ours else None,
+        plugin=plugin,
         excused=bool(command) and project.gates.allow_base_failures,
         by_file=ours.by_file if ours else False,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
         paths=settings.paths,
+        skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
+    )
+
+
+def _plugin(settings: GateSettings, gate: Gate) -> Plugin | None:
+    """What a class is asked besides its verdict; None: it is none. A built-in gate never is."""
+    if settings.plugin is None or gate.runs is not UNKNOWN:
+        return None
+    return Plugin(settings.required is None, settings.condition is None)
+
+
+def _formatting_gate(settings: GateSettings, gate: Gate, subject: Subject) -> CheckSpec:
+    """What is asked for its verdict; `formatter` says what runs."""
+    condition = condition_of(settings.condition) if settings.condition else gate.condition
+    return CheckSpec(
+        name=gate.name,
+        kind="gate",
+        title=gate.name,
+        required=False,
+        formats=True,
+        condition=condition,
         skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
     )
 
