@@ -271,6 +271,27 @@ def worlds(stack: Stack, git: GitServer, name: str) -> Iterator[MakeWorld]:
         stack.kubectl("delete", "namespace", each.namespace, "--wait=false")
 
 
+def push(here: World, path: str, content: str) -> str:
+    """What a person does who may push to the branch; returns the commit."""
+    folder = f"/tmp/person-{here.repository}"
+    server = f"https://deliver:{here.server.passwords['deliver']}@127.0.0.1:8443"
+    commands = f"""
+        export GIT_SSL_NO_VERIFY=1 HOME=/tmp
+        export GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.invalid
+        export GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.invalid
+        [ -d {folder} ] || git clone --quiet {server}/git/{here.repository}.git {folder}
+        cd {folder}
+        mkdir -p "$(dirname '{path}')"
+        cat >'{path}'
+        git add --all
+        git commit --quiet --message 'By hand'
+        git push --quiet origin HEAD:main
+        git rev-parse HEAD
+    """
+    pod = ("exec", "-i", f"deploy/{here.server.name}", "--", "sh", "-ec", commands)
+    return here.stack.kubectl("-n", here.server.namespace, *pod, stdin=content).strip()
+
+
 def does(title: str, *attempts: Mapping[str, Any]) -> Object:
     """A task of the demo agent's script; the last attempt is repeated."""
     return {"title": title, "attempts": [dict(a) for a in attempts]}

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import pytest
 
-from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
+from tests.e2e.conftest import MakeWorld, Object, World, condition, does, push, state
 
 LINES = "one\ntwo\nthree\nfour\n"
 ENOUGH = 300
@@ -29,26 +29,6 @@ def replacing(old: str, new: str, *, after: str = "sleep 2") -> Object:
 
 def only_signals(spec: Object) -> None:
     spec["gates"] = {"enabled": False}
-
-
-def push(here: World, path: str, content: str) -> str:
-    """What a person does who may push to the branch; returns the commit."""
-    folder = f"/tmp/person-{here.repository}"
-    server = f"https://deliver:{here.server.passwords['deliver']}@127.0.0.1:8443"
-    commands = f"""
-        export GIT_SSL_NO_VERIFY=1 HOME=/tmp
-        export GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.invalid
-        export GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.invalid
-        [ -d {folder} ] || git clone --quiet {server}/git/{here.repository}.git {folder}
-        cd {folder}
-        cat >{path}
-        git add --all
-        git commit --quiet --message 'By hand'
-        git push --quiet origin HEAD:main
-        git rev-parse HEAD
-    """
-    pod = ("exec", "-i", f"deploy/{here.server.name}", "--", "sh", "-ec", commands)
-    return here.stack.kubectl("-n", here.server.namespace, *pod, stdin=content).strip()
 
 
 @dataclass(frozen=True)
