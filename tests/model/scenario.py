@@ -113,6 +113,8 @@ def _project(dice: Dice) -> dict[str, Any]:
     for n in range(int(dice.between(0, 3, "gates"))):
         required = dice.chance(0.8, "required", n)
         pipeline.append({"name": f"gate_{n}", "command": f"make check-{n}", "required": required})
+    if dice.chance(0.25, "formats"):
+        pipeline.append({"name": "auto_format"})
     execution = dice.pick(("Parallel", "Sequential"), "execution")
     soon = int(dice.between(10, 1200, "kept"))
     return {

@@ -19,6 +19,9 @@ RECORDER = "recorder"
 PUSHER = "pusher"
 INSPECT = "inspect"
 JUDGE = "judge"
+FORMAT = "format"
+FORMATTER = "formatter"
+COLLECT = "collect"
 BEGIN = "begin"
 PREPARE = "prepare"
 LAND = "land"
@@ -26,8 +29,8 @@ COMPARE = "compare"
 PROBE = "probe"
 PROBE_KEY = "probe_key"
 """Containers of our pods. The label `bernstein.dev/job` of a Job and of its pod is the name of the
-main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it, and
-`compare`."""
+main container: all but `checkout`, `recorder`, `pusher`, `formatter` and `collect`, which run
+beside one or before it, and `compare`."""
 FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
 LISTERS = ("list-before", "list-head")
@@ -35,6 +38,7 @@ LISTERS = ("list-before", "list-head")
 PROGRAMS = (
     *(CHECKOUT, RECORDER, PUSHER, INSPECT, JUDGE),
     *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY),
+    *(COLLECT, FORMAT),
 )
 """The containers that run a program of ours; the program is called like its container. But
 `compare` runs in one called `check`, which it ends, `probe` in one for each account, and
@@ -175,6 +179,8 @@ class CheckoutConfig:
     """Globs: where none matches a path that has changed since `changed_since`, it fails with
     ConditionNotMet."""
     changed_since: str | None = None
+    changed_to: str | None = None
+    """Folder for the list of the files that have changed since `changed_since`."""
     tool: str | None = None
     """Program of `bernstein.checks.tools` for code that runs in the worktree, put into `tools` with
     the numbers of the lines of Python that `base` does not have."""

@@ -103,6 +103,26 @@ class Origin(Model):
     """Commit that it left there."""
 
 
+class Formatting(Model):
+    """What came of `auto_format`, before the work was judged."""
+
+    verdict: VerdictWord | None = Field(
+        default=None, description="Absent: its Job is wanted, or at work."
+    )
+    reason: Annotated[str, Field(max_length=64)] = ""
+    """Why, in one word, where nothing was formatted that could have been."""
+    excerpt: Annotated[str, Field(max_length=2048)] = ""
+    """What was formatted, and what formatters printed."""
+    work: Origin | None = Field(
+        default=None,
+        description="What the session left. Absent: that is judged itself, as nothing was "
+        "formatted.",
+    )
+    abandoned: Abandoned | None = Field(
+        default=None, description="Why its Job is given up, while that has not ended."
+    )
+
+
 class RejectedWork(Model):
     """What an attempt left that was rejected."""
 
@@ -202,6 +222,11 @@ class Verification(Model):
     )
     origin: Origin | None = Field(
         default=None, description="What the candidate was made of; another one is made of it, too."
+    )
+    formatting: Formatting | None = Field(
+        default=None,
+        description="Whether the work was formatted first. Absent: the Project did not ask for "
+        "that when the agent ended.",
     )
     lost: bool | None = Field(
         default=None,

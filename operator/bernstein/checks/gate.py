@@ -43,6 +43,20 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Formats:
+    """The gate is a shell command that rewrites changed files before anything judges them.
+
+    What it leaves is what is judged; it keeps nothing back. A Project may name another command, and
+    another image.
+    """
+
+    command: str
+    """`$CHANGED` is the file that names them, one a line; it is in no tree."""
+    pinned: tuple[str, ...] = ()
+    """Base names of files that are taken from the pinned commit, and that it does not change."""
+
+
+@dataclass(frozen=True)
 class Plugin:
     """The gate is a Project's own class in Python, from the image or the pinned commit, never from
     the tree that is judged: checkout lays it out beside the program that runs it."""
@@ -75,6 +89,6 @@ class Gate:
     """The changes that it runs for; for others it is Skipped."""
     default_on: bool
     """Whether it runs when the Project does not list it."""
-    runs: Command | Reads | Asks
+    runs: Command | Reads | Asks | Formats
     required: bool = True
     """Whether the work is blocked when it does not pass."""

@@ -71,6 +71,8 @@ class CheckSpec:
     is_last: bool = False
     """Where a model asks for one more attempt, a person decides: there were as many as it may ask
     for."""
+    formats: bool = False
+    """Its verdict is there before anything is judged: it says what was formatted."""
     condition: GateCondition = "always"
     paths: tuple[str, ...] = ()
     """Globs of which one has to match a changed path; checkout asks, so that nothing of them is

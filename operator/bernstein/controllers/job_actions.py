@@ -13,6 +13,7 @@ from bernstein.controllers import check_logs, network_policies
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
+from bernstein.controllers.jobs.format import format_job
 from bernstein.controllers.jobs.judge import judge_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
 from bernstein.controllers.jobs.pod import Object
@@ -25,6 +26,7 @@ from bernstein.core.actions import (
     RunBegin,
     RunCheck,
     RunFence,
+    RunFormat,
     RunInspect,
     RunJudge,
     RunLand,
@@ -68,7 +70,7 @@ def late_requests(context: Context, namespace: str) -> LateRequests:
     return LateRequests(guard.may_come_late_in(JOBS, namespace), unknown=guard.is_new)
 
 
-RunJob = RunBegin | RunCheck | RunInspect | RunJudge | RunPrepare | RunLand | RunProbe
+RunJob = RunBegin | RunCheck | RunFormat | RunInspect | RunJudge | RunPrepare | RunLand | RunProbe
 
 
 def build(
@@ -82,6 +84,8 @@ def build(
             return compare_job(run, project, namespace, owner, settings)
         case RunCheck():
             return check_job(run, project, namespace, owner, settings)
+        case RunFormat():
+            return format_job(run, project, namespace, owner, settings)
         case RunInspect():
             return inspect_job(run, project, namespace, owner, settings)
         case RunJudge():

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from bernstein.api.pod import AGENT, CHECK, JUDGE, OUR_JOBS, PROBE
+from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE
 from bernstein.api.project import Project
 from bernstein.api.projects.network import EgressRule
 from bernstein.controllers.job_views import OWNER
@@ -18,6 +18,7 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.core import labels, names
 from bernstein.core.owners import owner_reference
+from bernstein.core.verification.expected.required import formatter
 from bernstein.kube.resource import NETWORK_POLICIES, Key, Object, controller_of
 from bernstein.resources import PROJECTS
 
@@ -33,8 +34,13 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
     if network.policy == "Unmanaged":
         return []
     git = [_dns(), *_git(project)]
-    # Without models nobody asks any; and what an older release has made stays as it is.
-    ours = (*OUR_JOBS, PROBE, *([JUDGE] if project.spec.models else []))
+    # Without models nobody asks any, and not every Project formats; what an older release has made
+    # stays as it is.
+    ours = (
+        *(*OUR_JOBS, PROBE),
+        *([JUDGE] if project.spec.models else []),
+        *([FORMAT] if formatter(project.spec) is not None else []),
+    )
     policies = [
         # An Ingress that is not there lets nobody in: our pods serve nothing.
         _policy(project, "closed", (AGENT, CHECK, *ours), _CLOSED),

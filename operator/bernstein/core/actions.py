@@ -64,6 +64,27 @@ class RunCheck:
 
 
 @dataclass(frozen=True)
+class RunFormat:
+    """A Job that formats what `sha` changes against `base`, and pushes that to `to`."""
+
+    job: str
+    check: CheckSpec
+    """Its command, where that runs, and for how long."""
+    ref: str
+    sha: str
+    base: str
+    pinned_sha: str
+    """The commit that the configuration of formatters is read from."""
+    to: str
+    message: str
+
+    @property
+    def asked(self) -> str:
+        """A digest of the question."""
+        return self.check.digest
+
+
+@dataclass(frozen=True)
 class RunInspect:
     """A Job of checks that only read."""
 
@@ -237,7 +258,15 @@ class AskTask:
 
 
 JobAction = (
-    RunCheck | RunInspect | RunJudge | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
+    RunCheck
+    | RunFormat
+    | RunInspect
+    | RunJudge
+    | RunPrepare
+    | RunLand
+    | RunFence
+    | KeepCheckLogs
+    | DeleteJobs
 )
 """What Tasks and Plans ask for alike."""
 TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction

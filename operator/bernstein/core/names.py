@@ -150,6 +150,11 @@ def candidate_ref(ref: str) -> str:
     return f"{folder(ref)}/candidate"
 
 
+def formatted_ref(ref: str) -> str:
+    """Where the work on this ref is put once it is formatted."""
+    return f"{ref}-formatted"
+
+
 def branch_ref(branch: str) -> str:
     return f"refs/heads/{branch}"
 

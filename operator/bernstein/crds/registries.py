@@ -94,7 +94,7 @@ def _gate_rules() -> Iterator[CelRule]:
     advise = gates.that_advise()
     yield rule(
         f"!({_is('name', advise, always_list=True)}) || !has(self.required) || !self.required",
-        f"{_and(advise)} only {_verb('advise', advise)}, and can keep nothing back",
+        f"{_and(advise)} can keep nothing back",
         fieldPath=".required",
     )
 

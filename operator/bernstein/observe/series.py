@@ -116,8 +116,8 @@ JOB_SECONDS = Series(
     "bernstein_job_duration_seconds",
     "histogram",
     ("namespace", "kind", "result"),
-    "Run time of Jobs by kind (`agent`, `check`, `inspect`, `judge`, `begin`, `prepare`, `land`, "
-    "`probe`) and result (`succeeded`, `failed`).",
+    "Run time of Jobs by kind (`agent`, `check`, `format`, `inspect`, `judge`, `begin`, `prepare`, "
+    "`land`, `probe`) and result (`succeeded`, `failed`).",
     JOB_BUCKETS,
 )
 SIGNAL_VERDICTS = Series(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bernstein.api.pod import AGENT, CHECK, JUDGE, OUR_JOBS, PROBE
+from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 
 REASONS = frozenset({*map(str, Reason), *map(str, WaitReason)})
 """Why something waits or stalls. A status can have any word: somebody may have written it."""
-JOBS = frozenset({AGENT, CHECK, JUDGE, *OUR_JOBS, PROBE})
+JOBS = frozenset({AGENT, CHECK, FORMAT, JUDGE, *OUR_JOBS, PROBE})
 """What Jobs are for."""

@@ -20,8 +20,8 @@ def limit(program: str) -> int:
     """Bytes that the program's result may take."""
     if program in (pod.PROBE, pod.PROBE_KEY):
         return PROBE_SHARE
-    beside_an_agent = program in (pod.CHECKOUT, pod.RECORDER, pod.PUSHER)
-    return pod.TERMINATION_SHARE if beside_an_agent else pod.TERMINATION_LIMIT
+    of_many = (pod.CHECKOUT, pod.RECORDER, pod.PUSHER, pod.COLLECT, pod.FORMAT)
+    return pod.TERMINATION_SHARE if program in of_many else pod.TERMINATION_LIMIT
 
 
 def write(result: Any, program: str = "") -> None:

@@ -127,7 +127,7 @@ def _of_demands() -> dict[str, Pair]:
             {"name": "mutation_testing", "minimumScore": 1},
             tuple({"name": n, "minimumScore": 1.01} for n in gates.that_ask_for_a_share()),
         ),
-        "test_expansion only advises, and can keep nothing back": Pair(
+        "auto_format and test_expansion can keep nothing back": Pair(
             {"name": "test_expansion", "required": False},
             tuple({"name": n, "required": True} for n in gates.that_advise()),
         ),

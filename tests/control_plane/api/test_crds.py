@@ -102,6 +102,7 @@ async def test_defaults_below_an_absent_object_are_filled_in(admin: Client, name
     assert made["spec"]["limits"]["timeoutSeconds"]["medium"] == 5400
     assert made["spec"]["gates"] == {
         "allowBaseFailures": False,
+        "allowBypass": False,
         "enabled": True,
         "execution": "Parallel",
         "maxParallel": 8,

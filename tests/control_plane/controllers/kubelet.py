@@ -18,6 +18,7 @@ from typing import Any
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Changed, FinalRecord, Usage
+from bernstein.api.programs.formatting import FormatResult, Told
 from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult
 from bernstein.api.programs.probe import ProbeResult
@@ -103,8 +104,8 @@ class Pod:
 
     @property
     def role(self) -> str:
-        """agent, check, inspect, judge, begin, prepare, land or probe; also the name of its main
-        container."""
+        """agent, check, format, inspect, judge, begin, prepare, land or probe; also the name of its
+        main container."""
         return self.labels[labels.JOB]
 
     def config(self, container: str | None = None) -> Any:
@@ -242,6 +243,10 @@ def _merged(role: str, remote: Remote, config: Any) -> object:
         target = remote.refs[config["target"]]
         tip = remote.refs.setdefault(config["integration"], target)
         return BeginResult(target, tip, config["integration"])
+    if role == "format":
+        made = remote.commit(config["to"], config["base"])
+        formatted = Told("Passed", "", "1 file formatted")
+        return FormatResult(config["base"], made, tree_of(made), formatted, Changed(files=1))
     if role == "prepare":
         base = remote.refs[config["onto"]]
         made = remote.commit(config["candidate"], base)

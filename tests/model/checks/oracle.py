@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from bernstein.api.pod import CHECK, INSPECT
+from bernstein.api.pod import CHECK, FORMAT, INSPECT
 from bernstein.api.verification import CheckResult, Verification
+from bernstein.checks import gates
 from bernstein.core import labels
 from tests.model.cluster.programs import FOUND_NOTHING, GOES_ON, OUT_OF_MEMORY, Run
 
@@ -31,6 +32,8 @@ class Verdicts:
         """Commits before some work that were asked, too, and where there was the command."""
         self._begun: Counter[Asked] = Counter()
         self._judged: Counter[Asked] = Counter()
+        self._formatted: set[tuple[str, str]] = set()
+        """What was formatted, and the commit that was made of it."""
 
     def started(self, run: Run) -> None:
         if run.role in (CHECK, INSPECT) and _commit_before(run) is None:
@@ -38,6 +41,9 @@ class Verdicts:
 
     def told(self, run: Run, sha: str, verdict: str) -> None:
         """How a check has ended, or that it goes on for ever: see ``Witness``."""
+        if run.role == FORMAT:
+            self._formatted.add((run.config("checkout")["sha"], sha))
+            return
         before, asked = _commit_before(run), (_asks(run), sha)
         if before is not None:
             if verdict not in (FOUND_NOTHING, OUT_OF_MEMORY):
@@ -58,6 +64,10 @@ class Verdicts:
     def unsaid(self, judged: Verification) -> Iterator[str]:
         """Verdicts of a status that no check has said, in words."""
         for result in judged.checks:
+            if result.name in gates.that_format():
+                if result.verdict == "Passed" and not self._was_formatted(judged):
+                    yield f"{result.name} is said to have changed it"
+                continue
             asked = (result.asked, judged.sha)
             known = asked in self._passed or (result.name, judged.sha) in self._passed
             if result.verdict == "Passed" and not known:
@@ -67,6 +77,13 @@ class Verdicts:
             hung = self._judged[asked] < self._begun[asked]
             if result.verdict == "TimedOut" and self._begun[asked] and not hung:
                 yield f"{result.name} is said to have timed out"
+
+    def _was_formatted(self, judged: Verification) -> bool:
+        """Whether it is the commit that was made of the work, or a candidate of that."""
+        if judged.formatting is None or judged.formatting.work is None:
+            return False
+        made = judged.origin.sha if judged.origin is not None else judged.sha
+        return (judged.formatting.work.sha, made) in self._formatted
 
     def _has_failed(self, result: CheckResult, judged: Verification) -> bool:
         asked = (result.asked, judged.sha)

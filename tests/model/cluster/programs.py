@@ -11,8 +11,9 @@ from bernstein.api import pod as protocol
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import AGENT, CHECK, INSPECT, LAND, PROBE
 from bernstein.api.programs.probe import ProbeResult
+from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels
-from bernstein.core.actions import RunBegin, RunLand, RunPrepare
+from bernstein.core.actions import RunBegin, RunFormat, RunLand, RunPrepare
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import SESSIONS, TASKS
 from tests.configuration import told
@@ -296,6 +297,8 @@ class Programs:
             case "begin":
                 wanted = {n: config[n] for n in ("target", "integration", "again")}
                 return remote.begin(RunBegin(job=run.job, **wanted))
+            case "format":
+                return self._formatted(run, config)
             case "prepare":
                 wanted = {n: config[n] for n in ("ref", "sha", "onto", "candidate", "merge")}
                 message = config["commit"]["message"]
@@ -307,4 +310,15 @@ class Programs:
         result = remote.land(RunLand(job=run.job, **wanted))
         if remote.refs[config["onto"]] != before:
             self.witness.pushed(run, config["onto"], config["sha"])
+        return result
+
+    def _formatted(self, run: Run, config: Any) -> Any:
+        begun, message = run.config("checkout"), config["commit"]["message"]
+        assert self.witness is not None
+        nothing = CheckSpec("auto_format", "gate", "auto_format", required=False)
+        wanted = {"ref": begun["ref"], "pinned_sha": begun["pinned_sha"], "message": message}
+        more = {name: config[name] for name in ("sha", "base", "to")}
+        result = self.remote.format(RunFormat(job=run.job, check=nothing, **wanted, **more))
+        if not isinstance(result, protocol.Failure):
+            self.witness.judged(run, result.sha, "Passed")
         return result

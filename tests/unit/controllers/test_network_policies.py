@@ -42,10 +42,16 @@ MODELS = [
 
 
 def policies(
-    settings: Any = PLAIN_SETTINGS, asks: Sequence[Any] = (), **network: Any
+    settings: Any = PLAIN_SETTINGS,
+    asks: Sequence[Any] = (),
+    *,
+    formats: bool = False,
+    **network: Any,
 ) -> dict[str, Any]:
-    """Spec of each, by the last word of its name; `asks`: the models of the Project."""
-    project = objects.project(network=network, models=[*asks])
+    """Spec of each, by the last word of its name; `asks`: the models of the Project; `formats`:
+    whether it has the gate."""
+    gates = {"pipeline": [{"name": "auto_format"}] if formats else []}
+    project = objects.project(network=network, models=[*asks], gates=gates)
     found = build(project, settings)
     return {p["metadata"]["name"].rpartition("-")[2]: p["spec"] for p in found}
 
@@ -59,7 +65,7 @@ def limits(settings: Any = PLAIN_SETTINGS, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("network", [{}, {"agents": []}, {"agents": [INDEX], "checks": [INDEX]}])
 def test_nothing_connects_to_a_pod_of_ours(network: dict[str, Any]) -> None:
     """Checks run code of agents: what listens there is for nobody else."""
-    closed = policies(asks=MODELS, **network)["closed"]
+    closed = policies(asks=MODELS, formats=True, **network)["closed"]
 
     assert closed["policyTypes"] == ["Ingress"]
     assert "ingress" not in closed
@@ -97,7 +103,7 @@ def test_all_but_agents_reach_dns_and_the_git_servers_port_only() -> None:
 
 
 def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
-    found = limits(agents=[])
+    found = limits(agents=[], formats=True)
     meant = {
         job: pods
         for pods, spec in found.items()
@@ -112,6 +118,15 @@ def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
     assert (meant["check"], meant["agent"]) == ("checks", "agents")
     for spec in found.values():
         assert spec["podSelector"]["matchLabels"] == {labels.PROJECT: "default"}
+
+
+def test_a_formatter_reaches_what_jobs_of_ours_do_and_is_none_of_a_project_without_it() -> None:
+    own = limits(formats=True, checks=[INDEX])
+    without = limits(checks=[INDEX])
+
+    assert "format" in own["git"]["podSelector"]["matchExpressions"][0]["values"]
+    assert own["git"]["egress"] == [DNS, HTTPS]
+    assert all("format" not in str(spec["podSelector"]) for spec in without.values())
 
 
 def test_the_port_of_the_repositorys_address_is_the_git_servers() -> None:

@@ -30,7 +30,7 @@ Object = dict[str, Any]
 NOW = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
 NAMESPACE = "team"
 PLAN_UID = "11112222-3333-4444-8555-666677778888"
-INIT = ("checkout", "pusher", "recorder")
+INIT = ("checkout", "pusher", "recorder", "formatter", "collect")
 
 
 def at(seconds: float) -> datetime:

@@ -79,7 +79,10 @@ def ref_then(ref: str) -> str:
 
 
 _NEW = ("base", "base_worktree", "attest")
-_NEVER = ("prompt", "resume_sha", "paths", "changed_since", "tool", "tools", "plugin")
+_NEVER = (
+    *("prompt", "resume_sha", "paths", "changed_since", "changed_to", "tool", "tools"),
+    "plugin",
+)
 
 
 def checkout_then(job: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Command, Gate
+from bernstein.checks.gate import Command, Formats, Gate
 from bernstein.checks.gates import (
     agent_test_mutation,
     benchmark,
@@ -26,9 +26,11 @@ from bernstein.checks.gates import (
     type_check,
 )
 from bernstein.checks.gates.asking import intent_verification, review_rubric, test_expansion
+from bernstein.checks.gates.changing import auto_format
 from bernstein.checks.reading import UNKNOWN, Reads
 
 GATES: tuple[Gate, ...] = (
+    auto_format.GATE,
     lint.GATE,
     lint_suppression.GATE,
     type_check.GATE,
@@ -71,7 +73,12 @@ def that_ask() -> tuple[str, ...]:
 
 def that_execute_nothing() -> tuple[str, ...]:
     """Names of the gates that read or ask, and so take no command."""
-    return tuple(gate.name for gate in GATES if not isinstance(gate.runs, Command))
+    return tuple(gate.name for gate in GATES if isinstance(gate.runs, Reads | Asks))
+
+
+def that_format() -> tuple[str, ...]:
+    """Names of the gates that change files before anything is judged."""
+    return tuple(gate.name for gate in GATES if isinstance(gate.runs, Formats))
 
 
 def that_may_only_tell() -> tuple[str, ...]:
@@ -81,7 +88,8 @@ def that_may_only_tell() -> tuple[str, ...]:
 
 def that_advise() -> tuple[str, ...]:
     """Names of the gates that never keep anything back."""
-    return tuple(g.name for g in GATES if isinstance(g.runs, Asks) and g.runs.advises)
+    asking = tuple(g.name for g in GATES if isinstance(g.runs, Asks) and g.runs.advises)
+    return (*that_format(), *asking)
 
 
 def of_severity() -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
-from bernstein.core.actions import RunCheck, RunInspect, RunJudge
+from bernstein.core.actions import RunCheck, RunFormat, RunInspect, RunJudge
 from bernstein.places import LAUNCHER, SESSION, TMP, WORKSPACE
 
 _BEFORE = "/before"
@@ -270,7 +270,7 @@ def inspect_job(
 
 
 def answering(
-    action: RunCheck | RunInspect | RunJudge,
+    action: RunCheck | RunFormat | RunInspect | RunJudge,
     main: str,
     check: str,
     project: Project,

@@ -88,9 +88,16 @@ def _named(kind: str, meta: Metadata, project: Project, judged: Verification) ->
         "namespace": meta.namespace,
         "project": _identity(project.metadata),
         "base": judged.base,
+        **_formatted(judged),
         "verdicts": judged.digest,
         "checks": [_check(result, room) for result in judged.checks],
     }
+
+
+def _formatted(judged: Verification) -> Object:
+    """Which commit of a session's the work was before it was formatted."""
+    work = judged.formatting.work if judged.formatting is not None else None
+    return {"formattedFrom": work.sha} if work is not None else {}
 
 
 def _identity(meta: Metadata) -> Object:

@@ -10,7 +10,7 @@ from bernstein.api.meta import ConditionType
 from bernstein.core import runs
 from bernstein.core.actions import DeleteJobs, RunFence, give_up
 from bernstein.core.conditions import drop
-from bernstein.core.delivery import landing
+from bernstein.core.delivery import formatting, landing
 from bernstein.core.delivery.way import Delivering
 from bernstein.core.jobs import JobView
 from bernstein.core.verification import round as rounds
@@ -38,7 +38,10 @@ def fences(
 
     `job`: as in Landing. `question`: how the work is judged; None where it is not, or cannot be.
     """
-    preparing = landing.unseen(status, job, jobs)
+    preparing = (
+        *formatting.unseen(status.verification, job, jobs),
+        *landing.unseen(status, job, jobs),
+    )
     if question is None:
         return preparing
     return (*preparing, *rounds.unseen(status, question, jobs, now))

@@ -13,7 +13,7 @@ from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import bypass, results
-from bernstein.core.delivery import attestation, conflict, landing, tip
+from bernstein.core.delivery import attestation, conflict, formatting, landing, tip
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -30,7 +30,8 @@ from bernstein.core.fsm import move
 from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
-from bernstein.core.verification.expected.task import specs_of
+from bernstein.core.verification.expected.required import formatter
+from bernstein.core.verification.expected.task import question, specs_of
 from bernstein.core.verification.round import afresh, again
 from bernstein.core.waiting import waits
 
@@ -81,6 +82,21 @@ def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> LandingS
         return _verify_again(snapshot, before, judged)
 
     return landing.forward(status, _landing(snapshot, status, judged, onto), forbids, now)
+
+
+def way_to_format(snapshot: TaskSnapshot, status: TaskStatus) -> formatting.Way:
+    """How the work of a Task that was just done is formatted."""
+    assert status.verification is not None
+    assert snapshot.project is not None
+    asked, session = question(snapshot, status.verification), status.session or ""
+    return formatting.Way(
+        job=formatting.job_of_session(asked.job),
+        formatter=formatter(snapshot.project.spec),
+        pinned_sha=asked.pinned_sha,
+        message=commit_message(snapshot, session, status.attempt),
+        jobs=snapshot.jobs,
+        late=snapshot.late,
+    )
 
 
 def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:

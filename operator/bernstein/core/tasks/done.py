@@ -11,14 +11,15 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.approvals import bypass
-from bernstein.core.delivery import conflict, landing, tip
-from bernstein.core.delivery.task import deliver
+from bernstein.core.delivery import conflict, formatting, landing, tip
+from bernstein.core.delivery.task import deliver, way_to_format
 from bernstein.core.fsm import may_retry
 from bernstein.core.money import calls
 from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked, said_no
+from bernstein.core.verification import formatted
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification.expected.task import question
 from bernstein.core.verification.look import judging
@@ -81,6 +82,10 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
     if not bypass.hold(snapshot, status.verification):
         anew = rounds.again(status, rounds.afresh(status.verification))
         return TaskDecision(anew, give_up(judging(snapshot.jobs)))
+    if formatted.is_open(status.verification):
+        step = formatting.take(status, way_to_format(snapshot, status), now)
+        again = step.requeue_after if isinstance(step, formatting.AtWork) else None
+        return TaskDecision(step.status, step.actions, again)
     outcome = rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now)
     prices = snapshot.project.spec.budget.prices if snapshot.project is not None else ()
     match replace(outcome, status=calls.charged(outcome.status, prices)):

@@ -27,7 +27,7 @@ from bernstein.core.tasks.attempts import (
     refused,
     settle,
 )
-from bernstein.core.verification import summary
+from bernstein.core.verification import formatted, summary
 from bernstein.core.verification.expected.task import change_problem, specs_of
 from bernstein.core.waiting import goes_on, is_stalled, parted, waits
 
@@ -178,8 +178,12 @@ def _reported_done(
     )
     if snapshot.project is not None:
         # Known already, so that the first look at it has nothing to write.
-        policy_of_now = summary.digest_of_checks(specs_of(snapshot, judged))
-        judged = judged.model_copy(update={"policy": policy_of_now})
+        checks = specs_of(snapshot, judged)
+        known = {
+            "policy": summary.digest_of_checks(checks),
+            "formatting": formatted.to_begin(checks),
+        }
+        judged = judged.model_copy(update=known)
     begun = {"infrastructure_failures": 0, "checkpoint": None, "checkpoint_sha": None}
     return move(status, TaskState.DONE, "Reported", now).model_copy(
         update={"verification": judged, **begun}

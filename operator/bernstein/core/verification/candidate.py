@@ -58,6 +58,7 @@ def candidate(
         ref=ref,
         candidate=True,
         origin=origin if origin.ref != ref else None,
+        formatting=before.formatting if before is not None else None,
         files_changed=result.changed.files,
         most_changed=most_changed(result.changed),
         tests_weakened=result.changed.weakened[:LONGEST_PATH] or None,

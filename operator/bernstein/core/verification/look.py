@@ -15,7 +15,7 @@ from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.core.jobs import JobView, gone
-from bernstein.core.verification import base, rerun, verdicts
+from bernstein.core.verification import base, formatted, rerun, verdicts
 from bernstein.core.verification.expected import required
 from bernstein.core.verification.inspections import is_judge, shared
 
@@ -79,7 +79,7 @@ def look(
     question: Question, judged: Verification, jobs: Mapping[str, JobView], now: datetime
 ) -> Look:
     """`jobs`: by name. What each command said is worked out here, once for all who ask."""
-    kept = rerun.stay(judged, question.checks)
+    kept = rerun.stay(judged, question.checks) | formatted.verdicts(judged, question.checks)
     suspected = rerun.suspected(judged, question.checks)
     runs: dict[str, RunAnswers] = {}
     works: dict[str, CheckResult] = {}

@@ -24,6 +24,7 @@ from bernstein.pods.git.merge import merge_trees
 from bernstein.pods.git.pinned import pin
 from bernstein.pods.git.trees import changed_paths
 from bernstein.pods.globs import first_match
+from bernstein.pods.worktree import changed_files
 from bernstein.pods.worktree.new_lines import new_lines
 
 CONFIG = CheckoutConfig
@@ -51,6 +52,8 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     resumed = _resumed_tree(repository, config, sha) if config.resume and config.worktree else None
     if config.worktree is not None:
         _write_worktree(repository, config, sha, resumed or sha, Path(config.worktree))
+    if config.changed_to is not None and config.changed_since is not None:
+        _lay_out_changed(repository, config.changed_since, sha, Path(config.changed_to))
     if config.base is not None and config.base_worktree is not None:
         base = repository.commit_id(config.base)
         _write_worktree(repository, config, base, base, Path(config.base_worktree))
@@ -165,7 +168,7 @@ def _write_worktree(
     worktree.mkdir(parents=True, exist_ok=True)
     if any(worktree.iterdir()):
         raise PodError("InvalidConfig", f"{worktree} is not empty: it must be a fresh volume")
-    index = {"GIT_INDEX_FILE": str(repository.git_dir / "index")}
+    index = _index(repository)
     repository.run("read-tree", files, env=index)
     if config.pinned_sha:
         pin(repository, config.pinned_sha, set(config.pinned_names), index)
@@ -175,6 +178,15 @@ def _write_worktree(
         if files != sha:
             repository.run("read-tree", sha, env=index)
         _give_git(repository, sha, worktree)
+
+
+def _index(repository: Git) -> dict[str, str]:
+    return {"GIT_INDEX_FILE": str(repository.git_dir / "index")}
+
+
+def _lay_out_changed(repository: Git, base: str, sha: str, folder: Path) -> None:
+    """The index is still that of the worktree."""
+    changed_files.lay_out(repository, base, sha, _index(repository), folder)
 
 
 def _give_git(repository: Git, sha: str, worktree: Path) -> None:

@@ -133,7 +133,7 @@ async def test_a_provider_that_is_down_costs_no_attempt(world: World) -> None:
         ({"review_rubric": {"model": "nobody"}}, {}, "is the name of one of models"),
         ({"review_rubric": {"minimumScore": 10.5}}, {}, "less than or equal to 10"),
         ({"review_rubric": {"blockOnNo": False}}, {}, "only intent_verification takes"),
-        ({"test_expansion": {"required": True}}, {}, "only advises"),
+        ({"test_expansion": {"required": True}}, {}, "can keep nothing back"),
         ({"test_expansion": {"command": "true"}}, {}, "takes no command"),
     ],
 )

@@ -10,7 +10,7 @@ from bernstein.api.pod import Check
 from bernstein.api.projects.gates import GateSettings
 from bernstein.checks import gates
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Command, Gate
+from bernstein.checks.gate import Command, Formats, Gate
 from bernstein.checks.reading import Reads
 from bernstein.checks.scans import reads_of
 from bernstein.core import names
@@ -29,6 +29,7 @@ def test_every_file_is_in_the_list_under_its_own_name() -> None:
 
     assert sorted(gates.names()) == sorted(path.stem for path in files)
     assert {path.stem for path in files if path.parent.name == "asking"} == {*gates.that_ask()}
+    assert {path.stem for path in files if path.parent.name == "changing"} == {*gates.that_format()}
 
 
 @every_gate
@@ -67,7 +68,7 @@ def test_what_a_model_says_of_its_trees_passes_and_fails(name: str) -> None:
 
 
 def test_none_but_gates_with_a_command_execute_anything() -> None:
-    silent = {gate.name for gate in gates.GATES if not isinstance(gate.runs, Command)}
+    silent = {g.name for g in gates.GATES if not isinstance(g.runs, Command | Formats)}
 
     assert silent == {*gates.that_execute_nothing()} == {*gates.that_read(), *gates.that_ask()}
 

@@ -16,6 +16,7 @@ from bernstein.api.pod import (
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.programs.formatting import CollectConfig, FormatConfig
 from bernstein.api.programs.judge import Asked, JudgeConfig
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.programs.plugin import PluginConfig
@@ -30,6 +31,7 @@ from bernstein.core import owners
 from bernstein.core.actions import (
     RunBegin,
     RunCheck,
+    RunFormat,
     RunInspect,
     RunJudge,
     RunLand,
@@ -108,6 +110,8 @@ CONFIGS: dict[str, type[Any]] = {
     "recorder": RecorderConfig,
     "inspect": InspectConfig,
     "judge": JudgeConfig,
+    "collect": CollectConfig,
+    "format": FormatConfig,
     "begin": BeginConfig,
     "prepare": PrepareConfig,
     "land": LandConfig,
@@ -154,6 +158,14 @@ MUTANTS = CheckSpec(
     against_base=True,
     least=0.5,
     tool="mutants",
+)
+FORMATS = CheckSpec(
+    *("auto_format", "gate", "auto_format", False),
+    command='xargs fmt <"$CHANGED"',
+    image="toolchain:1",
+    timeout=90,
+    pinned=("fmt.toml",),
+    paths=("src/**",),
 )
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
 PYTHON = CheckSpec(
@@ -230,6 +242,12 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "judge": (
         RunJudge(
             "work-s1-judge-1-0", "judge-1", (ASKS,), REF, HEAD, BASE, "Do work", "As it should be."
+        ),
+        TASK,
+    ),
+    "format": (
+        RunFormat(
+            "work-s1-auto-format-0u11", FORMATS, REF, HEAD, BASE, BASE, f"{REF}-f", "Do work\n"
         ),
         TASK,
     ),

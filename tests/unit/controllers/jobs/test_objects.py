@@ -40,7 +40,7 @@ LAUNCHER = Path(__file__).parents[4] / "images" / "bernstein" / "launcher.c"
 MAY_HOLD = {
     "judge": {"judge"},
     "git-read": {"checkout", "probe", "land"},
-    "git-work": {"pusher", "begin", "prepare", "probe-work"},
+    "git-work": {"pusher", "format", "begin", "prepare", "probe-work"},
     "git-deliver": {"land", "probe-deliver"},
     "openai": {"agent"},
     "signs": {"land"},
@@ -117,7 +117,7 @@ def test_a_pod_gets_no_service_account_token_and_no_hints_about_services(name: s
 def test_every_user_is_explicit(name: str) -> None:
     shared = pod(name)["securityContext"]
     for container in containers(name):
-        uid = 1001 if container["name"] == "pusher" else 1000
+        uid = 1001 if container["name"] in ("pusher", "format") else 1000
         context = shared | container["securityContext"]
         assert (context["runAsUser"], context["runAsGroup"]) == (uid, 1000)
     assert shared["fsGroup"] == 1000

@@ -10,6 +10,7 @@ from bernstein.core.actions import (
     RunBegin,
     RunCheck,
     RunFence,
+    RunFormat,
     RunInspect,
     RunJudge,
     RunLand,
@@ -158,7 +159,9 @@ class Kubelet(State):
             job, objects.ended("checkout"), objects.ended("check", said=said), phase="Succeeded"
         )
 
-    def _end_merge(self, job: Job, wanted: RunBegin | RunPrepare | RunLand, fate: str) -> None:
+    def _end_merge(
+        self, job: Job, wanted: RunBegin | RunFormat | RunPrepare | RunLand, fate: str
+    ) -> None:
         main = job.main
         if fate == "bad":
             self._finish(job, objects.failed(main, "BranchProtected", "hook declined"))
@@ -174,10 +177,12 @@ class Kubelet(State):
         phase = "Failed" if code else "Succeeded"
         job.pod = self._pod(job, objects.ended(main, code, said=result), phase=phase)
 
-    def _merge(self, job: Job, wanted: RunBegin | RunPrepare | RunLand) -> Any:
+    def _merge(self, job: Job, wanted: RunBegin | RunFormat | RunPrepare | RunLand) -> Any:
         match wanted:
             case RunBegin():
                 return self.remote.begin(wanted)
+            case RunFormat():
+                return self.remote.format(wanted)
             case RunPrepare():
                 return self.remote.prepare(wanted)
         before = self.remote.refs[wanted.onto]

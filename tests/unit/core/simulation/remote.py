@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bernstein.api.pod import Changed, Failure, PusherResult
+from bernstein.api.programs.formatting import FormatResult, Told
 from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult
-from bernstein.core.actions import RunBegin, RunLand, RunPrepare
+from bernstein.core.actions import RunBegin, RunFormat, RunLand, RunPrepare
 
 Files = dict[str, str]
 
@@ -93,6 +94,18 @@ class Remote:
         if found != sha:
             return Failure("RefMoved", f"{ref} is at {found}, expected {sha}")
         return None
+
+    def format(self, wanted: RunFormat) -> FormatResult | Failure:
+        """The same change, with a line more in each file of it."""
+        problem = self.checkout(wanted.ref, wanted.sha)
+        if problem is not None:
+            return problem
+        before, files = self.files(wanted.base), self.files(wanted.sha)
+        new = {path: text for path, text in files.items() if before.get(path) != text}
+        formatted = files | {path: f"{text}, formatted" for path, text in new.items()}
+        sha = self.refs[wanted.to] = self.commit((wanted.base,), formatted, wanted.to)
+        changed = Changed(files=len(new), python=True)
+        return FormatResult(wanted.base, sha, self.tree(sha), Told("Passed"), changed)
 
     def begin(self, wanted: RunBegin) -> BeginResult | Failure:
         tip = self.refs[wanted.target]

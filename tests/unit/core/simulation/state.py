@@ -22,6 +22,7 @@ from bernstein.core.actions import (
     RunBegin,
     RunCheck,
     RunFence,
+    RunFormat,
     RunInspect,
     RunJudge,
     RunLand,
@@ -38,7 +39,7 @@ TOKENS = protocol.Usage(input=100_000, output=20_000)
 COST = Decimal("0.6")
 """Of TOKENS at the price of sonnet."""
 
-Run = RunBegin | RunCheck | RunInspect | RunJudge | RunPrepare | RunLand | RunFence
+Run = RunBegin | RunCheck | RunFormat | RunInspect | RunJudge | RunPrepare | RunLand | RunFence
 
 
 @dataclass
@@ -69,9 +70,7 @@ class Job:
 
     @property
     def labels(self) -> dict[str, str]:
-        asked = (
-            self.wants.asked if isinstance(self.wants, RunCheck | RunInspect | RunJudge) else None
-        )
+        asked = getattr(self.wants, "asked", None)
         return {labels.JOB: self.main} | ({labels.ASKED: asked} if asked else {})
 
     @property

@@ -25,6 +25,7 @@ def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
     """Every rule and gate, and every signal of every Closed Task, each once.
 
     Models are not asked again: they judge what one step has changed, and this is the work of all.
+    Nor is anything formatted: each step's work was, and what lands is what was judged.
     """
     assert snapshot.project is not None
     everything = Subject(
@@ -33,7 +34,7 @@ def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
     project = snapshot.project.spec
     ruled = rules.of_whole(project, snapshot.plan.spec, everything)
     checks = required_checks(signals_of(snapshot), project, everything, ruled)
-    return tuple(check for check in checks if check.asks is None)
+    return tuple(check for check in checks if check.asks is None and not check.formats)
 
 
 def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:

@@ -14,7 +14,7 @@ from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import condition_of
 from bernstein.checks import gates, prompts, signals
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Command, Gate, Plugin, asking_plugin
+from bernstein.checks.gate import Command, Formats, Gate, Plugin, asking_plugin
 from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalCommand
 from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
@@ -140,6 +140,8 @@ def _pipeline(settings: Gates) -> Iterable[GateSettings]:
 def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
     if isinstance(gate.runs, Asks) and not settings.command:
         return _asking_gate(settings, gate, gate.runs, project, subject)
+    if isinstance(gate.runs, Formats):
+        return _formatting_gate(settings, gate, subject)
     plugin = _plugin(settings, gate)
     # A class is asked in its pod for which changes it runs.
     usual = gate.condition if plugin is None else "always"
@@ -180,6 +182,20 @@ def _plugin(settings: GateSettings, gate: Gate) -> Plugin | None:
     return Plugin(settings.required is None, settings.condition is None)
 
 
+def _formatting_gate(settings: GateSettings, gate: Gate, subject: Subject) -> CheckSpec:
+    """What is asked for its verdict; `formatter` says what runs."""
+    condition = condition_of(settings.condition) if settings.condition else gate.condition
+    return CheckSpec(
+        name=gate.name,
+        kind="gate",
+        title=gate.name,
+        required=False,
+        formats=True,
+        condition=condition,
+        skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
+    )
+
+
 def _asking_gate(
     settings: GateSettings, gate: Gate, asks: Asks, project: ProjectSpec, subject: Subject
 ) -> CheckSpec:
@@ -213,6 +229,25 @@ def _built_in(settings: GateSettings, gate: Gate, project: Gates) -> Command | N
     if command.with_tests is not None and tests is not None:
         return command.with_tests(tests)
     return command
+
+
+def formatter(project: ProjectSpec) -> CheckSpec | None:
+    """What formats the work before it is judged; None: the Project does not ask for that."""
+    for settings in _pipeline(project.gates) if project.gates.enabled else ():
+        runs = gates.of(settings.name).runs
+        if settings.enabled and isinstance(runs, Formats):
+            return CheckSpec(
+                name=settings.name,
+                kind="gate",
+                title=settings.name,
+                required=False,
+                command=settings.command or runs.command,
+                image=settings.image or project.toolchain.image,
+                timeout=settings.timeout_seconds or project.gates.timeout_seconds,
+                pinned=runs.pinned,
+                paths=settings.paths,
+            )
+    return None
 
 
 def _demand(of_project: float | None, of_gate: float | None) -> float | None:

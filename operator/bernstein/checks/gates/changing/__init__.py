@@ -1,0 +1,1 @@
+"""Gates that change files of the work before it is judged."""

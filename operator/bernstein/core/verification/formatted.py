@@ -1,0 +1,40 @@
+"""What the verdict of a gate is that formats: its work was done before anything was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bernstein.api.reasons import VerdictReason
+from bernstein.api.verification import CheckResult, Formatting, Verification
+from bernstein.checks.spec import CheckSpec
+from bernstein.core.verification.executed import result_of
+
+_TOO_LATE = "the Project did not ask for it yet when the agent ended"
+
+
+def is_open(judged: Verification | None) -> bool:
+    """Whether the work is to be formatted, or is being formatted, before it is judged."""
+    return (
+        judged is not None and judged.formatting is not None and judged.formatting.verdict is None
+    )
+
+
+def to_begin(checks: Iterable[CheckSpec]) -> Formatting | None:
+    """What a status says of work that was not formatted yet. None: nobody asks for that."""
+    asked = any(check.formats and check.skipped is None for check in checks)
+    return Formatting() if asked else None
+
+
+def verdicts(judged: Verification, checks: Iterable[CheckSpec]) -> dict[str, CheckResult]:
+    """By check; they stand whatever Jobs say, and whatever is asked of formatters by now."""
+    return {
+        check.name: _verdict(check, judged.formatting)
+        for check in checks
+        if check.formats and check.skipped is None
+    }
+
+
+def _verdict(check: CheckSpec, found: Formatting | None) -> CheckResult:
+    if found is None or found.verdict is None:
+        return result_of(check, "Skipped", VerdictReason.NOT_FORMATTED, _TOO_LATE)
+    return result_of(check, found.verdict, found.reason, found.excerpt)

@@ -1,0 +1,179 @@
+"""The files that the work has changed are formatted, and become one commit of ours on its base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bernstein.api.pod import TreeLimits
+from bernstein.pods.errors import PodError
+from tests.programs.pods.conftest import Origin
+from tests.programs.pods.programs.formatting.formatted import (
+    NICE,
+    REF,
+    TO,
+    UGLY,
+    content,
+    pod,
+)
+
+NO_REF = ""
+
+
+def first(text: str) -> str:
+    return text.partition("\n")[0]
+
+
+def at(origin: Origin, ref: str) -> str:
+    return origin.git("for-each-ref", "--format=%(objectname)", ref)
+
+
+def test_only_what_the_work_changed_is_formatted(origin: Origin, tmp_path: Path) -> None:
+    job = pod(
+        origin, tmp_path, {"old.py": UGLY, "gone.py": "1\n"}, {"a b.py": UGLY, "gone.py": None}
+    )
+
+    result = job.run()
+
+    assert (result.told.verdict, first(result.told.text)) == ("Passed", "1 file formatted")
+    assert at(origin, TO) == result.sha
+    assert content(origin, result.sha, "a b.py") == NICE
+    assert content(origin, result.sha, "old.py") == UGLY
+    assert at(origin, REF) == job.work, "what the session left stays"
+
+
+def test_the_commit_is_ours_and_stands_on_the_base_of_the_work(
+    origin: Origin, tmp_path: Path
+) -> None:
+    job = pod(origin, tmp_path, {}, {"a.py": UGLY, ".github/x.py": UGLY})
+
+    result = job.run()
+
+    shown = origin.git("show", "-s", "--format=%P %T %an <%ae> %B", result.sha)
+    ours = "Bernstein <bernstein@bernstein.dev>"
+    assert shown.strip() == f"{job.base} {result.tree} {ours} Do work\n\nBernstein-Task: a/b"
+    assert result.changed is not None
+    assert (result.changed.files, result.changed.python) == (2, True)
+    assert result.changed.protected == ".github/x.py"
+
+
+def test_what_is_formatted_already_is_judged_as_it_is(origin: Origin, tmp_path: Path) -> None:
+    job = pod(origin, tmp_path, {}, {"a.py": NICE})
+
+    result = job.run()
+
+    assert (result.told.verdict, result.sha, result.changed) == ("Passed", job.work, None)
+    assert at(origin, TO) == NO_REF
+
+
+def test_the_same_work_becomes_the_same_commit_once_more(origin: Origin, tmp_path: Path) -> None:
+    job = pod(origin, tmp_path / "one", {}, {"a.py": UGLY})
+    once = job.run()
+    job.folder = tmp_path / "two"
+
+    assert job.run() == once
+
+
+def test_what_lies_at_its_ref_already_counts_for_nothing(origin: Origin, tmp_path: Path) -> None:
+    job = pod(origin, tmp_path, {}, {"a.py": UGLY})
+    origin.git("update-ref", TO, job.base)
+
+    result = job.run()
+
+    assert at(origin, TO) == result.sha != job.base
+
+
+def test_a_formatter_that_the_image_lacks_is_passed_over_and_told(
+    origin: Origin, tmp_path: Path
+) -> None:
+    job = pod(origin, tmp_path, {}, {"a.py": UGLY, "b.ts": "let  a\n", "c.md": "*  c\n"})
+
+    result = job.run()
+
+    assert result.told.verdict == "Passed"
+    assert "1 file formatted" in result.told.text
+    assert "no prettier in the image: 2 passed over" in result.told.text
+
+
+def test_a_file_that_cannot_be_read_leaves_the_work_as_it_was(
+    origin: Origin, tmp_path: Path
+) -> None:
+    job = pod(origin, tmp_path, {}, {"a.py": UGLY, "b.py": "def (:\n"})
+
+    result = job.run()
+
+    assert (result.told.verdict, result.told.reason) == ("Failed", "ExitCode")
+    assert "b.py" in result.told.text
+    assert (result.sha, at(origin, TO)) == (job.work, NO_REF)
+
+
+def test_the_projects_own_command_gets_the_list(origin: Origin, tmp_path: Path) -> None:
+    job = pod(origin, tmp_path, {"b.txt": "b\n"}, {"a.txt": "a\n", "b.txt": "c\n"})
+    job.command = 'while read f; do echo "formatted" >"$f"; done <"$CHANGED"'
+
+    result = job.run()
+
+    assert content(origin, result.sha, "a.txt") == content(origin, result.sha, "b.txt")
+
+
+def test_a_command_that_is_not_there_is_told(origin: Origin, tmp_path: Path) -> None:
+    job = pod(origin, tmp_path, {}, {"a.py": UGLY})
+    job.command = "no-such-formatter"
+
+    result = job.run()
+
+    assert (result.told.verdict, result.told.reason) == ("Errored", "ToolMissing")
+
+
+def test_settings_come_from_the_pinned_commit(origin: Origin, tmp_path: Path) -> None:
+    lax, long = "[format]\nquote-style = 'single'\n", f"x = [{'1234567, ' * 9}1]\n"
+    job = pod(
+        origin,
+        tmp_path,
+        {"ruff.toml": "line-length = 40\n"},
+        {"ruff.toml": lax, "sub/pyproject.toml": f"[tool.ruff]\n{lax}", "a.py": f"y = 'a'\n{long}"},
+    )
+
+    result = job.run()
+
+    formatted = content(origin, result.sha, "a.py")
+    assert 'y = "a"' in formatted
+    assert max(map(len, formatted.splitlines())) <= 40
+    assert content(origin, result.sha, "ruff.toml") == lax, "the work's settings are its to change"
+    assert first(result.told.text) == "1 file formatted"
+
+
+def test_work_of_which_nothing_is_left_stays_as_it_was(origin: Origin, tmp_path: Path) -> None:
+    job = pod(origin, tmp_path, {"a.py": NICE}, {"a.py": UGLY})
+
+    result = job.run()
+
+    assert (result.told.verdict, result.told.reason) == ("Failed", "FormatRefused")
+    assert (result.sha, at(origin, TO)) == (job.work, NO_REF)
+
+
+def test_a_push_that_is_refused_is_told(origin: Origin, tmp_path: Path) -> None:
+    job = pod(origin, tmp_path, {}, {"a.py": UGLY})
+    origin.git("config", "receive.denyUpdates", "x")
+    hook = origin.path / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+
+    with pytest.raises(PodError) as refused:
+        job.run()
+
+    assert refused.value.reason == "BranchProtected"
+    assert at(origin, TO) == NO_REF
+
+
+def test_a_formatter_may_not_blow_files_up(origin: Origin, tmp_path: Path) -> None:
+    job = pod(origin, tmp_path, {}, {"a.py": UGLY})
+    job.command, job.limits = "head -c 3000 /dev/zero >>a.py", TreeLimits(file_bytes=2000)
+
+    with pytest.raises(PodError) as refused:
+        job.run()
+
+    assert refused.value.reason == "SnapshotTooLarge"
+    assert at(origin, TO) == NO_REF
