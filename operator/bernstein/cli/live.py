@@ -85,6 +85,10 @@ class PlansAndTasks:
         both = (self.plans, self.tasks)
         return running(both, both)
 
+    def known(self) -> bool:
+        """Whether both were listed."""
+        return self.plans.has_synced and self.tasks.has_synced
+
     def all_plans(self) -> list[Plan]:
         return list(self._plans.values())
 

@@ -105,7 +105,7 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
     Subcommand(
         "doctor",
-        "Looks for what is wrong with the installation and with the Projects of the namespace.",
+        "Looks for what is wrong with the installation, and in the namespace.",
     ),
     Subcommand(
         "completion",

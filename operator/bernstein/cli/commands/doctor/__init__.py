@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bernstein.cli.cluster import Cluster, connected
-from bernstein.cli.commands.doctor import finding, installation, projects, refs
+from bernstein.cli.commands.doctor import finding, installation, projects, refs, work
 from bernstein.cli.commands.doctor.finding import LEASE, Finding, Outcome
 from bernstein.cli.errors import FAILED, INTERRUPTED
 from bernstein.cli.output.terminal import Terminal, run_async
@@ -24,7 +24,7 @@ def doctor(
         bool, typer.Option("--refs/--no-refs", help="Look at the repositories' refs with your git.")
     ] = True,
 ) -> None:
-    """Looks for what is wrong with the installation and with the Projects of the namespace.
+    """Looks for what is wrong with the installation, and in the namespace.
 
     Ends with 1 where something is wrong; what you may not read is told as unknown.
     """
@@ -60,6 +60,7 @@ async def _look(cluster: Cluster, lease: tuple[str, str], with_refs: bool) -> li
         return findings  # without the kinds there is nothing to read
     here = await cluster.projects()
     findings += await projects.look(cluster, here)
+    findings += await work.look(cluster)
     if with_refs and here:
         findings += await refs.look(cluster, here)
     return findings

@@ -113,7 +113,7 @@ async def test_a_namespace_is_looked_at_where_the_kinds_are(api: ApiServer, clie
 
     found = await command._look(Cluster(client, NAMESPACE), ("b", "bernstein-operator"), True)
 
-    assert [each.check for each in found][3:] == ["project"]
+    assert [each.check for each in found][3:] == ["project", "work"]
     assert found[0].outcome is Outcome.GOOD
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -20,7 +21,7 @@ from bernstein.cli.commands.tasks.merge.standing import End
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
 from bernstein.cli.live import PlansAndTasks
-from bernstein.cli.naming import called, find
+from bernstein.cli.naming import called, find, resource_of
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core import owners
@@ -59,13 +60,14 @@ async def _merge(terminal: Terminal, names: Sequence[str], at_most: str | None) 
     async with connected(terminal.settings) as cluster:
         named = [await find(cluster, name) for name in names]
         await cluster.tasks()  # says what is wrong, where a watch would try for ever
-        merging = _Merging(cluster, named)
+        merging, told = _Merging(cluster, named), partial(_tell_end, terminal)
         try:
             async with asyncio.timeout(seconds), merging.here.running():
                 await merging.begin(cluster)
-                await merging.over(lambda end: _tell_end(terminal, end))
+                await merging.over(told)
         except TimeoutError:
-            return _tell(terminal, cluster, merging, late=True)
+            merging.settle(told, late=True)
+            return _tell(terminal, cluster, merging, late=bool(merging.waiting) or not merging.ends)
     return _tell(terminal, cluster, merging, late=False)
 
 
@@ -83,6 +85,10 @@ class _Merging:
         """By uid: the request that its merge be tried again."""
         self.here = PlansAndTasks(cluster)
 
+    def named(self) -> list[str]:
+        """What was named in the call, as it can be named again."""
+        return [f"{resource_of(each).kind.lower()}/{each.metadata.name}" for each in self._named]
+
     def awaited(self) -> str:
         """What is still waited for, and what keeps it from being seen; before the first look at the
         namespace nobody knows what is to be merged there."""
@@ -96,13 +102,23 @@ class _Merging:
         clock = asyncio.get_running_loop().time
         begun = clock()
         while True:
-            for uid, end in self._look(late=clock() - begun >= requests.ANSWER_SECONDS):
-                self.ends[uid] = end
-                self.waiting.pop(uid, None)
-                tell(end)
+            self.settle(tell, late=clock() - begun >= requests.ANSWER_SECONDS)
             if not self.waiting:
                 return
             await self.here.bell.changed(_TICK)
+
+    def settle(self, tell: Callable[[End], None], *, late: bool) -> None:
+        """Takes what has ended from what is waited for. Nothing has, as long as nothing is known.
+
+        `late`: the operator had time to answer, and to see what somebody has decided just before,
+        or nobody waits for that any more.
+        """
+        if not self.here.known():
+            return
+        for uid, end in self._look(late=late):
+            self.ends[uid] = end
+            self.waiting.pop(uid, None)
+            tell(end)
 
     async def begin(self, cluster: Cluster) -> None:
         """Takes what was named; without a name all that is done, or due, and what the user has just
@@ -127,10 +143,7 @@ class _Merging:
 
     def _look(self, *, late: bool) -> list[tuple[str, End]]:
         """What has ended since the last look. A Plan whose last Task is merged is waited for, too:
-        only it brings the work to the branch.
-
-        `late`: the operator had time to answer, and to see what somebody has decided just before.
-        """
+        only it brings the work to the branch. `late`: see `settle`."""
         tasks, plans = self.here.all_tasks(), self.here.all_plans()
         ends = []
         for task in tasks:
@@ -186,7 +199,8 @@ def _tell(terminal: Terminal, cluster: Cluster, merging: _Merging, *, late: bool
     bad = [end for end in ends if not end.good]
     if late:
         text = f"not merged in time: {merging.awaited()}"
-        raise CliError("TimedOut", text, "it goes on; ask again with `bernstein merge`")
+        again = " ".join(["bernstein merge", *merging.named()])
+        raise CliError("TimedOut", text, f"it goes on; ask again with `{again}`")
     if terminal.json:
         merged = [end.id for end in ends if end.good]
         terminal.answer({"merged": merged, "failed": [end.record() for end in bad]})

@@ -269,6 +269,27 @@ async def test_it_waits_no_longer_than_it_is_told(api: ApiServer, bernstein: Ber
     assert name(0) in answer.json["error"]["message"]
 
 
+async def test_a_time_that_is_over_hides_no_approval_that_is_waited_for(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put(api, 0, state="PendingApproval")
+
+    answer = await bernstein("merge", name(0), "--timeout", "1s", "--json")
+
+    (failed,) = answer.json["failed"]
+    assert (answer.code, failed["reason"]) == (1, "ApprovalPending")
+
+
+async def test_what_was_named_is_named_in_what_to_ask_again(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put(api, 0, state="Done")
+
+    answer = await bernstein("merge", name(0), "--timeout", "1s")
+
+    assert f"bernstein merge task/{name(0)}" in answer.err
+
+
 @pytest.mark.parametrize("names", [(), (f"task/{name(0)}",)])
 async def test_a_time_that_ends_before_anything_is_known_says_what_was_waited_for(
     api: ApiServer, bernstein: Bernstein, names: tuple[str, ...]
