@@ -28,6 +28,7 @@ REQUESTS = "a request "
 
 
 DECISIONS = (
+    "whoever lets work go on without a gate says why",
     "it is decided already",
     "decision and decidedBy are written together",
     "a reason is written together with its decision",
