@@ -212,7 +212,7 @@ def test_what_an_agent_says_is_heard_while_it_works(bernstein: CommandLine) -> N
         return here.kubectl("logs", pod, "-c", "agent", check=False)
 
     wait_for(lambda: "I think about it." in words(), SECONDS)
-    assert state(here.get("task", "heard")) == "InProgress"
+    here.await_("task", "heard", lambda t: state(t) == "InProgress", SECONDS)
     told = bernstein("logs", "heard")
     assert re.search(r"^\d\d:\d\d:\d\d  agent     I think about it\.$", told.out, re.MULTILINE)
     bernstein("cancel", "task/heard")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from tests.e2e.conftest import MakeWorld, Object, does, push, writing
 from tests.programs.plugins.gate import FILE, NO_FOO
 
+NO_BAD = NO_FOO.replace('"foo" in', '"B" "AD" in')
+"""Against what it does not hold itself: on the base it is asked about its own file, too."""
+
 
 def test_a_class_of_the_branch_judges_and_no_work_puts_another_in_its_place(
     world: MakeWorld,
@@ -13,11 +16,11 @@ def test_a_class_of_the_branch_judges_and_no_work_puts_another_in_its_place(
         spec["gates"] = {"pipeline": [{"name": "no_foo", "plugin": "Python"}]}
 
     good = writing("new.py", "X = 1\n")
-    bad = writing("new.py", "foo = 1\n")
-    always_yes = NO_FOO.replace("passed = not offending", "passed = True")
+    bad = writing("new.py", "BAD = 1\n")
+    always_yes = NO_BAD.replace("passed = not offending", "passed = True")
     bad["steps"].append({"write": {"path": FILE, "content": always_yes}})
     here = world([does("gated", bad, good)], gates)
-    push(here, FILE, NO_FOO)
+    push(here, FILE, NO_BAD)
 
     here.task("gated")
     task = here.closed("gated", 180)
