@@ -16,7 +16,7 @@ _TEST_FILE = re.compile(
     r"|.*[._-](test|spec)\.[cm]?[jt]sx?|.*(Test|Tests|IT)\.(java|kt|cs|scala)|.*_spec\.rb"
 )
 _DEPENDENCY_FILE = re.compile(
-    r"requirements([._-].*)?\.(txt|in|lock)|constraints([._-].*)?\.txt|.*-requirements\.txt"
+    r"requirements([._-].*)?\.(txt|in|lock)|constraints([._-].*)?\.txt|.*-requirements\.(txt|lock)"
     r"|pyproject\.toml|setup\.(py|cfg)|Pipfile(\.lock)?|poetry\.lock|uv\.lock|pdm\.lock"
     r"|pylock(\..*)?\.toml|environment\.ya?ml|conda-lock\.yml"
     r"|package\.json|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?"

@@ -69,7 +69,9 @@ _PYTHON = (
     _directive("#~(?:ruff~:~)?isort~:~(?:skip.file|off)"),
     _directive(r"\bpylint~:(?:(?!pylint)[^\n;#]){0,500}?\bskip-file"),
     _directive(r"\bpylint~:(?:(?!pylint)[^\n;#]){0,500}?\bdisable(?!-next)", alone=True),
-    _directive(r"#~(?:mypy~:|type~:~ignore|pyright~:(?!\s*strict))", alone=True),
+    _directive(r"#~(?:mypy~:|type~:~ignore)", alone=True),
+    # `strict` may stand with rules that are switched on beside it.
+    _directive(r"#~pyright~:(?!~strict~(?:,~\w+~=~(?:true|error)~)*(?:\n|\Z))", alone=True),
     _directive("#~(?:ty|pyrefly)~:~ignore|#~pytype~:~disable", alone=True),
     _directive("#~(?:pyre-ignore-all-errors|pyre-unsafe|pytype~:~skip-file)"),
 )

@@ -10,6 +10,7 @@ object of JSON, which `bernstein.checks.outputs.advisories` reads.
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import importlib.util
 import json
@@ -33,14 +34,28 @@ _FILE_BYTES = 20_000_000
 _SECONDS = 15
 _MISSING = 127
 _LISTED = re.compile(
-    r"requirements([._-].*)?\.(txt|in|lock)|constraints([._-].*)?\.txt|.*-requirements\.(txt|lock)"
+    r"requirements([._-].*)?\.(txt|in|lock)|constraints([._-].*)?\.txt|.*-requirements\.(txt|lock)",
+    re.IGNORECASE,
 )
 _FOLDER = "requirements"
+_CONTINUED = re.compile(r"\\\r?\n")
 _TABLES = re.compile(r"(uv|poetry|pdm)\.lock|pylock(\..*)?\.toml")
+_BOUND = r"(?:[<>!~]=?\s*[A-Za-z0-9.!+_*-]{1,100}\s*,\s*)"
 _PIN = re.compile(
-    r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]{0,200}[A-Za-z0-9])?)\s*(?:\[[^\]]{0,200}\])?"
-    r"\s*={2,3}\s*([A-Za-z0-9][A-Za-z0-9.!+_-]{0,100})\s*(?:[;#\\].*|--hash.*)?"
+    r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]{0,200}[A-Za-z0-9])?)\s*(?:\[[^\]]{0,200}\])?\s*\(?\s*"
+    rf"{_BOUND}{{0,20}}={{2,3}}\s*([A-Za-z0-9][A-Za-z0-9.!+_-]{{0,100}})"
+    r"(?:\s*[;#\\,)].*|\s+-.*|\s*)"
 )
+"""A requirement that holds one version, as pip reads a line: other bounds, options and marks beside
+it change nothing."""
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+"""At the beginning of a list of requirements, as pip knows them; the longer ones first."""
 _RANKS = {"LOW": 0, "MODERATE": 1, "MEDIUM": 1, "HIGH": 2, "CRITICAL": 3}
 
 
@@ -69,13 +84,20 @@ def pins(root: Path) -> list[Pin]:
     found: dict[tuple[str, str], Pin] = {}
     for path, file in _files(root):
         try:
-            text = file.read_text(encoding="utf-8")
-            for name, version in _pinned(path, text):
+            for name, version in _pinned(path, _text(file.read_bytes())):
                 key = (re.sub(r"[-_.]+", "-", name).lower(), version)
                 found.setdefault(key, Pin(key[0], version, path))
         except (ValueError, TypeError, AttributeError, RecursionError):
             continue
     return list(found.values())
+
+
+def _text(data: bytes) -> str:
+    """pip reads a list in whatever encoding it is: what is no UTF-8 hides no line of ASCII."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace")
+    return data.decode(errors="replace")
 
 
 def _files(root: Path) -> Iterator[tuple[str, Path]]:
@@ -93,7 +115,7 @@ def _files(root: Path) -> Iterator[tuple[str, Path]]:
 def _pinned(path: str, text: str) -> Iterator[tuple[str, str]]:
     *folders, name = path.split("/")
     if _LISTED.fullmatch(name) or (_FOLDER in folders and name.endswith((".txt", ".in"))):
-        yield from _of_lines(text.splitlines())
+        yield from _of_lines(_CONTINUED.sub("", text).splitlines())
     elif _TABLES.fullmatch(name):
         table = _toml(text)
         for package in (*table.get("package", ()), *table.get("packages", ())):

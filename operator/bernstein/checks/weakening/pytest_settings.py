@@ -14,6 +14,8 @@ from typing import Any
 _INI = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest"}
 _SECTIONS = {**_INI, "setup.cfg": "tool:pytest"}
 _TOML = "pyproject.toml"
+_OWN_TOML = ("pytest.toml", ".pytest.toml")
+"""Of pytest alone, from version 9 on; they count before all others."""
 _NAMES = (
     *("addopts", "testpaths", "norecursedirs", "collect_imported_tests", "xfail_strict"),
     *("python_files", "python_classes", "python_functions", "usefixtures", "required_plugins"),
@@ -25,7 +27,7 @@ UNREADABLE = {"": "it cannot be read"}
 def is_one(path: str) -> bool:
     """Whether pytest may be configured there."""
     name = posixpath.basename(path)
-    return name in _SECTIONS or name == _TOML
+    return name in _SECTIONS or name in (_TOML, *_OWN_TOML)
 
 
 def settings(path: str, content: bytes) -> Mapping[str, str]:
@@ -33,13 +35,16 @@ def settings(path: str, content: bytes) -> Mapping[str, str]:
     if len(content) > _MOST_BYTES:
         return UNREADABLE
     try:
-        text = content.decode()
-        if posixpath.basename(path) == _TOML:
-            found: Mapping[str, Any] = _of_toml(tomllib.loads(text))
+        text, name = content.decode(), posixpath.basename(path)
+        if name in _OWN_TOML:
+            own = tomllib.loads(text).get("pytest")
+            found: Mapping[str, Any] = own if isinstance(own, dict) else {}
+        elif name == _TOML:
+            found = _of_toml(tomllib.loads(text))
         else:
             parser = configparser.RawConfigParser(strict=False)
             parser.read_string(text)
-            section = _SECTIONS[posixpath.basename(path)]
+            section = _SECTIONS[name]
             found = dict(parser[section]) if parser.has_section(section) else {}
     except (ValueError, RecursionError, configparser.Error):
         return UNREADABLE

@@ -24,10 +24,24 @@ def pinned(tmp_path: Path, path: str, text: str) -> list[tuple[str, str]]:
         "some-thing===1.0 ; python_version < '4'",
         "some-thing==1.0 --hash=sha256:00",
         "some-thing==1.0 \\",
+        "some-thing\\\n==1.0",
+        "some-thing==1.0 --config-settings=x=y",
+        "some-thing==1.0 -Cx=y",
+        "some-thing==1.0,!=2.0",
+        "some-thing>=0.9,==1.0",
+        "some-thing (==1.0)",
     ],
 )
 def test_a_version_is_read_however_it_is_pinned(line: str, tmp_path: Path) -> None:
     assert pinned(tmp_path, "requirements.txt", f"# first\n{line}\n") == [("some-thing", "1.0")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "latin-1"])
+def test_a_list_is_read_in_whatever_encoding_it_is(encoding: str, tmp_path: Path) -> None:
+    text = "# coding: latin-1\n# für alle\nthing==1.0\n"
+    (tmp_path / "REQUIREMENTS.txt").write_bytes(text.encode(encoding))
+
+    assert [(pin.name, pin.version) for pin in pins(tmp_path)] == [("thing", "1.0")]
 
 
 @pytest.mark.parametrize(
