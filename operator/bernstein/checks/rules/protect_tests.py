@@ -18,13 +18,20 @@ MOST_BYTES = 16_000_000
 def scan(commit: CommitReader, _check: Check) -> Verdict:
     """Failed with each test and what was taken from it. Raises TimeoutError."""
     # Its patterns take a moment to compile.
-    from bernstein.checks.weakening.weakened import is_looked_at, weakened
+    from bernstein.checks.weakening.weakened import is_looked_at, support_of, weakened
+
+    def content(path: str) -> bytes | None:
+        small = commit.kind(path) == "file" and commit.size(path) <= MOST_BYTES
+        return commit.content(path) if small else None
 
     with time_limit(commit.scan_seconds):
-        both = commit.changed_contents(is_looked_at, MOST_BYTES)
+        support = support_of(commit.changed_paths, commit.paths, content)
+        both = commit.changed_contents(
+            lambda path: is_looked_at(path) or support.holds(path), MOST_BYTES
+        )
         if both is None:
             return failed("TooLarge", f"the tests that differ have over {MOST_BYTES} bytes")
-        found = weakened(*both)
+        found = weakened(*both, support)
     if not found:
         return passed()
     hint = "tests that existed before stay, and assert no less"

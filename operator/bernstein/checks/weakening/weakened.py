@@ -1,22 +1,24 @@
 """Does a change weaken tests that were there? Deleted, with fewer assertions, or skipped.
 
-Tests are counted, not understood: what counts the same before and after may still test less. A test
-that moves, in its file or to another one, is the same test, and so is one that gets another name in
-its file and asserts no less.
+What decides how they are run, such as a `conftest.py`, may not change but for what does nothing by
+itself. Tests are counted, not understood: what counts the same before and after may still test
+less. A test that moves, in its file or to another one, is the same test, and so is one that gets
+another name in its file and asserts no less.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bernstein.checks.changes import is_test
-from bernstein.checks.weakening import counted_tests, pytest_settings
+from bernstein.checks.weakening import counted_tests, pytest_settings, test_support
 from bernstein.checks.weakening.counted_tests import Part
+from bernstein.checks.weakening.test_support import Content
 
-_FOR_ALL = "conftest.py"
+_FOR_ALL = test_support.CONFTEST
 """What stands in such a file holds of tests in other files, too."""
 _NAME = 100
 _CANDIDATES = 50
@@ -52,17 +54,40 @@ def is_looked_at(path: str) -> bool:
     return (is_test(path) and counted_tests.is_read(path)) or pytest_settings.is_one(path)
 
 
-def weakened(before: Contents, after: Contents) -> list[Weakened]:
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What of a change decides how tests are run."""
+
+    shadows: Collection[str] = ()
+    """Paths that differ and that may be taken for a tool that runs tests."""
+    files: Collection[str] | None = ()
+    """Each `conftest.py` and what it brings in, whether it differs or not; None: too many."""
+
+    def holds(self, path: str) -> bool:
+        """Whether it is looked at for that."""
+        return path in (self.files or ()) or posixpath.basename(path) == _FOR_ALL
+
+
+def support_of(changed: Iterable[str], paths: Iterable[str], content: Content) -> Support:
+    """`changed`: the paths that differ; `paths`, `content`: of the tree as it is."""
+    differ = {*changed}
+    shadows = sorted(path for path in differ if test_support.shadows(path))
+    return Support(shadows, test_support.brought_in({*paths, *differ}, content))
+
+
+def weakened(before: Contents, after: Contents, support: Support | None = None) -> list[Weakened]:
     """What the change takes from tests that existed, in the order of their paths.
 
     `before`, `after`: the files that differ and are looked at, as they were and as they are.
     """
+    support = support or Support()
     heads_before, old = _read(before)
     heads_after, new = _read(after)
     pairs, gone = _paired(old, new)
     found = [*_of_settings(before, after), *_of_heads(heads_before, heads_after)]
     found += (Weakened(was.path, what) for was, now in pairs for what in _of_pair(was, now))
     found += _of_gone(gone, Counter(test.path for test in old), after)
+    found += _of_support(before, after, support, {each.path for each in found})
     return sorted(found, key=lambda each: each.path)
 
 
@@ -160,6 +185,20 @@ def _of_heads(before: Mapping[str, Part], after: Mapping[str, Part]) -> Iterator
         if now.assertions < was.assertions and shared_after < shared_before:
             left = f"{now.assertions} of {was.assertions}"
             yield Weakened(path, f"has {left} assertions left beside its tests")
+
+
+def _of_support(
+    before: Contents, after: Contents, support: Support, told: Collection[str]
+) -> Iterator[Weakened]:
+    """Of what decides how tests are run."""
+    for path in support.shadows:
+        yield Weakened(path, "may be taken for a tool that runs tests, or for what it imports")
+    if support.files is None:
+        yield Weakened(_FOR_ALL, "of these files there are too many to know what they bring in")
+    for path in sorted({*before, *after} - {*told}):
+        was, now = (tree.get(path, b"") for tree in (before, after))
+        if support.holds(path) and not test_support.is_harmless(was, now):
+            yield Weakened(path, "changes how tests are run, in a way that only a person can judge")
 
 
 def _of_gone(gone: Iterable[_Test], had: Mapping[str, int], after: Contents) -> Iterator[Weakened]:

@@ -6,13 +6,13 @@ An agent has written the files and their names, so only so many are looked at, a
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from bernstein.api import encoding
 from bernstein.api.pod import ChangedFile
 from bernstein.checks.changes import is_test, shown_path
-from bernstein.checks.weakening.weakened import is_looked_at, weakened
+from bernstein.checks.weakening.weakened import is_looked_at, support_of, weakened
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import patch, trees
@@ -55,18 +55,31 @@ def look(repository: Git, base: str, head: str) -> Lines:
     counted.sort(key=lambda file: -((file.added or 0) + (file.deleted or 0)))
     uncounted = (ChangedFile(shown_path(path)) for path, _ in others[:MOST_FILES])
     suspect = (c.path for c in changes if c.before and is_test(c.path) and _loses(c.path, counts))
-    taken = next(suspect, None) or _weakened(repository, changes, {*text})
+    taken = next(suspect, None) or _weakened(repository, head, changes, {*text})
     most = _first(*counted, *uncounted)
     return Lines(most, "" if taken is None else shown_path(taken))
 
 
 def _weakened(
-    repository: Git, changes: Iterable[trees.PathChange], readable: Collection[bytes]
+    repository: Git, head: str, changes: Sequence[trees.PathChange], readable: Collection[bytes]
 ) -> str | None:
-    """A test that is weaker although it has all of its lines; None: there is none."""
-    tests = [c for c in changes if c.path in readable and is_looked_at(os.fsdecode(c.path))]
-    both = trees.both_contents(repository, tests, patch.MOST_BYTES) if tests else None
-    found = weakened(*both) if both is not None else []
+    """A test that is weaker although it has all of its lines, or what decides how tests are run;
+    None: there is none."""
+    entries = {os.fsdecode(path): of for path, of in trees.entries(repository, head).items()}
+
+    def content(path: str) -> bytes | None:
+        entry = entries.get(path)
+        small = entry is not None and entry.is_file and entry.size <= patch.MOST_BYTES
+        return trees.blob(repository, entry.object_id) if entry is not None and small else None
+
+    support = support_of([os.fsdecode(c.path) for c in changes], entries, content)
+    named = [(os.fsdecode(c.path), c) for c in changes]
+    hidden = next((path for path, c in named if support.holds(path) and c.path not in readable), "")
+    if hidden:
+        return hidden
+    tests = [c for p, c in named if c.path in readable and (is_looked_at(p) or support.holds(p))]
+    both = trees.both_contents(repository, tests, patch.MOST_BYTES)
+    found = weakened(*both, support) if both is not None else []
     return found[0].path if found else None
 
 

@@ -30,8 +30,8 @@ class TestAll:
 
 
 def found(before: Files, after: Files) -> list[str]:
-    contents = ({p: t.encode() for p, t in files.items()} for files in (before, after))
-    return [str(each) for each in weakened(*contents)]
+    was, now = ({p: t.encode() for p, t in files.items()} for files in (before, after))
+    return [str(each) for each in weakened(was, now)]
 
 
 def after(text: str) -> list[str]:

@@ -1,0 +1,112 @@
+"""A failing test that passes because of what runs it, tried with the real pytest: each way is told
+where tests are protected, and a person is asked where `HighRisk` is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bernstein.api.pod import Check, InspectConfig
+from bernstein.pods.git import client, line_counts
+from bernstein.pods.programs import inspect
+from tests.programs.pods.git_server import plain_env
+
+HOOK = (
+    "import pytest\n"
+    "@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem):\n    return True\n"
+)
+BASE = {
+    "tests/test_a.py": "def test_a():\n    assert 1 == 2\n",
+    "tests/conftest.py": "import helpers.plug\n",
+    "conftest.py": "from helpers.plug import *\n",
+    "helpers/plug.py": "",
+}
+PASSED = "import sys\nprint('1 passed')\nsys.exit(0)\n"
+PAYLOADS = {
+    "star": {"conftest.py": "from helpers.more import *\n", "helpers/more.py": HOOK},
+    "plugins": {"conftest.py": "pytest_plugins = ['helpers.more']\n", "helpers/more.py": HOOK},
+    "what is brought in already": {"helpers/plug.py": HOOK},
+    "replaced": {
+        "conftest.py": "import _pytest.python\n"
+        "_pytest.python.Function.runtest = lambda self: None\n"
+    },
+    "name put together": {
+        "conftest.py": "globals()['pytest_' + 'pyfunc_call'] = lambda pyfuncitem: True\n"
+        "import pytest\npytest.hookimpl(tryfirst=True)(globals()['pytest_' + 'pyfunc_call'])\n"
+    },
+    "pytest.py": {"pytest.py": PASSED},
+    "a package": {"_pytest/__init__.py": PASSED},
+    "a module of Python": {"shlex.py": "import sys\nsys.exit(0)\n"},
+    "an entry point": {
+        "x.egg-info/PKG-INFO": "Metadata-Version: 2.1\nName: x\nVersion: 1\n",
+        "x.egg-info/entry_points.txt": "[pytest11]\nx = helpers.more\n",
+        "helpers/more.py": HOOK,
+    },
+}
+
+
+class Work:
+    """A repository with a failing test, and what an agent makes of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "theirs"
+        self.folder.mkdir()
+        self.git("init", "--quiet", "-b", "main")
+        self.base = self.commit(BASE)
+        self.ours = client.init_bare(folder / "ours", [self.folder / ".git"])
+
+    def git(self, *args: str) -> str:
+        done = subprocess.run(
+            ["git", *args], cwd=self.folder, env=plain_env(), capture_output=True, check=True
+        )
+        return done.stdout.decode().strip()
+
+    def commit(self, files: dict[str, str]) -> str:
+        for name, content in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+            self.git("add", "-f", "--", name)
+        return self.git("commit-tree", "-m", "x", self.git("write-tree"))
+
+    def passes(self) -> bool:
+        """Whether pytest says so, run as the gate `tests` runs it."""
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        ended = subprocess.run(command, cwd=self.folder, capture_output=True, check=False)
+        return ended.returncode == 0
+
+    def verdict(self, head: str) -> str:
+        git_dir = str(self.ours.git_dir)
+        check = Check("tests", "protect-tests")
+        config = InspectConfig(git_dir=git_dir, sha=head, base=self.base, checks=(check,))
+        (verdict,) = inspect.run(config).verdicts
+        return f"{verdict.verdict} {verdict.reason}".strip()
+
+    def asked_about(self, head: str) -> str:
+        return line_counts.look(self.ours, self.base, head).weakened
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    return Work(tmp_path)
+
+
+@pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
+def test_what_makes_a_failing_test_pass_is_told(work: Work, payload: dict[str, str]) -> None:
+    assert not work.passes()
+    head = work.commit(payload)
+    assert work.passes(), "the payload does not fire"
+
+    assert work.verdict(head) == "Failed TestsWeakened"
+    assert work.asked_about(head)
+
+
+def test_a_new_fixture_is_nobodys_to_judge(work: Work) -> None:
+    fixture = "import pytest\n@pytest.fixture\ndef two():\n    return 2\n"
+    head = work.commit({"conftest.py": BASE["conftest.py"] + fixture, "app.py": "A = 1\n"})
+
+    assert work.verdict(head) == "Passed"
+    assert work.asked_about(head) == ""
