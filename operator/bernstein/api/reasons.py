@@ -64,6 +64,8 @@ class Reason(StrEnum):
     """The pod was evicted for its own use of disk."""
     SNAPSHOT_TOO_LARGE = "SnapshotTooLarge"
     """The tree that the agent left is over the limits of bytes, files or depth."""
+    SECRET_FOUND = "SecretFound"  # noqa: S105 - no password
+    """The work holds a secret, and so nothing of it was pushed."""
     AGENT_FAILED = "AgentFailed"
     """The agent reports a failure, or ends with an exit code other than 0."""
     AGENT_NOT_STARTED = "AgentNotStarted"

@@ -54,6 +54,7 @@ COUNTED: list[tuple[str, Script]] = [
     ("EmptyDiff", works(empty=True)),
     ("Stalled", works(stopped="Stalled")),
     ("SnapshotTooLarge", ends("Failed", recorder=failed("SnapshotTooLarge", "600 MB"))),
+    ("SecretFound", ends("Failed", pusher=failed("SecretFound", "it holds a.py:1 access token"))),
 ]
 
 

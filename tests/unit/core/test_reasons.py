@@ -73,6 +73,7 @@ TABLE = {
     "PodRejected": (Retry.SOON, False, "quota"),
     "InfrastructureError": (Retry.BACK_OFF, False, "log"),
     "SnapshotTooLarge": (Retry.AT_ONCE, True, ".gitignore"),
+    "SecretFound": (Retry.AT_ONCE, True, "FAKE"),
     "AgentNotStarted": (Retry.PROBE, False, "command"),
     "NoFinalRecord": (Retry.AT_ONCE, True, "bernstein logs"),
     "UnexpectedChanges": (Retry.AT_ONCE, True, "changes: none"),

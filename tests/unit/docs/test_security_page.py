@@ -60,6 +60,7 @@ FIRST_SEEN_TO_WORK = {
     "`blockOwnerDeletion`": "hostile/test_pods_of_others.py",
     "after an approval": "hostile/test_approved_work.py",
     "tokens of other providers": "hostile/test_scans.py",
+    "before any check has seen it": "pusher/test_secrets.py",
     "another `LICENSE`": "test_inspect.py",
     "`://` thousands of times": "hostile/test_log.py",
     "writes into the launcher's memory": "test_launcher.py",

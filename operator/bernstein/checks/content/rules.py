@@ -5,7 +5,9 @@ A finding tells file, line and kind, but never what was found.
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -76,7 +78,7 @@ class TooMuchText(Exception):  # noqa: N818 - a verdict on the change, no fault
 
 
 @dataclass
-class _Findings:
+class Findings:
     """Counts findings, and holds the first of them to be shown."""
 
     shown: list[Finding] = field(default_factory=list)
@@ -109,9 +111,9 @@ def scan(
     `shown`: makes a path fit to be shown. Besides the contents themselves, only a few lines are in
     memory at a time.
     """
-    blocking, every = _Findings(), _Findings()
+    blocking, every = Findings(), Findings()
     try:
-        for finding in _findings(files, rules, shown):
+        for finding in findings(files, rules, shown, ADDED_BYTES):
             every.add(finding)
             if finding.blocks:
                 blocking.add(finding)
@@ -122,23 +124,37 @@ def scan(
     return failed(reason, "\n".join([str(blocking), *blocking.hints]))
 
 
-def _findings(
-    files: Iterable[ChangedFile], rules: Sequence[Rule], shown: Callable[[str], str]
+def findings(
+    files: Iterable[ChangedFile],
+    rules: Sequence[Rule],
+    shown: Callable[[str], str],
+    most: int,
+    seconds: float = math.inf,
 ) -> Iterator[Finding]:
-    budget = _Budget(ADDED_BYTES)
+    """What stands in added lines and in names.
+
+    Raises TooMuchText for over `most` added bytes, and TimeoutError after `seconds`.
+    """
+    budget = _Budget(most, time.monotonic() + seconds)
     for file in files:
+        budget.look_at_the_clock()
         place = _Place(shown(file.path), file.path)
         yield from _in_lines(place, [(0, file.path)], rules)
         for before, after in readings(file):
             added = budget.texts(added_lines(before, after))
-            yield from _in_lines(place, added, rules)
+            yield from _in_lines(place, added, rules, budget.look_at_the_clock)
 
 
 @dataclass
 class _Budget:
-    """`left` is how many bytes of added lines may still be looked at."""
+    """`left` is how many bytes of added lines may still be looked at, `until` when that ends."""
 
     left: int
+    until: float
+
+    def look_at_the_clock(self) -> None:
+        if time.monotonic() > self.until:
+            raise TimeoutError("it takes too long to look through what is added")
 
     def texts(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, str]]:
         """The lines, decoded. Raises TooMuchText when they are over the budget."""
@@ -162,15 +178,20 @@ class _Place:
 
 
 def _in_lines(
-    place: _Place, lines: Iterable[tuple[int, str]], rules: Sequence[Rule]
+    place: _Place,
+    lines: Iterable[tuple[int, str]],
+    rules: Sequence[Rule],
+    before_each: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
-    """Findings in numbered lines of one file, at most one per line and kind."""
+    """Findings in numbered lines of one file, at most one per line and kind. `before_each`: is
+    called before each block of them is looked at."""
     by_line = [rule for rule in rules if rule.near is None]
     over_lines = [rule for rule in rules if rule.near is not None]
     here, kinds = -1, set[str]()
     last: dict[str, int] = {}
     carried: list[tuple[int, str]] = []
     for block in _blocks(lines):
+        before_each()
         # Most blocks hold nothing: one search of a block is many times faster than one per line.
         text = "\n".join(part for _, part in block)
         suspected = [rule for rule in by_line if any(True for _ in rule.find(text))]

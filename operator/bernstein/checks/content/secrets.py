@@ -17,6 +17,11 @@ from bernstein.checks.content.secret_tokens import PRIVATE_KEY, tokens
 from bernstein.checks.reading import ChangedFile
 from bernstein.checks.verdict import Verdict
 
+_PERSONAL = (
+    Rule("payment card number", True, card_numbers),
+    Rule("social security number", True, social_security_numbers),
+    Rule("bank account number", True, bank_accounts),
+)
 _REST_OF_WORD = re.compile(rf"\S{{0,{WINDOW}}}")
 
 
@@ -67,13 +72,16 @@ def _spans(text: str) -> list[tuple[int, int]]:
 def rules() -> tuple[Rule, ...]:
     """The rules of all kinds. The first call imports the detectors of detect-secrets."""
     return (
-        Rule("payment card number", True, card_numbers),
-        Rule("social security number", True, social_security_numbers),
-        Rule("bank account number", True, bank_accounts),
+        *_PERSONAL,
         Rule("private key", True, PRIVATE_KEY.finditer, hint=""),
         Rule("access token", True, tokens),
         *_library_rules(),
     )
+
+
+def credentials() -> tuple[Rule, ...]:
+    """Those of what opens something to whoever has it, which block: keys and tokens."""
+    return tuple(rule for rule in rules() if rule.blocks and rule not in _PERSONAL)
 
 
 _PASSWORD = re.compile(

@@ -24,6 +24,7 @@ from bernstein.controllers.jobs.check import START_SECONDS, answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.actions import RunFormat
+from bernstein.core.verification.expected.required import keeps_secrets_back
 from bernstein.places import TMP, WORKSPACE
 
 
@@ -130,6 +131,7 @@ def _format(action: RunFormat, project: Project, settings: OperatorSettings) -> 
         to=action.to,
         commit=CommitText(message=action.message),
         protected=project.spec.protected_paths,
+        secrets=keeps_secrets_back(project.spec),
     )
     return pod.ours(
         FORMAT,

@@ -215,6 +215,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.SNAPSHOT_TOO_LARGE: Policy(
         Retry.AT_ONCE, True, "Keep large or generated files out of the tree (.gitignore)."
     ),
+    Reason.SECRET_FOUND: Policy(
+        Retry.AT_ONCE,
+        True,
+        "Keep secrets out of what is committed; let made-up ones begin with FAKE or EXAMPLE. "
+        "Replace a secret that was real: an agent has had it.",
+    ),
     Reason.AGENT_FAILED: Policy(
         Retry.AT_ONCE, True, "Read the agent's message; make the step clearer."
     ),

@@ -18,7 +18,7 @@ from bernstein.api.programs.formatting import (
     FormatResult,
     Told,
 )
-from bernstein.api.reasons import VerdictReason
+from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.pods import log, termination
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import line_counts, trees
@@ -45,12 +45,16 @@ def run(config: FormatConfig) -> FormatResult:
         raise PodError("InvalidPack", "nothing was collected")
     if told.verdict != "Passed" or record.sha == config.sha:
         return _fitting(as_it_was)
-    intake.take(number, record)
+    try:
+        intake.take(number, record)
+    except PodError as error:
+        if error.reason != Reason.SECRET_FOUND:
+            raise
+        return _fitting(_refused(as_it_was, error.message))
     repository = Git(Path(config.git_dir), config.remote)
     if record.tree == repository.tree_id(config.base):
         text = f"nothing is left of the work once it is formatted\n{told.text}"
-        refused = Told("Failed", VerdictReason.FORMAT_REFUSED, text)
-        return _fitting(dataclasses.replace(as_it_was, told=refused))
+        return _fitting(_refused(as_it_was, text))
     sha = commit_tree(repository, record.tree, [config.base], config.commit, config.sha)
     changed = trees.changed(repository, config.base, sha, config.protected)
     lines = line_counts.look(repository, config.base, sha)
@@ -69,7 +73,14 @@ def _intake(config: FormatConfig) -> PusherConfig:
         git_dir=config.git_dir,
         packs=config.packs,
         pack_bytes=config.pack_bytes,
+        secrets=config.secrets,
     )
+
+
+def _refused(as_it_was: FormatResult, text: str) -> FormatResult:
+    """The work goes on as it was."""
+    told = Told("Failed", VerdictReason.FORMAT_REFUSED, text)
+    return dataclasses.replace(as_it_was, told=told)
 
 
 def _told(file: Path) -> Told:

@@ -17,13 +17,11 @@ from bernstein.checks.verdict import Verdict, errored
 from bernstein.core import sanitise
 from bernstein.pods import globs, log
 from bernstein.pods.errors import PodError
-from bernstein.pods.git import trees
+from bernstein.pods.git import contents, trees
 from bernstein.pods.git.client import Git, full_ref
 from bernstein.pods.git.merge import merge_trees
 
 CONFIG = InspectConfig
-
-_BATCH_BYTES = 32_000_000
 
 
 def run(config: InspectConfig) -> InspectResult:
@@ -118,14 +116,7 @@ class Inspected:
     def changed_files(self) -> Iterator[ChangedFile]:
         config = self._config
         changes = trees.changed_contents(self._repository, config.base, config.sha)
-        ids = [each for change in changes for each in (change.before, change.after) if each]
-        sizes = trees.sizes(self._repository, ids)
-        for batch in _batches(changes, sizes):
-            ids = [each for change in batch for each in (change.before, change.after) if each]
-            content = trees.blobs(self._repository, ids) | {"": b""}
-            for change in batch:
-                path = os.fsdecode(change.path)
-                yield ChangedFile(path, content[change.before], content[change.after])
+        return contents.changed_files(self._repository, changes)
 
     @cached_property
     def _changes(self) -> list[trees.PathChange]:
@@ -164,21 +155,3 @@ class Inspected:
             raise PodError("InvalidConfig", "there is no ref that the work could be merged with")
         tip = self._repository.commit_id(full_ref(onto))
         return tuple(merge_trees(self._repository, tip, self._config.sha).conflicts)
-
-
-def _batches(
-    changes: list[trees.ContentChange], sizes: dict[str, int]
-) -> Iterator[list[trees.ContentChange]]:
-    """The changes in groups of at most _BATCH_BYTES of content (a larger one is a group alone), so
-    that only one group is in memory at a time."""
-    batch: list[trees.ContentChange] = []
-    held = 0
-    for change in changes:
-        size = sizes.get(change.before, 0) + sizes.get(change.after, 0)
-        if batch and held + size > _BATCH_BYTES:
-            yield batch
-            batch, held = [], 0
-        batch.append(change)
-        held += size
-    if batch:
-        yield batch

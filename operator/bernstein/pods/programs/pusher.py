@@ -1,13 +1,15 @@
 """Program `pusher`: brings the recorder's commits to the session's ref, by compare-and-swap.
 
 It sees neither the agent's tree nor its stream. It takes only packs of bounded size that git's
-strict check accepts and that hold exactly one commit on the base. Where a push may or may not have
-got through (a lost connection, a killed container), it reads the remote instead of guessing.
+strict check accepts and that hold exactly one commit on the base, without a secret in what they add
+to it. Where a push may or may not have got through (a lost connection, a killed container), it
+reads the remote instead of guessing.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import stat
@@ -21,6 +23,7 @@ from bernstein.pods import log, sigterm
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError
+from bernstein.pods.git.leaks import Leaks
 from bernstein.pods.worktree import packs
 from bernstein.pods.worktree.packs import PackRecord
 
@@ -35,6 +38,8 @@ _LONGEST_PAUSE_SECONDS = 60.0
 _UNREACHABLE = Reason.REPOSITORY_UNREACHABLE
 _MAY_PASS = (_UNREACHABLE, Reason.REPOSITORY_AUTH_FAILED)
 """The server does not answer, or does not show the repository: it is pushed to again."""
+_STAYS = (Reason.SECRET_FOUND, Reason.SNAPSHOT_TOO_LARGE)
+"""What is wrong with the record itself: only a newer one may be pushed."""
 _UNCERTAIN = {_UNREACHABLE, Reason.REF_MOVED, "InternalError"}
 """After these reasons the push may have happened: the remote is read."""
 
@@ -122,7 +127,8 @@ class Pusher:
         except PodError as error:
             log.event("push-failed", number=number, reason=error.reason, message=error.message)
             self._error = error
-            pause = min(2.0**self._failures, _LONGEST_PAUSE_SECONDS)
+            again = error.reason not in _STAYS
+            pause = min(2.0**self._failures, _LONGEST_PAUSE_SECONDS) if again else math.inf
             self._failures += 1
             self._next_try = time.monotonic() + pause
             return
@@ -146,6 +152,7 @@ class Intake:
         self.base = base.commit_id("HEAD")
         self.base_tree = base.tree_id("HEAD")
         self._git = git.init_bare(Path(config.git_dir), [Path(config.base_git_dir)])
+        self._leaks = Leaks(self._git, base, config.remote.credential_dir, forms=config.secrets)
         self._folder = Path(config.packs)
         self._limit = config.pack_bytes
         self._store = Path(config.git_dir) / "objects" / "pack"
@@ -154,8 +161,8 @@ class Intake:
     def take(self, number: int, record: PackRecord) -> None:
         """Bring the record's commit into the repository.
 
-        Raises PodError(InvalidPack) for anything but exactly one commit on the base, and
-        FileNotFoundError when the pack is gone.
+        Raises PodError(InvalidPack) for anything but exactly one commit on the base, SecretFound
+        and SnapshotTooLarge as Leaks does, and FileNotFoundError when the pack is gone.
         """
         if record.base != self.base:
             raise PodError("InvalidPack", f"the record is for another base, {record.base[:64]}")
@@ -169,6 +176,7 @@ class Intake:
         try:
             self._git.run("index-pack", "--strict", str(pack))
             self._check_commit(record)
+            self._leaks.refuse(self.base, record.sha)
         except GitError as error:
             self._drop(pack)
             raise PodError("InvalidPack", f"git refuses the pack: {error.message}") from error

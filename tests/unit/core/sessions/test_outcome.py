@@ -156,6 +156,11 @@ FACTS: dict[str, tuple[Object, str, bool]] = {
         "SnapshotTooLarge",
         True,
     ),
+    "the work holds a secret": (
+        agent_pod(pusher=failed("pusher", "SecretFound")),
+        "SecretFound",
+        True,
+    ),
     "the work cannot be pushed": (
         agent_pod(pusher=failed("pusher", "CredentialRefused")),
         "CredentialRefused",

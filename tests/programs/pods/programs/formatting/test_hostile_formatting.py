@@ -11,6 +11,7 @@ from bernstein.api.programs.formatting import TOLD
 from bernstein.pods.errors import PodError
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.formatting.formatted import TO, UGLY, content, pod
+from tests.unit.checks.content.test_secret_tokens import TOKENS
 
 REFUSED = {
     "another file": "echo x >>keep",
@@ -35,6 +36,18 @@ def test_what_is_none_of_its_files_makes_the_work_be_judged_as_it_was(
     result = job.run()
 
     assert (result.told.verdict, result.told.reason) == ("Failed", "FormatRefused")
+    assert (result.sha, result.changed) == (job.work, None)
+    assert origin.git("for-each-ref", TO) == ""
+
+
+def test_a_secret_that_it_writes_stays_in_the_pod(origin: Origin, tmp_path: Path) -> None:
+    job = pod(origin, tmp_path, {}, {"a.py": UGLY})
+    job.command = f"echo 'key = \"{TOKENS['Anthropic']}\"' >a.py"
+
+    result = job.run()
+
+    assert (result.told.verdict, result.told.reason) == ("Failed", "FormatRefused")
+    assert "a.py:1 access token" in result.told.text
     assert (result.sha, result.changed) == (job.work, None)
     assert origin.git("for-each-ref", TO) == ""
 
