@@ -42,23 +42,32 @@ def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeW
     assert "40 + 2" in here.on_server("show", "main:app.py")
 
 
+KEY = "AKIA" + "IOSFODNN7" + "QWERTYU"
+HIDDEN = {"write": {"path": ".gitattributes", "content": "*.py -diff\n* -text\n"}}
+
+
 def test_a_planted_secret_is_found_though_git_is_told_not_to_diff_it(world: MakeWorld) -> None:
-    key = "AKIA" + "IOSFODNN7" + "QWERTYU"
-    attempt = {
-        "steps": [
-            {"write": {"path": ".gitattributes", "content": "*.py -diff\n* -text\n"}},
-            {"write": {"path": "new.py", "content": f'AWS = "{key}"\n'}},
-        ],
-        "text": "done",
-    }
-    here = world([does("planted", attempt)])
+    planted = {"write": {"path": "new.py", "content": f'AWS = "{KEY}"\n'}}
+    here = world([does("planted", {"steps": [HIDDEN, planted], "text": "done"})])
     before = here.tip()
     here.task("planted", maxRetries=0)
-    task = refused(here, "planted", "GateFailed", "pii_scan", before)
-    found = next(c for c in task["status"]["verification"]["checks"] if c["name"] == "pii_scan")
-    assert found["verdict"] == "Failed"
+    task = refused(here, "planted", "SecretFound", "new.py:1 AWS Access Key", before)
+    assert KEY not in str(task)
+    assert here.on_server("for-each-ref", "refs/bernstein/").strip() == ""
+
+
+def test_a_secret_that_the_project_lets_out_is_told_by_the_gate(world: MakeWorld) -> None:
+    def told(spec: Object) -> None:
+        spec["gates"] = {"pipeline": [{"name": "pii_scan", "required": False}]}
+
+    planted = {"write": {"path": "new.py", "content": f'AWS = "{KEY}"\n'}}
+    here = world([does("planted", {"steps": [HIDDEN, planted], "text": "done"})], told)
+    here.task("planted")
+    task = here.closed("planted")
+    (found,) = task["status"]["verification"]["checks"]
+    assert (found["verdict"], found["reason"]) == ("Failed", "SecretFound")
     assert "new.py:1" in found["excerpt"]
-    assert key not in str(task)
+    assert KEY not in str(task)
 
 
 def test_a_linter_is_configured_by_the_pinned_commit(world: MakeWorld) -> None:

@@ -239,6 +239,7 @@ def _container_then(container: dict[str, Any]) -> dict[str, Any]:
     volume = _REPOSITORIES.get(name, "git")
     config = json.loads(container["env"][0]["value"]) | {"git_dir": f"/{volume}/repo.git"}
     config.pop("protected", None)  # nobody was asked about work then
+    config.pop("secrets", None)  # nor was it looked through
     if name == INSPECT:
         config.pop("pinned", None)  # no gate that only reads asked for what the Plan started from
     if config.get("launcher_to"):
