@@ -53,7 +53,7 @@ def test_a_planted_secret_is_found_though_git_is_told_not_to_diff_it(world: Make
     here.task("planted", maxRetries=0)
     task = refused(here, "planted", "SecretFound", "new.py:1 AWS Access Key", before)
     assert KEY not in str(task)
-    assert here.on_server("for-each-ref", "refs/bernstein/").strip() == ""
+    assert here.on_server("log", "--all", "--text", "--format=%H", f"-S{KEY}").strip() == ""
 
 
 def test_a_secret_that_the_project_lets_out_is_told_by_the_gate(world: MakeWorld) -> None:

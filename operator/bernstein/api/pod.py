@@ -309,6 +309,8 @@ class RecorderResult:
     skipped: int = 0
     """Files that are not in the commit although no rule ignores them: not regular, unreadable,
     refused by git."""
+    ignored: str = ""
+    """Where nothing changed: which new paths rules ignore, and which rules."""
 
 
 @dataclass(frozen=True, slots=True)

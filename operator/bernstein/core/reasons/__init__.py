@@ -237,7 +237,10 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.MAX_TURNS: Policy(Retry.AT_ONCE, True, "Split the step."),
     Reason.REFUSED: Policy(Retry.AT_ONCE, True, "Reword the step."),
     Reason.EMPTY_DIFF: Policy(
-        Retry.AT_ONCE, True, "If the step is to change nothing, say `changes: none`."
+        Retry.AT_ONCE,
+        True,
+        "If the step is to change nothing, say `changes: none`; where its files are ignored, "
+        "change the .gitignore.",
     ),
     Reason.UNEXPECTED_CHANGES: Policy(
         Retry.AT_ONCE, True, "The step says `changes: none`; drop that, or have it change nothing."

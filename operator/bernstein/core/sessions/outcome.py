@@ -321,7 +321,8 @@ def _after_run(
     if code != 0:
         text = f"the agent ended with exit code {code}"
         return failed(Reason.AGENT_FAILED, text, started=True).model_copy(update=facts)
-    return Outcome(reason="Succeeded", started=True).model_copy(update=facts)
+    ignored = line(recorded.ignored, MESSAGE_LIMIT)
+    return Outcome(reason="Succeeded", message=ignored, started=True).model_copy(update=facts)
 
 
 def _told(final: FinalRecord, code: int | None) -> str:

@@ -29,7 +29,8 @@ from bernstein.pods.session.callback import Beat, CallbackClient, CallbackError,
 from bernstein.pods.session.live import Live
 from bernstein.pods.session.messages import harmless, harmless_line
 from bernstein.pods.worktree import packs
-from bernstein.pods.worktree.objects import Objects, RefusedContents
+from bernstein.pods.worktree.ignored import Ignored
+from bernstein.pods.worktree.objects import Objects, RefusedContents, with_trailer
 from bernstein.pods.worktree.walker import Tree, Walker
 
 CONFIG = RecorderConfig
@@ -44,7 +45,6 @@ _REFUSAL_ROUNDS = 3
 _BLOCKED = os.fsencode(blocked.PATH)
 _BY_ITSELF = ("Succeeded", Reason.AGENT_FAILED)
 """Outcomes of agents that ended by themselves."""
-_TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
 
 
 def run(config: RecorderConfig) -> RecorderResult:
@@ -75,6 +75,7 @@ class Checkpoints:
         self._number = max(packs.numbers(self._packs), default=0)
         self._entries = self.objects.base_entries
         self._skipped = 0
+        self._ignored = Ignored()
         self.commit = self.objects.base
         self.record: packs.PackRecord | None = None
 
@@ -85,6 +86,11 @@ class Checkpoints:
     def skipped(self) -> int:
         """Files that the last look at the tree left out."""
         return self._skipped
+
+    @property
+    def ignored(self) -> str:
+        """What rules ignored, in words, where nothing else changed."""
+        return str(self._ignored) if self.commit == self.objects.base else ""
 
     @property
     def latest_change(self) -> int:
@@ -117,7 +123,7 @@ class Checkpoints:
         except PodError:
             self.objects.discard()
             raise
-        self._skipped = tree.skipped
+        self._skipped, self._ignored = tree.skipped, tree.ignored
         return tree
 
     def _advance(self, tree: Tree, *, final: bool) -> None:
@@ -125,7 +131,7 @@ class Checkpoints:
         base, commit, pack = self.objects.base, self.commit, None
         name = self.record.pack if self.record else None
         if tree.entries != self._entries:
-            text = _with_trailer(self._config.commit, tree.skipped)
+            text = with_trailer(self._config.commit, tree.skipped)
             commit = self.objects.commit(tree.entries, text, int(time.time()))
             pack = None if commit == base else self.objects.pack(commit)
             name = None
@@ -358,6 +364,7 @@ class Recorder:
                 model=self._model(),
                 stopped=self._stopped,
                 skipped=self._work.skipped,
+                ignored=self._work.ignored,
             )
         )
 
@@ -419,7 +426,8 @@ def fit(result: RecorderResult) -> RecorderResult:
         name = max("text", "message", key=lambda field: len(getattr(result.final, field)))
         words = getattr(result.final, name)
         if not words:
-            return dataclasses.replace(result, changed=dataclasses.replace(result.changed, most=()))
+            changed = dataclasses.replace(result.changed, most=())
+            return dataclasses.replace(result, changed=changed, ignored="")
         # A character takes at most twelve bytes of JSON. Never more than half at once: what is over
         # may be the other's.
         shorter = words[: max(len(words) - max(over // 12, 1), len(words) // 2)]
@@ -427,22 +435,3 @@ def fit(result: RecorderResult) -> RecorderResult:
             result, final=dataclasses.replace(result.final, **{name: shorter})
         )
     return result
-
-
-def _with_trailer(text: pod.CommitText, skipped: int) -> pod.CommitText:
-    """The commit's text with a trailer that counts the files left out, if there are any.
-
-    It joins the trailers that end the message, or begins a paragraph of its own.
-    """
-    if skipped == 0:
-        return text
-    message = text.message.rstrip("\n")
-    last = message.rpartition("\n\n")[2].splitlines() if "\n\n" in message else []
-    trailers = bool(last) and all(_is_trailer(line) for line in last)
-    gap = "\n" if trailers else "\n\n"
-    return dataclasses.replace(text, message=f"{message}{gap}{_TRAILER_SKIPPED}: {skipped}\n")
-
-
-def _is_trailer(line: str) -> bool:
-    name, colon, _ = line.partition(": ")
-    return bool(colon) and name.replace("-", "").isalnum()

@@ -75,7 +75,9 @@ class _InvalidPatternError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Pattern:
+class Pattern:
+    line: int
+    """From 1."""
     negative: bool
     only_directory: bool
     literal: tuple[bytes, ...]
@@ -110,14 +112,17 @@ class Rules:
 
     def verdict(self, components: Sequence[bytes], directory: bool) -> bool | None:
         """True: ignored. False: a `!` pattern takes it in again. None: no pattern matches."""
-        for pattern in self._patterns:
-            if pattern.matches(components, directory):
-                return not pattern.negative
-        return None
+        decides = self.deciding(components, directory)
+        return None if decides is None else not decides.negative
+
+    def deciding(self, components: Sequence[bytes], directory: bool) -> Pattern | None:
+        """The pattern that says whether it is ignored; None: no pattern matches."""
+        matching = (each for each in self._patterns if each.matches(components, directory))
+        return next(matching, None)
 
 
-def _parse(data: bytes, budget: RuleBudget | None) -> Iterator[_Pattern]:
-    for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+def _parse(data: bytes, budget: RuleBudget | None) -> Iterator[Pattern]:
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         text = _strip_spaces(line.removesuffix(b"\r"))
         if not text or text.startswith(b"#"):
             continue
@@ -125,7 +130,7 @@ def _parse(data: bytes, budget: RuleBudget | None) -> Iterator[_Pattern]:
             budget.count(text)
         try:
             with budget.spend() if budget is not None else nullcontext():
-                pattern = _parse_line(text)
+                pattern = _parse_line(text, number)
             yield pattern
         except _InvalidPatternError:
             continue
@@ -138,7 +143,7 @@ def _strip_spaces(line: bytes) -> bytes:
     return stripped + b" " if escapes % 2 and len(stripped) < len(line) else stripped
 
 
-def _parse_line(text: bytes) -> _Pattern:
+def _parse_line(text: bytes, number: int) -> Pattern:
     negative = text.startswith(b"!")
     text = text.removeprefix(b"!")
     only_directory = text.endswith(b"/")
@@ -153,7 +158,8 @@ def _parse_line(text: bytes) -> _Pattern:
         else:
             components[-1].append(token)
     compiled = tuple(None if _is_double_star(c) else _compile(c) for c in components)
-    return _Pattern(negative, only_directory, tuple(literal.split(b"/")), compiled, name_only)
+    start = tuple(literal.split(b"/"))
+    return Pattern(number, negative, only_directory, start, compiled, name_only)
 
 
 def _is_double_star(tokens: list[bytes]) -> bool:

@@ -3,6 +3,7 @@ packs it."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from bernstein.pods.worktree.walker import Entry
 
 _BATCH_BYTES = 32 << 20
 _REF = "refs/bernstein/snapshot"
+_TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
 _WORDS = 500
 """Characters of what git says of them: it may name what is in them."""
 _BLAMED = re.compile(rb"\bobject ([0-9a-f]{40,64})\b|\bin (?:blob|tree) ([0-9a-f]{40,64})\b")
@@ -150,6 +152,25 @@ def _entries(listing: bytes) -> dict[bytes, Entry]:
         mode, _, object_id = head.split(b" ")
         entries[path] = Entry(int(mode, 8), object_id.decode("ascii"))
     return entries
+
+
+def with_trailer(text: CommitText, skipped: int) -> CommitText:
+    """The commit's text with a trailer that counts the files left out, if there are any.
+
+    It joins the trailers that end the message, or begins a paragraph of its own.
+    """
+    if skipped == 0:
+        return text
+    message = text.message.rstrip("\n")
+    last = message.rpartition("\n\n")[2].splitlines() if "\n\n" in message else []
+    trailers = bool(last) and all(_is_trailer(line) for line in last)
+    gap = "\n" if trailers else "\n\n"
+    return dataclasses.replace(text, message=f"{message}{gap}{_TRAILER_SKIPPED}: {skipped}\n")
+
+
+def _is_trailer(line: str) -> bool:
+    name, colon, _ = line.partition(": ")
+    return bool(colon) and name.replace("-", "").isalnum()
 
 
 def _commit_command(text: CommitText, when: int, base: str) -> bytes:

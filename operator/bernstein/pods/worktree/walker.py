@@ -26,6 +26,7 @@ from bernstein.api.pod import TreeLimits
 from bernstein.pods import nofollow
 from bernstein.pods.worktree import forbidden_names
 from bernstein.pods.worktree.gitignore import RuleBudget, Rules, RulesTooLargeError
+from bernstein.pods.worktree.ignored import Ignored, RulePlace
 from bernstein.pods.worktree.limits import (
     IgnoreRulesTooLargeError,
     TreeTooLargeError,
@@ -65,6 +66,7 @@ class Tree:
     entries: dict[bytes, Entry]
     skipped: int
     """Paths left out although no rule ignores them: not regular, unreadable, refused by git."""
+    ignored: Ignored = field(default_factory=Ignored)
 
 
 _StatKey = tuple[int, int, int, int, int]
@@ -80,6 +82,7 @@ class _Walk:
     entries: dict[bytes, Entry] = field(default_factory=dict)
     cache: dict[bytes, tuple[_StatKey, Entry]] = field(default_factory=dict)
     skipped: int = 0
+    ignored: Ignored = field(default_factory=Ignored)
     latest_change: int = 0
     added_bytes: int = 0
     added_files: int = 0
@@ -170,17 +173,17 @@ class Walker:
         current = _Walk(store, RuleBudget(self._walks.rules, self._walks.rule_seconds))
         root = os.open(".", nofollow.FOLDER, dir_fd=self._root)  # a listing starts at the top
         try:
-            self._folder(current, root, b"", (), ignored=False)
+            self._folder(current, root, b"", (), ignored=None)
         finally:
             os.close(root)
             self.latest_change = max(self.latest_change, current.latest_change)
         if current.too_large is not None:
             raise current.too_large
         self._cache = current.cache
-        return Tree(current.entries, current.skipped)
+        return Tree(current.entries, current.skipped, current.ignored)
 
     def _folder(
-        self, current: _Walk, fd: int, prefix: bytes, scope: _Scope, *, ignored: bool
+        self, current: _Walk, fd: int, prefix: bytes, scope: _Scope, *, ignored: RulePlace | None
     ) -> None:
         """Take what is in the open folder `fd`; if `ignored`, only paths of the base."""
         try:
@@ -221,7 +224,7 @@ class Walker:
         st: os.stat_result,
         scope: _Scope,
         *,
-        ignored: bool,
+        ignored: RulePlace | None,
     ) -> None:
         if current.names > self._walks.names:
             raise TreeTooLargeError(path, "names are", self._walks.names)
@@ -229,8 +232,9 @@ class Walker:
             return
         folder = stat.S_ISDIR(st.st_mode)
         if folder or path not in self._base:
-            ignored = ignored or _is_ignored(current, scope, path, folder)
+            ignored = ignored or _ignored_by(current, scope, path, folder)
             if ignored and path not in self._base_folders and path not in self._base:
+                current.ignored.add(path, ignored, folder=folder)
                 return
         if forbidden_names.is_refused(name, stat.S_ISLNK(st.st_mode)):
             self._skip(current, path)
@@ -253,7 +257,14 @@ class Walker:
         return forbidden_names.is_git_directory(name)
 
     def _enter(
-        self, current: _Walk, fd: int, path: bytes, name: bytes, scope: _Scope, *, ignored: bool
+        self,
+        current: _Walk,
+        fd: int,
+        path: bytes,
+        name: bytes,
+        scope: _Scope,
+        *,
+        ignored: RulePlace | None,
     ) -> None:
         if path.count(b"/") >= self._limits.depth:
             raise TreeTooLargeError(path, "folders in folders are", self._limits.depth)
@@ -416,16 +427,17 @@ def _read_rules(folder: int, budget: RuleBudget) -> Rules | None:
         return None  # git does not follow a .gitignore that is a symlink either
 
 
-def _is_ignored(current: _Walk, scope: _Scope, path: bytes, folder: bool) -> bool:
+def _ignored_by(current: _Walk, scope: _Scope, path: bytes, folder: bool) -> RulePlace | None:
     if not scope:
-        return False
+        return None
     components = path.split(b"/")
     try:
         with current.budget.spend():
             for depth, rules in reversed(scope):
-                verdict = rules.verdict(components[depth:], folder)
-                if verdict is not None:
-                    return verdict
+                decides = rules.deciding(components[depth:], folder)
+                if decides is not None:
+                    file = b"/".join((*components[:depth], b".gitignore"))
+                    return None if decides.negative else RulePlace(file, decides.line)
     except RulesTooLargeError as error:
         raise IgnoreRulesTooLargeError(path, str(error)) from error
-    return False
+    return None

@@ -233,6 +233,17 @@ def test_success_carries_the_commit_and_the_tokens() -> None:
     assert found.usage == UsageCounts(input=1000, output=200)
 
 
+def test_a_success_tells_in_one_bounded_line_what_was_ignored() -> None:
+    kept = ended("recorder", said=recorded(ignored="1 new path is ignored:\n\u202ea (x:1)" * 99))
+
+    found = outcome.classify(session(), job("work-s1", agent_pod(recorder=kept))).outcome
+
+    assert found.reason == "Succeeded"
+    assert found.message.startswith("1 new path is ignored: a (x:1)")
+    assert "\n" not in found.message
+    assert len(found.message) <= 500
+
+
 def test_a_success_that_ends_with_an_error_code_is_none() -> None:
     pod = agent_pod(agent=ended("agent", 9))
 

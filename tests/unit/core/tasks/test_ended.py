@@ -107,6 +107,15 @@ def test_an_empty_change_needs_the_step_or_the_agent_with_a_signal_to_say_so(
     assert found.attempt == 1
 
 
+def test_what_was_ignored_is_told_where_nothing_changed() -> None:
+    found = after(dead(work=work(BASE), message="1 new path is ignored: a.log (.gitignore:2)"))
+
+    text = "no file changed; 1 new path is ignored: a.log (.gitignore:2)"
+    assert found.attempts[-1].message.endswith(text)
+    assert found.feedback is not None
+    assert found.feedback.endswith(text)
+
+
 def test_a_step_that_is_to_change_nothing_must_not() -> None:
     found = after(dead(work=work()), changes="none")
 

@@ -29,7 +29,8 @@ def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] 
         return None
     if changed or (outcome.no_change and task.spec.completion_signals):
         return None
-    return Reason.EMPTY_DIFF, "the agent reported success, but no file changed"
+    text = "the agent reported success, but no file changed"
+    return Reason.EMPTY_DIFF, f"{text}; {outcome.message}" if outcome.message else text
 
 
 def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, ...]:

@@ -29,9 +29,9 @@ def line(**record: object) -> str:
 class Run:
     """A recorder in a thread; the test writes worktree and stream."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, base: dict[str, bytes | str] = BASE) -> None:
         self.volumes = Volumes(folder)
-        self.base = self.volumes.start_from(BASE)
+        self.base = self.volumes.start_from(base)
         self.config = self.volumes.recorder_config(checkpoint_seconds=0)
         self.ended = threading.Event()
         self.snapshots = 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
 from bernstein.agents.demo import DemoParser
 from bernstein.api import encoding, pod
-from bernstein.api.pod import CommitText, FinalRecord
+from bernstein.api.pod import CommitText, FinalRecord, RecorderResult
 from bernstein.checks.changes import digest_of
 from bernstein.pods.worktree import packs
 from tests.background import wait_for
@@ -70,6 +71,54 @@ def assert_commit(run: Run, record: packs.PackRecord, files: set[str]) -> None:
     assert parents == [record.sha, record.base]
     listed = git(folder, "ls-tree", "-r", "--name-only", record.sha).decode().split()
     assert set(listed) == files
+
+
+IGNORES: dict[str, bytes | str] = {
+    ".gitignore": "# made\n*.log\n\nbuild/\n",
+    "build/old.js": "",
+    "sub/.gitignore": "!x.log\ny*\n",
+}
+
+
+def ignoring(folder: Path, files: dict[str, bytes | str]) -> RecorderResult:
+    """What is told of an agent that writes these files where IGNORES are the base."""
+    run = Run(folder, IGNORES)
+    run.start()
+    write_whole(run.volumes.worktree, files)
+    return run.end()
+
+
+def test_where_all_is_ignored_it_is_told_what_and_by_which_rule(tmp_path: Path) -> None:
+    new = ("a.log", "build/1.js", "sub/yes/1", "sub/yes/2", "z.log")
+    result = ignoring(tmp_path / "pod", dict.fromkeys(new, "1"))
+    assert result.sha == result.base
+    assert result.ignored == (
+        "4 new paths are ignored: a.log (.gitignore:2), build/1.js (.gitignore:4), "
+        "sub/yes/ (sub/.gitignore:2) and 1 more"
+    )
+
+
+def test_beside_work_nothing_is_told_of_what_is_ignored(tmp_path: Path) -> None:
+    assert ignoring(tmp_path / "pod", {"a.log": "", "sub/x.log": ""}).ignored == ""
+
+
+def test_a_rule_that_is_in_no_file_of_the_tree_ignores_nothing(tmp_path: Path) -> None:
+    run = Run(tmp_path / "pod")
+    git(run.volumes.worktree, "init", "-q")
+    write_whole(run.volumes.worktree, {".git/info/exclude": "notes.txt\n", "notes.txt": ""})
+    run.start()
+    result = run.end()
+    assert result.changed.files == 1
+
+
+def test_names_of_what_is_ignored_are_bounded_and_plain(tmp_path: Path) -> None:
+    folder = "\u202eé\n" * 20
+    names = [f"{folder}/{'x' * 200}{i}.log" for i in range(9)]
+    result = ignoring(tmp_path / "pod", dict.fromkeys(names, ""))
+    assert result.ignored.startswith("9 new paths are ignored: ")
+    assert result.ignored.replace("…", "").isascii()
+    assert result.ignored.isprintable()
+    assert len(result.ignored) < 450
 
 
 def test_nothing_changed_is_the_base_itself(run: Run) -> None:
