@@ -97,7 +97,7 @@ class Changed:
     """What a commit changes against its base: how many files, and whether Python code, tests or
     lists of dependencies are among them; the first protected path, and the digest of their list; a
     few of the files, those with the most changed lines first; a test that existed and that lines
-    were taken from."""
+    were taken from; a file that configures checks otherwise than before."""
 
     files: int = 0
     python: bool = False
@@ -107,6 +107,7 @@ class Changed:
     protected_by: str = ""
     most: tuple[ChangedFile, ...] = ()
     weakened: str = ""
+    configured: str = ""
 
 
 @dataclass(frozen=True, slots=True)

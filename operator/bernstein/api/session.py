@@ -189,6 +189,9 @@ class Work(Model):
     tests_weakened: ProtectedPath | None = Field(
         default=None, description="A test that existed and that lines were taken from, cut."
     )
+    checks_configured: ProtectedPath | None = Field(
+        default=None, description="A file that configures checks otherwise than before, cut."
+    )
     python_changed: bool = False
     """Whether Python files are among the changed ones."""
     tests_changed: bool = False

@@ -252,6 +252,9 @@ class Verification(Model):
     tests_weakened: ProtectedPath | None = Field(
         default=None, description="A test that existed and that lines were taken from, cut."
     )
+    checks_configured: ProtectedPath | None = Field(
+        default=None, description="A file that configures checks otherwise than before, cut."
+    )
     policy: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         description="Digest of the checks that judge it: all verdicts of a round are under one.",

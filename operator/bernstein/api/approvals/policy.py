@@ -53,8 +53,8 @@ class ApprovalPolicy(Model):
     result: Literal["Never", "HighRisk", "Always"] = Field(
         default="Never",
         description="Verified work that lands only once a person has approved it. HighRisk: role "
-        "security, complexity high, protected paths, existing tests made weaker, or files that the "
-        "step does not declare.",
+        "security, complexity high, protected paths, weaker tests, configuration of checks, or "
+        "files that the step does not declare.",
     )
     expires_after_seconds: (
         Annotated[int, Field(ge=EXPIRES_AFTER_SECONDS[0], le=EXPIRES_AFTER_SECONDS[1])] | None

@@ -1,7 +1,9 @@
-"""Gate `lint_suppression`: the change adds no comment that silences a linter for a whole file.
+"""Gate `lint_suppression`: the change adds no comment that silences a linter for a whole file, and
+leaves no configuration that no linter can read.
 
 Where the linter looks is ours to say, and its configuration is pinned. Such a comment is the way
 that is left to hide a file. One that silences a single line stays in sight beside that line.
+Since the configuration is pinned, one that is broken would fail nobody but those who come after.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from itertools import islice
 
 from bernstein.api.pod import Check
 from bernstein.checks.added import readings
+from bernstein.checks.content import settings_files
 from bernstein.checks.gate import Gate
 from bernstein.checks.reading import ChangedFile, CommitReader, Reads
 from bernstein.checks.suppressions import MOST_BYTES, TooLong, added
@@ -23,6 +26,12 @@ _SHOWN = 20
 def scan(commit: CommitReader, _check: Check) -> Verdict:
     """Failed with places and words of what was added. Raises TimeoutError."""
     with time_limit(commit.scan_seconds):
+        files = (file for file in commit.changed_files() if settings_files.configures(file.path))
+        unreadable = (_broken(file) for file in files if commit.kind(file.path) == "file")
+        told = list(islice(filter(None, unreadable), _SHOWN))
+        if told:
+            hint = "leave a file that the tool can read"
+            return failed("ConfigurationBroken", "\n".join([*told, hint]))
         found = (place for file in commit.changed_files() for place in _added(file))
         try:
             shown = list(islice(found, _SHOWN))
@@ -32,6 +41,11 @@ def scan(commit: CommitReader, _check: Check) -> Verdict:
         return passed()
     hint = "mend what the linter finds, or silence single lines and say why"
     return failed("SuppressionAdded", "\n".join([*shown, hint]))
+
+
+def _broken(file: ChangedFile) -> str:
+    why = settings_files.broken(file.path, file.before, file.after)
+    return f"{file.path} configures checks, and {why}" if why else ""
 
 
 def _added(file: ChangedFile) -> Iterator[str]:

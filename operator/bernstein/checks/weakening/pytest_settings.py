@@ -11,6 +11,8 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from bernstein.checks.content.settings_files import is_quick
+
 _INI = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest"}
 _SECTIONS = {**_INI, "setup.cfg": "tool:pytest"}
 _TOML = "pyproject.toml"
@@ -20,7 +22,6 @@ _NAMES = (
     *("addopts", "testpaths", "norecursedirs", "collect_imported_tests", "xfail_strict"),
     *("python_files", "python_classes", "python_functions", "usefixtures", "required_plugins"),
 )
-_MOST_BYTES = 1_000_000
 UNREADABLE = {"": "it cannot be read"}
 
 
@@ -32,7 +33,7 @@ def is_one(path: str) -> bool:
 
 def settings(path: str, content: bytes) -> Mapping[str, str]:
     """Those that choose tests, by name, without white space that says nothing; {}: none."""
-    if len(content) > _MOST_BYTES:
+    if not is_quick(path, content):
         return UNREADABLE
     try:
         text, name = content.decode(), posixpath.basename(path)

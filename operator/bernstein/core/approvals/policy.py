@@ -123,6 +123,9 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
     if judged.tests_weakened:
         named = line(judged.tests_weakened, 100)
         risks.append(f"it takes lines from a test that existed, or weakens it: {named}")
+    if judged.checks_configured:
+        named = line(judged.checks_configured, 100)
+        risks.append(f"it changes a file that configures checks: {named}")
     risks += [
         f"it changes a file that its step does not declare: {path}" for path in _outside(judged)
     ]

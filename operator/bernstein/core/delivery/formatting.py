@@ -172,6 +172,7 @@ def _after(judged: Verification, result: FormatResult) -> Verification:
             "files_changed": changed.files,
             "most_changed": most_changed(changed),
             "tests_weakened": changed.weakened[:LONGEST_PATH] or None,
+            "checks_configured": changed.configured[:LONGEST_PATH] or None,
             "python_changed": changed.python,
             "tests_changed": changed.tests,
             "deps_changed": changed.deps,

@@ -192,6 +192,7 @@ def _work(session: AgentSession, pod: Object, recorded: RecorderResult | None) -
         files_changed=changed.files if changed else 0,
         most_changed=candidate.most_changed(changed) if changed else None,
         tests_weakened=changed.weakened[:LONGEST_PATH] or None if changed else None,
+        checks_configured=changed.configured[:LONGEST_PATH] or None if changed else None,
         python_changed=changed.python if changed else True,
         tests_changed=changed.tests if changed else True,
         deps_changed=changed.deps if changed else True,

@@ -170,6 +170,7 @@ def _reported_done(
         files_changed=work.files_changed,
         most_changed=work.most_changed,
         tests_weakened=work.tests_weakened,
+        checks_configured=work.checks_configured,
         python_changed=work.python_changed,
         tests_changed=work.tests_changed,
         deps_changed=work.deps_changed,

@@ -62,6 +62,7 @@ def candidate(
         files_changed=result.changed.files,
         most_changed=most_changed(result.changed),
         tests_weakened=result.changed.weakened[:LONGEST_PATH] or None,
+        checks_configured=result.changed.configured[:LONGEST_PATH] or None,
         python_changed=result.changed.python,
         tests_changed=result.changed.tests,
         deps_changed=result.changed.deps,

@@ -6,12 +6,15 @@ An agent has written the files and their names, so only so many are looked at, a
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bernstein.api import encoding
 from bernstein.api.pod import ChangedFile
 from bernstein.checks.changes import is_test, shown_path
+from bernstein.checks.content import settings_files
 from bernstein.checks.weakening.weakened import is_looked_at, support_of, weakened
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
@@ -24,6 +27,8 @@ MOST_BYTES = 800
 UNKNOWN = "(git could not tell)"
 """In place of a path."""
 _SECONDS = 10.0
+_CONFIGURED_SECONDS = 5.0
+"""In which configurations are read; each takes a few at most."""
 _FLAGS = (
     *("-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative"),
     "--submodule=short",
@@ -40,6 +45,13 @@ class Lines:
     weakened: str = ""
     """A test that existed and that lines were taken from, that is weakened otherwise, such as by a
     mark to skip it, or that nobody could count; "": none."""
+    configured: str = ""
+    """A file that configures checks, and does so otherwise than before; "": none."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields of the same meaning of Changed."""
+        return {"most": self.most, "weakened": self.weakened, "configured": self.configured}
 
 
 def look(repository: Git, base: str, head: str) -> Lines:
@@ -48,16 +60,35 @@ def look(repository: Git, base: str, head: str) -> Lines:
         changes = trees.changed_paths(repository, base, head)
         text, others = patch.readable(repository, changes)
         counts = _counts(repository, base, head, text)
+        configured = _configured(repository, changes)
     except PodError as error:
         log.event("no-line-counts", reason=error.reason, message=error.message)
-        return Lines(weakened=UNKNOWN)
+        return Lines(weakened=UNKNOWN, configured=UNKNOWN)
     counted = [ChangedFile(shown_path(path), *lines) for path, lines in counts.items()]
     counted.sort(key=lambda file: -((file.added or 0) + (file.deleted or 0)))
     uncounted = (ChangedFile(shown_path(path)) for path, _ in others[:MOST_FILES])
     suspect = (c.path for c in changes if c.before and is_test(c.path) and _loses(c.path, counts))
     taken = next(suspect, None) or _weakened(repository, head, changes, {*text})
     most = _first(*counted, *uncounted)
-    return Lines(most, "" if taken is None else shown_path(taken))
+    return Lines(most, "" if taken is None else shown_path(taken), shown_path(configured))
+
+
+def _configured(repository: Git, changes: Sequence[trees.PathChange]) -> str:
+    """A file by which checks are configured otherwise than before, or the first for which there was
+    no time; "": none."""
+    named = [c for c in changes if settings_files.configures(os.fsdecode(c.path))]
+    until = time.monotonic() + _CONFIGURED_SECONDS
+    for change in named:
+        path = os.fsdecode(change.path)
+        if time.monotonic() > until:
+            return path
+        both = trees.both_contents(repository, [change], patch.MOST_BYTES)
+        if change.is_submodule or both is None:
+            return path
+        before, after = (of.get(path, b"") for of in both)
+        if settings_files.sets_something(path, before, after):
+            return path
+    return ""
 
 
 def _weakened(

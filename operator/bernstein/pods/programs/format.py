@@ -58,7 +58,7 @@ def run(config: FormatConfig) -> FormatResult:
     sha = commit_tree(repository, record.tree, [config.base], config.commit, config.sha)
     changed = trees.changed(repository, config.base, sha, config.protected)
     lines = line_counts.look(repository, config.base, sha)
-    changed = dataclasses.replace(changed, most=lines.most, weakened=lines.weakened)
+    changed = dataclasses.replace(changed, **lines.facts)
     # One that an earlier pod of this Job has pushed, or somebody else: it counts for nothing.
     repository.push(config.to, sha, repository.read_ref(config.to))
     log.event("formatted", work=config.sha, sha=sha)

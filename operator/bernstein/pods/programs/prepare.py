@@ -34,7 +34,7 @@ def run(config: PrepareConfig) -> PrepareResult:
     sha = _commit(repository, config, tip, merged.tree)
     changed = trees.changed(repository, tip, sha, config.protected)
     lines = line_counts.look(repository, tip, sha)
-    changed = replace(changed, most=lines.most, weakened=lines.weakened)
+    changed = replace(changed, **lines.facts)
     if sha != tip:
         repository.push(config.candidate, sha, repository.read_ref(config.candidate))
     log.event("prepared", base=tip, sha=sha)

@@ -158,7 +158,7 @@ class Checkpoints:
         paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
         facts = changed_from_paths(paths, self._config.protected)
         lines = self.objects.lines(self.commit)
-        return dataclasses.replace(facts, most=lines.most, weakened=lines.weakened)
+        return dataclasses.replace(facts, **lines.facts)
 
     def abort(self) -> None:
         """Tell the pusher that no final state will come."""

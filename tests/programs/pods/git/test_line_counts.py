@@ -138,7 +138,7 @@ def test_a_test_that_is_skipped_and_keeps_its_lines_is_named(
 def test_where_git_cannot_tell_no_file_is_named_and_tests_count_as_weakened(work: Work) -> None:
     found = line_counts.look(work.ours, work.base, "0" * 40)
 
-    assert found == line_counts.Lines((), line_counts.UNKNOWN)
+    assert found == line_counts.Lines((), line_counts.UNKNOWN, line_counts.UNKNOWN)
 
 
 def test_git_that_takes_too_long_is_not_waited_for(
@@ -147,3 +147,38 @@ def test_git_that_takes_too_long_is_not_waited_for(
     monkeypatch.setattr(line_counts, "_SECONDS", 0.0)
 
     assert work.counts({"a.py": b"1\n"}) == ()
+
+
+TOOLS = b"[project]\nname = 'a'\n[tool.ruff]\nline-length = 100\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "named"),
+    [
+        ({"pyproject.toml": TOOLS.replace(b"'a'", b"'b'"), "app.py": b"A = 1\n"}, ""),
+        ({"pyproject.toml": TOOLS.replace(b"100", b"900")}, "pyproject.toml"),
+        ({"pyproject.toml": TOOLS + b"["}, "pyproject.toml"),
+        ({}, "pyproject.toml"),
+        ({"pyproject.toml": TOOLS, "web/ruff.toml": b""}, ""),
+        ({"pyproject.toml": TOOLS, "web/ruff.toml": b"line-length = 9\n"}, "web/ruff.toml"),
+        ({"pyproject.toml": TOOLS, ".gitignore": b"*.py\n"}, ".gitignore"),
+        ({"pyproject.toml": TOOLS, "mypy.ini": b"\0" * 3_000_000}, "mypy.ini"),
+    ],
+)
+def test_a_file_that_configures_checks_otherwise_is_named(
+    work: Work, after: dict[str, bytes], named: str
+) -> None:
+    before = work.commit({"pyproject.toml": TOOLS})
+
+    assert work.look(after, before).configured == named
+
+
+def test_many_configurations_that_are_slow_to_read_are_not_all_read(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = ({"pyproject.toml": TOOLS.replace(b"'a'", name)} for name in (b"'b'", b"'c'"))
+    assert work.look(after, work.commit(before)).configured == ""
+
+    monkeypatch.setattr(line_counts, "_CONFIGURED_SECONDS", -1.0)
+
+    assert work.look(after, work.commit(before)).configured == "pyproject.toml"

@@ -249,6 +249,22 @@ def test_the_secret_scan_reads_added_content_only(origin: Origin, run: Inspect) 
     assert summary(run(base, Check("scan", "pii_scan"))) == {"scan": "Failed SecretFound"}
 
 
+def test_a_configuration_that_no_tool_can_read_fails_the_work_that_leaves_it(
+    origin: Origin, run: Inspect
+) -> None:
+    check = Check("lint_suppression", "lint_suppression")
+    base = origin.commit({"pyproject.toml": "[tool.ruff]\n", "old/ruff.toml": "["})
+    left = origin.commit({"pyproject.toml": "[tool.ruff\n", "web/x.json": "{"}, base, ref=REF)
+    (verdict,) = run(base, check).values()
+    assert (verdict.verdict, verdict.reason) == ("Failed", "ConfigurationBroken")
+    told = "pyproject.toml configures checks, and it is no TOML (at line 1)"
+    assert verdict.excerpt.splitlines()[:-1] == [told]
+
+    others = {"app.py": "A = 1\n", "old/ruff.toml": "[ ", "link/ruff.toml": "->["}
+    origin.commit(others, left, ref=REF)
+    assert summary(run(left, check)) == {"lint_suppression": "Passed"}, "it was so before"
+
+
 def test_a_scan_that_takes_too_long_hides_no_other_check(
     origin: Origin, run: Inspect, tmp_path: Path
 ) -> None:

@@ -121,11 +121,12 @@ OUTSIDE = {
         ({}, {"protected_by": None}),
         ({}, {"protected_by": "another list"}),
         ({}, {"tests_weakened": "tests/test_a.py"}),
+        ({}, {"checks_configured": "ruff.toml"}),
         ({}, {"checks": [OUTSIDE]}),
     ],
     ids=[
         *("role", "complexity", "protected path", "never compared", "another list", "tests"),
-        "other files",
+        *("configuration", "other files"),
     ],
 )
 def test_what_is_of_high_risk_is_asked_about(spec: dict[str, Any], work: dict[str, Any]) -> None:
