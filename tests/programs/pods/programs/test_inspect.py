@@ -260,7 +260,8 @@ def test_a_configuration_that_no_tool_can_read_fails_the_work_that_leaves_it(
     told = "pyproject.toml configures checks, and it is no TOML (at line 1)"
     assert verdict.excerpt.splitlines()[:-1] == [told]
 
-    others = {"app.py": "A = 1\n", "old/ruff.toml": "[ ", "link/ruff.toml": "->["}
+    others: dict[str, bytes | str | None] = {"app.py": "A = 1\n"}
+    others |= {"old/ruff.toml": "[ ", "link/ruff.toml": "->["}
     origin.commit(others, left, ref=REF)
     assert summary(run(left, check)) == {"lint_suppression": "Passed"}, "it was so before"
 
