@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
-from bernstein.kube.resource import JOBS, PODS
-from tests.control_plane.conftest import Tools
+from bernstein.kube.resource import JOBS, PODS, Object, Resource
+from tests.control_plane.conftest import Tools, eventually
 from tests.control_plane.controllers.kubelet import nothing, works
-from tests.control_plane.controllers.world import World, condition, stage
+from tests.control_plane.controllers.world import PATIENCE, World, condition, stage
 from tests.control_plane.objects import PLANS, TASKS
+
+QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
+TASKS_COUNTED = "count/tasks.bernstein.dev"
 
 
 async def test_a_cyclic_plan_is_stalled_and_starts_nothing(world: World) -> None:
@@ -159,3 +163,42 @@ async def test_a_task_without_a_plan_may_name_its_project(world: World) -> None:
     await world.task("one", projectRef="other")
     task = await world.task_in("one", "Closed")
     assert task["status"]["project"] == "other"
+
+
+async def test_a_plan_with_more_tasks_than_a_quota_has_room_for_says_so_and_then_goes_on(
+    world: World,
+) -> None:
+    await _counted(world)
+    await world.apply(QUOTAS, _room(world, "1"))
+    await world.until(QUOTAS, "bounds", lambda q: q["status"]["hard"] == {TASKS_COUNTED: "1"})
+    await world.project(gates={"enabled": False})
+    await world.start()
+    await world.plan("wide", [stage("a", "one", "two", "three")])
+    plan = await world.stalled(PLANS, "wide", "PodRejected")
+    told = condition(plan, "Stalled")["message"]
+    assert "exceeded quota: bounds" in told
+    assert "Remedy: Look at quota" in told
+    assert len(await world.all(TASKS)) <= 1
+    await world.apply(QUOTAS, _room(world, "3"))
+    await world.until(PLANS, "wide", lambda p: p["status"].get("phase") == "Succeeded")
+
+
+def _room(world: World, tasks: str) -> Object:
+    return {
+        "metadata": {"name": "bounds", "namespace": world.namespace},
+        "spec": {"hard": {TASKS_COUNTED: tasks}},
+    }
+
+
+async def _counted(world: World) -> None:
+    """Until Tasks are counted. A kind is learnt of within half a minute, and a quota that is older
+    is looked at again when it changes."""
+    rooms = itertools.count(10)
+
+    async def known() -> bool:
+        await world.apply(QUOTAS, _room(world, str(next(rooms))))
+        await asyncio.sleep(1)
+        quota = await world.get(QUOTAS, "bounds")
+        return TASKS_COUNTED in quota.get("status", {}).get("used", {})
+
+    await eventually(known, seconds=PATIENCE)
