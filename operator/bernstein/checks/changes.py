@@ -22,7 +22,8 @@ _DEPENDENCY_FILE = re.compile(
     r"|package\.json|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?"
     r"|go\.(mod|sum|work)|Cargo\.(toml|lock)|Gemfile(\.lock)?|.*\.gemspec|composer\.(json|lock)"
     r"|pom\.xml|build\.gradle(\.kts)?|gradle\.lockfile|libs\.versions\.toml"
-    r"|.*\.csproj|packages\.lock\.json|mix\.(exs|lock)|Package\.(swift|resolved)"
+    r"|.*\.csproj|packages\.lock\.json|mix\.(exs|lock)|Package\.(swift|resolved)",
+    re.IGNORECASE,
 )
 _DEPENDENCY_FOLDERS = {"requirements"}
 _SHOWN = 100
@@ -101,5 +102,6 @@ def _is_test(parts: list[str]) -> bool:
 
 
 def _is_dependency(parts: list[str]) -> bool:
-    listed = parts[-1].endswith((".txt", ".in")) and bool(_DEPENDENCY_FOLDERS & set(parts[:-1]))
+    above = {part.lower() for part in parts[:-1]}
+    listed = parts[-1].lower().endswith((".txt", ".in")) and bool(_DEPENDENCY_FOLDERS & above)
     return listed or _DEPENDENCY_FILE.fullmatch(parts[-1]) is not None

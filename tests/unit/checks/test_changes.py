@@ -32,6 +32,8 @@ def test_nothing_changed() -> None:
         ("requirements.txt", Changed(1, deps=True)),
         ("requirements-dev.lock", Changed(1, deps=True)),
         ("requirements/base.in", Changed(1, deps=True)),
+        ("Requirements.TXT", Changed(1, deps=True)),
+        ("Requirements/Base.IN", Changed(1, deps=True)),
         ("api/pyproject.toml", Changed(1, deps=True)),
         ("setup.py", Changed(1, python=True, deps=True)),
         ("uv.lock", Changed(1, deps=True)),

@@ -23,6 +23,9 @@ PROTECTED_PATHS = (
     *(".forgejo/workflows", ".circleci", ".buildkite", ".drone.yml", ".travis.yml"),
     *(".woodpecker", ".woodpecker.yml", "azure-pipelines.yml", "Jenkinsfile"),
     *(".claude", ".codex", ".gemini", ".cursor", ".mcp.json", "AGENTS.md", "CLAUDE.md"),
+    *("AGENTS.override.md", "CLAUDE.local.md", "GEMINI.md", ".agents", ".opencode"),
+    *("opencode.json", "opencode.jsonc", ".github/copilot-instructions.md", ".github/instructions"),
+    *(".vscode", ".devcontainer", ".husky", ".pre-commit-config.yaml"),
     *(".bernstein", "bernstein.yaml"),
 )
 """Without a list of the Project: what CI runs with its secrets, what steers the next agent, and
