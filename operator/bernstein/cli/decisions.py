@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Literal
 
 from bernstein.api.approvals.approval import APPROVE, AskedApproval
+from bernstein.api.meta import LONGEST_REASON
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.api.waiting import LONGEST_REASON
+from bernstein.cli import requests
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import called, find
@@ -36,9 +37,8 @@ _DONE = {"Approve": "approved", "Reject": "rejected", "Retry": "sent back", "Exp
 
 def check_reason(reason: str) -> None:
     """Raises CliError where it is none that a decision can have."""
-    if len(reason) > LONGEST_REASON:
-        message = f"a reason has at most {LONGEST_REASON} characters"
-        raise CliError("InvalidReason", message, "say why with --reason", INVALID)
+    if reason:
+        requests.check_reason(reason, LONGEST_REASON)
 
 
 async def decide(

@@ -18,6 +18,7 @@ from bernstein.kube.resource import JOBS
 from tests.control_plane.api.samples import largest
 from tests.control_plane.conftest import Tools
 from tests.control_plane.objects import KINDS, job, valid
+from tests.unit.docs.pages import ROOT
 
 INITIAL = {"Task": "Open", "AgentSession": "Starting", "Approval": "Pending"}
 WRITERS = dict.fromkeys(("Project", "Plan", "Task"), "admin") | dict.fromkeys(
@@ -175,6 +176,20 @@ def test_one_command_shows_objects_of_all_kinds(tools: Tools, chart: None) -> No
     listed = tools.kubectl("api-resources", "--categories=bernstein", "-o", "name").split()
 
     assert sorted(listed) == sorted(f"{r.plural}.{r.group}" for r in KINDS.values())
+
+
+def test_a_budget_with_cents_and_without_quotes_is_refused_as_the_page_says(
+    tools: Tools, chart: None
+) -> None:
+    plan = valid("Plan", "default", "cents")
+    plan["spec"]["budget"] = 4.5
+
+    refused = tools.run("kubectl", "apply", "--dry-run=server", "-f-", stdin=json.dumps(plan))
+
+    assert 'must be of type integer,string: "number"' in refused.stderr
+    assert (
+        'must be of type integer,string: "number"' in (ROOT / "docs/reference/plan.md").read_text()
+    )
 
 
 def test_a_refusal_reads_well_in_kubectl(tools: Tools, chart: None) -> None:

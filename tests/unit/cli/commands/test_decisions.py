@@ -21,8 +21,11 @@ BOTH = pytest.mark.parametrize("command", ["approve", "reject"])
 
 
 @BOTH
-def test_a_reason_that_is_too_long_ends_with_2(runner: CliRunner, command: str) -> None:
-    calls.ends_with_2(runner, command, "x", "--reason", "x" * 1025)
+@pytest.mark.parametrize("reason", ["x" * 1025, "one\ntwo", "a\x1b[2Jb", "a\u202eb"])
+def test_a_reason_that_is_no_line_or_too_long_ends_with_2(
+    runner: CliRunner, command: str, reason: str
+) -> None:
+    calls.ends_with_2(runner, command, "x", "--reason", reason)
 
 
 @BOTH
