@@ -172,6 +172,38 @@ def test_every_column_of_kubectl_get_is_there(tools: Tools, namespace: str, kind
     assert header == ["NAME", *(c.name.upper() for c in columns)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "conditions", "shown"),
+    [
+        ("Task", {"Verified": "SignalFailed", "Reconciling": "MaxAgents"}, "MaxAgents"),
+        ("Task", {"Succeeded": "GateFailed", "Stalled": "TaskFailed"}, "TaskFailed"),
+        ("Plan", {"Validated": "Valid", "Succeeded": "Cancelled"}, "Cancelled"),
+        ("Plan", {"Validated": "Valid", "Suspended": "BySpec"}, "BySpec"),
+        ("Approval", {"Succeeded": "SentBack"}, "SentBack"),
+    ],
+)
+async def test_kubectl_get_says_why_of_the_first_condition_that_there_is(
+    tools: Tools,
+    writer: Client,
+    operator: Client,
+    namespace: str,
+    kind: str,
+    conditions: dict[str, str],
+    shown: str,
+) -> None:
+    await writer.create(KINDS[kind], valid(kind, namespace))
+    since = {"status": "True", "message": "", "lastTransitionTime": "2030-01-01T00:00:00Z"}
+    said = [{"type": each, "reason": why, **since} for each, why in conditions.items()]
+    status = {
+        "status": {"conditions": said} | ({"state": INITIAL[kind]} if kind in INITIAL else {})
+    }
+    await operator.patch(KINDS[kind], "one", namespace, status, subresource="status")
+
+    table = tools.kubectl("get", KINDS[kind].plural, "-n", namespace)
+
+    assert shown in table.splitlines()[1].split()
+
+
 def test_one_command_shows_objects_of_all_kinds(tools: Tools, chart: None) -> None:
     listed = tools.kubectl("api-resources", "--categories=bernstein", "-o", "name").split()
 
