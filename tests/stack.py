@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -113,9 +114,20 @@ def install(stack: Stack, clock: Clock, settings: Sequence[str] = ()) -> None:
         *settings,
     ]
     options = [part for value in values for part in ("--set", value)]
+    options += ["--set-json", f"dns.peers={peers}"] if (peers := _dns_peers(stack)) else []
     command = ("helm", "upgrade", "--install", "bernstein", str(CHART), "--namespace", SYSTEM)
     with clock.measure("installing the chart"):
         stack.run(*command, "--create-namespace", "--wait", "--timeout", "3m", *options)
+
+
+def _dns_peers(stack: Stack) -> str:
+    """Where the cluster's DNS is, in JSON, if it is in no pod, as in the local cluster; else ""."""
+    which = ("-l", "kubernetes.io/service-name=kube-dns", "-o", "json")
+    found = json.loads(stack.kubectl("-n", "kube-system", "get", "endpointslices", *which))
+    endpoints = [end for each in found["items"] for end in each.get("endpoints") or ()]
+    addresses = {at for end in endpoints if "targetRef" not in end for at in end["addresses"]}
+    peers = [{"ipBlock": {"cidr": f"{address}/32"}} for address in sorted(addresses)]
+    return json.dumps(peers) if peers else ""
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
@@ -210,6 +211,14 @@ def _outside(ranges: tuple[tuple[int, int], ...]) -> str:
 
 
 LINE_PATTERN = _outside(NOT_IN_A_LINE)
+_NO_LINE = re.compile("[" + "".join(rf"\U{a:08x}-\U{b:08x}" for a, b in NOT_IN_A_LINE) + "]")
+
+
+def is_line(value: str) -> bool:
+    """Whether the API server takes it for one line, however long it is."""
+    return _NO_LINE.search(value) is None
+
+
 CopiedLine = Annotated[str, Field(min_length=1, max_length=300)]
 """A line that the operator copies: an older release may have taken what is refused today."""
 Line = Annotated[
@@ -217,6 +226,12 @@ Line = Annotated[
     # Not pydantic's: what an older release has stored must be read.
     Field(min_length=1, max_length=300, json_schema_extra={"pattern": LINE_PATTERN}),
 ]
+LONGEST_REASON = 1024
+Reasoning = Annotated[
+    str,
+    Field(min_length=1, max_length=LONGEST_REASON, json_schema_extra={"pattern": LINE_PATTERN}),
+]
+"""Why a person does something, in his own words: a line like any other, but a longer one."""
 MOST_AGENTS = 1000
 """That may work at the same time for a Project or a Plan."""
 Text = Annotated[str, Field(max_length=8192)]

@@ -33,7 +33,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.money import Dollars
 from bernstein.api.older import WithWaiting
-from bernstein.api.requests import Answers, PlanRequests, kept_until_answered
+from bernstein.api.requests import Answers, PlanRequests, answered_once, kept_until_answered
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
 from bernstein.api.vocabulary import FileScope
@@ -346,6 +346,7 @@ class Plan(Model):
         "json_schema_extra": cel(
             named(63),
             kept_until_answered(),
+            answered_once(),
             *only_stricter(),
             *immutable_spec_except(
                 *CHANGEABLE,

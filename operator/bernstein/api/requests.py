@@ -71,7 +71,8 @@ class Request(Model):
     }
 
     id: Annotated[str, Field(pattern=_ID, min_length=1, max_length=50)]
-    """Names the request in its object; chosen by who asks, and used once."""
+    """Names the request in its object; chosen by who asks, and used once: one that has an answer is
+    refused."""
     verb: Annotated[str, Field(max_length=32)]
     """What is asked for."""
     by: Annotated[str, Field(min_length=1, max_length=300)]
@@ -83,7 +84,8 @@ class Request(Model):
 class TaskRequest(Request):
     # Longer than a Plan's, with which a Plan hands its own on.
     id: Annotated[str, Field(pattern=_ID, min_length=1, max_length=63)]
-    """Names the request in its object; chosen by who asks, and used once."""
+    """Names the request in its object; chosen by who asks, and used once: one that has an answer is
+    refused."""
     verb: Annotated[str, Field(json_schema_extra={"enum": list(OF_A_TASK)})]
     """Retry: another round of attempts. Remerge: a merge that failed, again. Verify: its work is
     judged anew. Unclaim, Unblock: it is Open again. Kill: its session ends without a soft stop."""
@@ -125,6 +127,18 @@ PlanRequests = Annotated[
 Answers = Annotated[
     tuple[Answer, ...], Field(max_length=MOST_ANSWERS, json_schema_extra=list_map("id"))
 ]
+
+
+def answered_once() -> CelRule:
+    """Rule for the root of a kind: no request comes back under an id that has its answer."""
+    return rule(
+        "!has(self.spec.requests) || !has(oldSelf.status) || !has(oldSelf.status.requests) || "
+        "self.spec.requests.all(r, !oldSelf.status.requests.exists(a, a.id == r.id) || "
+        "(has(oldSelf.spec.requests) && oldSelf.spec.requests.exists(o, o.id == r.id)))",
+        "a request needs an id that has no answer in status.requests yet: choose another one",
+        fieldPath=".spec.requests",
+        reason="FieldValueForbidden",
+    )
 
 
 def kept_until_answered() -> CelRule:

@@ -31,7 +31,7 @@ from bernstein.api.meta import (
 from bernstein.api.money import SpendSource
 from bernstein.api.older import OLDER, QueueReason, WithWaiting
 from bernstein.api.plan import MAX_STAGES
-from bernstein.api.requests import Answers, TaskRequests, kept_until_answered
+from bernstein.api.requests import Answers, TaskRequests, answered_once, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import RejectedWork, Verification
@@ -273,7 +273,7 @@ class Task(Model):
     model_config = {
         **Model.model_config,
         "json_schema_extra": cel(
-            named(40), *cel_rules(TASK_MOVES, TASK_INITIAL), kept_until_answered()
+            named(40), *cel_rules(TASK_MOVES, TASK_INITIAL), kept_until_answered(), answered_once()
         ),
     }
 

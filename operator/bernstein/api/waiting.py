@@ -8,16 +8,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bernstein.api.meta import Model, UserName
+from bernstein.api.meta import Model, Reasoning, UserName
 
 BY_USER = "Cancelled by user"
-LONGEST_REASON = 1024
 LONGEST_MESSAGE = 4096
 """Of what is waited for; the same as a condition's."""
 
 
 class Cancel(Model):
-    reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)] = BY_USER
+    reason: Reasoning = BY_USER
     """Why, for people; kept with everything that ends by it."""
     by: UserName | None = Field(
         default=None,

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from bernstein.api.approvals.approval import APPROVE, AskedApproval
+from bernstein.api.meta import LONGEST_REASON
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.api.waiting import LONGEST_REASON
+from bernstein.cli import requests
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import called, find
@@ -36,15 +38,24 @@ _DONE = {"Approve": "approved", "Reject": "rejected", "Retry": "sent back", "Exp
 
 def check_reason(reason: str) -> None:
     """Raises CliError where it is none that a decision can have."""
-    if len(reason) > LONGEST_REASON:
-        message = f"a reason has at most {LONGEST_REASON} characters"
-        raise CliError("InvalidReason", message, "say why with --reason", INVALID)
+    if reason:
+        requests.check_reason(reason, LONGEST_REASON)
 
 
-async def decide(
-    cluster: Cluster, name: str, decision: Decision, reason: str
-) -> tuple[Plan | Task, AskedApproval]:
-    """Decides, and waits until the operator has acted; returns the subject and what it knows then.
+@dataclass(frozen=True)
+class Outcome:
+    """What has become of a question."""
+
+    subject: Plan | Task
+    asked: AskedApproval
+    """As the subject knows it."""
+    decision: Decision
+    already: bool
+    """It was decided so before, and nothing has changed."""
+
+
+async def decide(cluster: Cluster, name: str, decision: Decision, reason: str) -> Outcome:
+    """Decides, and waits until the operator has acted.
 
     Raises CliError where nothing is to be decided, or something else was decided first.
     """
@@ -52,13 +63,14 @@ async def decide(
     asked = subject.status.approval
     if asked is None or _is_over(subject, asked, decision):
         raise _nothing(subject, None)
-    if asked.decision is None:
+    already = asked.decision is not None
+    if not already:
         _check_bypass(subject, asked, decision, reason)
         await _write(cluster, subject, asked, decision, reason)
         subject, asked = await _acted_upon(cluster, subject, asked)
     if asked.decision not in (None, decision):
         raise _another(subject, asked, decision)
-    return subject, asked
+    return Outcome(subject, asked, decision, already)
 
 
 def _check_bypass(
@@ -80,11 +92,17 @@ def gate_says(subject: Plan | Task, asked: AskedApproval) -> str:
     return next((r.excerpt for r in results if r.name == asked.asks.gate), "")
 
 
-def told(subject: Plan | Task, asked: AskedApproval, decision: Decision) -> str:
+def told(outcome: Outcome) -> str:
     """What has become of it, in one sentence."""
+    subject, asked, decision = outcome.subject, outcome.asked, outcome.decision
     if asked.decision is None:
         return f"{called(subject)}: it is decided; the operator has not acted on it yet"
     by = f" by {line(asked.by, 300)}" if asked.by else ""
+    if outcome.already:
+        what = _DONE[decision]
+        if asked.asks.gate is not None and decision == APPROVE:
+            what = f"let go on without gate '{asked.asks.gate}'"
+        return f"{called(subject)} was {what}{by} already: nothing changed{_next(subject)}"
     if asked.asks.gate is not None and decision == APPROVE:
         gate = f"gate '{asked.asks.gate}' is bypassed"
         return f"{called(subject)}: {gate}{by}; it is judged on without that{_next(subject)}"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from bernstein.api.meta import is_line
 from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import KILL, MOST_REQUESTS, Answer, Request
@@ -63,10 +64,10 @@ class UnknownUserError(CliError):
         )
 
 
-def check_reason(reason: str) -> None:
-    """Raises CliError where it is none that a request can have."""
-    if not 1 <= len(reason) <= LONGEST_REQUEST_REASON or reason != line(reason, len(reason)):
-        message = f"a reason is one line of 1 to {LONGEST_REQUEST_REASON} characters"
+def check_reason(reason: str, longest: int = LONGEST_REQUEST_REASON) -> None:
+    """Raises CliError where it is none that a request can have, or what else takes `longest`."""
+    if not 1 <= len(reason) <= longest or not is_line(reason):
+        message = f"a reason is one line of 1 to {longest} characters, all of them visible"
         raise CliError("InvalidReason", message, "say why with --reason", INVALID)
 
 

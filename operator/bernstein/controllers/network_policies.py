@@ -1,8 +1,8 @@
 """NetworkPolicies of a Project: what its pods may connect to, and that nothing connects to them.
 
 They name pods by the labels of our Jobs, and take effect where the cluster's network enforces
-them. A NetworkPolicy cannot name hosts: "the git server" is the port of its address, unless the
-Project says where it is.
+them. Names are looked up where the operator is told that the cluster's DNS is. A NetworkPolicy
+cannot name hosts: "the git server" is the port of its address, unless the Project says where it is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
     network = project.spec.network
     if network.policy == "Unmanaged":
         return []
-    git = [_dns(), *_git(project)]
+    git = [_dns(settings), *_git(project)]
     # Without models nobody asks any, and not every Project formats; what an older release has made
     # stays as it is.
     ours = (
@@ -80,8 +80,13 @@ def _policy(project: Project, pods: str, jobs: tuple[str, ...], rules: Object) -
     }
 
 
-def _dns() -> Object:
-    return {"ports": [_port(p, protocol) for p in _DNS_PORTS for protocol in ("UDP", "TCP")]}
+def _dns(settings: OperatorSettings) -> Object:
+    """Names, of the cluster's own servers alone: any other that answers on these ports takes what
+    it is asked as data."""
+    return {
+        "to": [peer.dump() for peer in settings.dns],
+        "ports": [_port(p, protocol) for p in _DNS_PORTS for protocol in ("UDP", "TCP")],
+    }
 
 
 def _git(project: Project) -> list[Object]:

@@ -32,7 +32,10 @@ def _way_to_git(network: Network) -> str:
     if network.policy == "Unmanaged":
         return f"{check} that your own NetworkPolicies let its pods reach it."
     if network.agents is not None:
-        return f"{check} that pods may reach it (network.git)."
+        reach = (
+            "that pods may reach it (network.git) and the cluster's DNS (dns.peers of the chart)"
+        )
+        return f"{check} {reach}."
     return policy(Reason.REPOSITORY_UNREACHABLE).remedy
 
 

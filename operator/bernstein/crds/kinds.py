@@ -31,6 +31,17 @@ def _condition(kind: str, field: str = "status") -> str:
     return f'.status.conditions[?(@.type=="{kind}")].{field}'
 
 
+def _why(*kinds: str) -> Column:
+    """The column Reason: that of the first of these conditions that there is.
+
+    A path has no "or". What stands in brackets with commas between is looked up in turn, and the
+    first that is found is shown; the space before it lets filters be read there.
+    """
+    in_turn = ",".join(f' ?(@.type=="{kind}")' for kind in kinds)
+    return Column("Reason", f".status.conditions[{in_turn}].reason")
+
+
+_PROGRESS = (ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.SUCCEEDED)
 AGE = Column("Age", ".metadata.creationTimestamp", "date")
 
 
@@ -71,10 +82,10 @@ KINDS = (
             Column("Phase", ".status.phase"),
             Column("Closed", ".status.counts.closed", "integer"),
             Column("Total", ".status.counts.total", "integer"),
-            Column("Failed", ".status.counts.failed", "integer"),
-            Column("Reason", ".status.waiting.reason"),
+            _why(*_PROGRESS, ConditionType.SUSPENDED),
             Column("Cost", ".status.spendUsd"),
             AGE,
+            Column("Failed", ".status.counts.failed", "integer", wide=True),
             Column("Stage", ".status.currentStage", wide=True),
             Column("Running", ".status.counts.running", "integer", wide=True),
             Column("Until", ".status.waiting.until", wide=True),
@@ -90,11 +101,11 @@ KINDS = (
         "btask",
         (
             Column("State", ".status.state"),
-            Column("Attempts", ".status.attempt", "integer"),
-            Column("Reason", ".status.waiting.reason"),
-            Column("Verified", _condition(ConditionType.VERIFIED)),
+            Column("Tries", ".status.attempt", "integer"),
+            _why(*_PROGRESS),
             Column("Cost", ".status.spendUsd"),
             AGE,
+            Column("Verified", _condition(ConditionType.VERIFIED), wide=True),
             Column("Delivery", ".status.delivery.state", wide=True),
             Column("Role", ".spec.role", wide=True),
             Column("Agent", ".spec.cli", wide=True),
@@ -131,9 +142,10 @@ KINDS = (
         "bappr",
         (
             Column("State", ".status.state"),
-            Column("Reason", ".status.shown.because[0]"),
-            Column("Cost", ".status.shown.costUsd"),
+            _why(*_PROGRESS),
             AGE,
+            Column("Because", ".status.shown.because[0]", wide=True),
+            Column("Cost", ".status.shown.costUsd", wide=True),
             Column("Kind", ".spec.subject.kind", wide=True),
             Column("Subject", ".spec.subject.name", wide=True),
             Column("Decision", ".spec.decision", wide=True),

@@ -18,6 +18,7 @@ from bernstein.kube.resource import JOBS
 from tests.control_plane.api.samples import largest
 from tests.control_plane.conftest import Tools
 from tests.control_plane.objects import KINDS, job, valid
+from tests.unit.docs.pages import ROOT
 
 INITIAL = {"Task": "Open", "AgentSession": "Starting", "Approval": "Pending"}
 WRITERS = dict.fromkeys(("Project", "Plan", "Task"), "admin") | dict.fromkeys(
@@ -171,10 +172,56 @@ def test_every_column_of_kubectl_get_is_there(tools: Tools, namespace: str, kind
     assert header == ["NAME", *(c.name.upper() for c in columns)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "conditions", "shown"),
+    [
+        ("Task", {"Verified": "SignalFailed", "Reconciling": "MaxAgents"}, "MaxAgents"),
+        ("Task", {"Succeeded": "GateFailed", "Stalled": "TaskFailed"}, "TaskFailed"),
+        ("Plan", {"Validated": "Valid", "Succeeded": "Cancelled"}, "Cancelled"),
+        ("Plan", {"Validated": "Valid", "Suspended": "BySpec"}, "BySpec"),
+        ("Approval", {"Succeeded": "SentBack"}, "SentBack"),
+    ],
+)
+async def test_kubectl_get_says_why_of_the_first_condition_that_there_is(
+    tools: Tools,
+    writer: Client,
+    operator: Client,
+    namespace: str,
+    kind: str,
+    conditions: dict[str, str],
+    shown: str,
+) -> None:
+    await writer.create(KINDS[kind], valid(kind, namespace))
+    since = {"status": "True", "message": "", "lastTransitionTime": "2030-01-01T00:00:00Z"}
+    said = [{"type": each, "reason": why, **since} for each, why in conditions.items()]
+    status = {
+        "status": {"conditions": said} | ({"state": INITIAL[kind]} if kind in INITIAL else {})
+    }
+    await operator.patch(KINDS[kind], "one", namespace, status, subresource="status")
+
+    table = tools.kubectl("get", KINDS[kind].plural, "-n", namespace)
+
+    assert shown in table.splitlines()[1].split()
+
+
 def test_one_command_shows_objects_of_all_kinds(tools: Tools, chart: None) -> None:
     listed = tools.kubectl("api-resources", "--categories=bernstein", "-o", "name").split()
 
     assert sorted(listed) == sorted(f"{r.plural}.{r.group}" for r in KINDS.values())
+
+
+def test_a_budget_with_cents_and_without_quotes_is_refused_as_the_page_says(
+    tools: Tools, chart: None
+) -> None:
+    plan = valid("Plan", "default", "cents")
+    plan["spec"]["budget"] = 4.5
+
+    refused = tools.run("kubectl", "apply", "--dry-run=server", "-f-", stdin=json.dumps(plan))
+
+    assert 'must be of type integer,string: "number"' in refused.stderr
+    assert (
+        'must be of type integer,string: "number"' in (ROOT / "docs/reference/plan.md").read_text()
+    )
 
 
 def test_a_refusal_reads_well_in_kubectl(tools: Tools, chart: None) -> None:

@@ -69,6 +69,23 @@ async def test_a_request_stays_until_it_is_answered(
 
 
 @BOTH
+async def test_an_id_that_was_answered_is_not_used_again(
+    admin: Client, operator: Client, namespace: str, user: str, kind: str
+) -> None:
+    """Nobody would look at it: it has its answer."""
+    await admin.create(KINDS[kind], valid(kind, namespace))
+    await admin.patch(KINDS[kind], "one", namespace, asks(request(user)))
+    answered = {"status": {"requests": [{"id": "r-1", **ANSWER}]}}
+    await operator.patch(KINDS[kind], "one", namespace, answered, subresource="status")
+
+    await admin.patch(KINDS[kind], "one", namespace, asks(request(user), request(user, 2)))
+    await admin.patch(KINDS[kind], "one", namespace, asks(request(user, 2)))
+    for again in (request(user), request(user) | {"reason": "another reason"}):
+        with pytest.raises(Invalid, match=r"has no answer in status\.requests yet"):
+            await admin.patch(KINDS[kind], "one", namespace, asks(again, request(user, 2)))
+
+
+@BOTH
 async def test_there_are_at_most_twenty_and_only_known_verbs(
     admin: Client, namespace: str, user: str, kind: str
 ) -> None:

@@ -15,6 +15,7 @@ import yaml
 from bernstein import crds
 from bernstein.cli.commands.doctor.installation import POLICY_NAMES
 from bernstein.controllers.__main__ import arguments as operator_arguments
+from bernstein.controllers.settings import CLUSTER_DNS
 from bernstein.server import settings
 from tests.background import wait_for
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
@@ -138,6 +139,9 @@ def test_the_api_server_takes_all_that_is_rendered(
         ("networkPolicy.ingressFrom[0].namespaceSelector.matchLabels.a=1", "want string"),
         ("networkPolicy.ingressFrom[0].ipBlock.except={192.0.2.0/25}", "missing property 'cidr'"),
         ("networkPolicy.ingressFrom[0].ipBlock.cidr=anywhere", "does not match pattern"),
+        ("dns.peers={anywhere}", "got string, want object"),
+        ("dns.peers[0].podSelector.matchExpressions[0].key=a", "not allowed"),
+        ("dns.peers[0].ipBlock.except={192.0.2.0/25}", "missing property 'cidr'"),
     ],
 )
 def test_a_value_that_makes_no_sense_is_refused_in_clear_words(
@@ -227,8 +231,33 @@ def test_the_operator_understands_its_arguments(
 
     assert read.http_port == container["ports"][0]["containerPort"]
     assert read.lease_name == "bernstein-operator"
+    assert read.dns_peers == CLUSTER_DNS
     mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
     assert str(read.callback_ca.parent) in mounts
+
+
+def test_the_operator_is_told_where_the_clusters_dns_is(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = '[{"ipBlock": {"cidr": "169.254.20.10/32"}}]'
+    deployment = _deployment(tools, "operator", "--set-json", f"dns.peers={node}")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    monkeypatch.setattr("sys.argv", ["operator", *container["args"]])
+
+    (peer,) = operator_arguments().dns_peers
+
+    assert peer.dump() == {"ipBlock": {"cidr": "169.254.20.10/32"}}
+
+
+@pytest.mark.parametrize("peers", ["[]", "[{}]", '[{"podSelector": {"matchLabels": {}}}]'])
+def test_dns_that_is_nowhere_is_refused(tools: Tools, peers: str) -> None:
+    """A NetworkPolicy would take it for everywhere."""
+    value = ("--set-json", f"dns.peers={peers}")
+
+    refused = tools.run("helm", "template", "bernstein", str(CHART), *value)
+
+    assert refused.returncode != 0
+    assert "got 0, want 1" in refused.stderr
 
 
 @pytest.mark.parametrize("component", ["operator", "server"])

@@ -106,10 +106,13 @@ async def test_one_approves_in_ones_own_name_and_may_repeat_it(
         bernstein("approve", "one"), acted(admin, operator, namespace, "Done")
     )
     again = await bernstein("approve", "one", "--json")
+    plainly = await bernstein("approve", "one")
 
     assert spec == spec | {"decision": "Approve", "decidedBy": user}
     assert f"Task 'one' is approved by {user}" in first.out
     assert (again.code, again.json["id"], again.json["status"]) == (0, "one", "done")
+    assert plainly.code == 0
+    assert f"Task 'one' was approved by {user} already: nothing changed" in plainly.out
 
 
 async def test_another_decision_than_the_first_ends_with_1(

@@ -12,10 +12,11 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli import decisions
 from bernstein.cli.cluster import Cluster
-from bernstein.cli.decisions import decide
+from bernstein.cli.decisions import Decision, decide
 from bernstein.cli.errors import CliError
 from bernstein.kube.client import Client
 from bernstein.resources import APPROVALS, PLANS, TASKS
+from tests.unit.cli.scenes import known_as
 from tests.unit.core import objects
 from tests.unit.core.approvals import bypasses
 from tests.unit.core.approvals.asked import ANN, DIGEST
@@ -108,7 +109,47 @@ async def test_a_bypass_is_told_although_something_else_is_asked_by_then(
     monkeypatch.setattr(decisions, "again", found)
     monkeypatch.setattr(decisions, "_write", written)
 
-    subject, asked = await decide(Cluster(client, "team"), "work", "Approve", "wrong here")
+    outcome = await decide(Cluster(client, "team"), "work", "Approve", "wrong here")
 
-    told = decisions.told(subject, asked, "Approve")
+    told = decisions.told(outcome)
     assert told.startswith(f"Task 'work': gate 'gate_a' is bypassed by {ANN}")
+
+
+@pytest.mark.parametrize(
+    ("decision", "state", "told"),
+    [
+        ("Approve", TaskState.DONE, f"was approved by {ANN} already: nothing changed (done)"),
+        ("Approve", TaskState.CLOSED, f"was approved by {ANN} already: nothing changed (closed)"),
+        ("Reject", TaskState.CANCELLED, f"was rejected by {ANN} already: nothing changed"),
+        ("Retry", TaskState.FAILED, f"was sent back by {ANN} already: nothing changed"),
+    ],
+)
+async def test_the_same_decision_again_says_so_and_writes_nothing(
+    api: ApiServer, client: Client, decision: Decision, state: TaskState, told: str
+) -> None:
+    decided = ASKED.model_copy(update={"decision": decision, "by": ANN})
+    again = objects.task(status=objects.status(state, approval=decided))
+    api.put(TASKS, "work", "team", **again.dump())
+
+    outcome = await decide(Cluster(client, "team"), "work", decision, "another reason")
+
+    assert told in decisions.told(outcome)
+    assert {call.verb for call in api.calls} == {"GET"}
+
+
+async def test_whoever_repeats_it_before_the_operator_has_acted_writes_no_second_decision(
+    api: ApiServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisions, "_SECONDS", 0.0)
+    known_as(api, ANN)
+    api.put(TASKS, "work", "team", **task().dump())
+    made = {"subject": {"kind": "Task", "name": "work", "uid": "uid"}, "asks": ASKED.asks.dump()}
+    api.put(APPROVALS, ASKED.name, "team", spec=made)
+
+    for _ in range(2):
+        outcome = await decide(Cluster(client, "team"), "work", "Approve", "")
+
+        assert "it is decided; the operator has not acted on it yet" in decisions.told(outcome)
+    assert api.names(APPROVALS) == [ASKED.name]
+    spec = api.get(APPROVALS, ASKED.name, "team")["spec"]
+    assert (spec["decision"], spec["decidedBy"]) == ("Approve", ANN)

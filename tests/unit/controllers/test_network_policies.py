@@ -10,17 +10,19 @@ import pytest
 
 from bernstein.api.project import Project
 from bernstein.controllers.network_policies import build
+from bernstein.controllers.settings import CLUSTER_DNS, peers
 from bernstein.core import labels
 from tests.unit.controllers.jobs.built import FULL_SETTINGS, PLAIN_SETTINGS, jobs
 from tests.unit.core import objects
 
 DNS = {
+    "to": [peer.dump() for peer in CLUSTER_DNS],
     "ports": [
         {"port": 53, "protocol": "UDP"},
         {"port": 53, "protocol": "TCP"},
         {"port": 5353, "protocol": "UDP"},
         {"port": 5353, "protocol": "TCP"},
-    ]
+    ],
 }
 HTTPS = {"ports": [{"port": 443, "protocol": "TCP"}]}
 IN_CLUSTER = {
@@ -194,3 +196,44 @@ def test_two_projects_of_a_namespace_have_policies_of_their_own() -> None:
 
     assert named(objects.project("a")).isdisjoint(named(objects.project("a-git")))
     assert all(len(name) <= 63 for name in named(objects.project("x" * 63)))
+
+
+def test_names_are_asked_of_the_clusters_own_dns_and_of_no_other_server() -> None:
+    """Any server that answers on port 53 takes what it is asked as data."""
+    found = limits(agents=[], checks=[INDEX])
+
+    for spec in found.values():
+        rules = [rule for rule in spec["egress"] if rule.get("ports") == DNS["ports"]]
+        (asks,) = rules
+        assert asks["to"] == [
+            {
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+                "podSelector": {"matchLabels": labels_},
+            }
+            for namespace, labels_ in (
+                ("kube-system", {"k8s-app": "kube-dns"}),
+                ("openshift-dns", {"dns.operator.openshift.io/daemonset-dns": "default"}),
+            )
+        ]
+
+
+def test_dns_is_where_the_operator_is_told_that_it_is() -> None:
+    local = peers('[{"ipBlock": {"cidr": "169.254.20.10/32"}}]')
+
+    found = limits(replace(PLAIN_SETTINGS, dns=local), agents=[])
+
+    for spec in found.values():
+        assert spec["egress"][0]["to"] == [{"ipBlock": {"cidr": "169.254.20.10/32"}}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{}", "[]", "[1]", '"anywhere"'),
+        '[{"podSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}]',
+        '[{"ipBlock": {"cidr": "192.0.2.0/24", "excpt": ["192.0.2.1/32"]}}]',
+    ],
+)
+def test_what_is_no_list_of_peers_is_refused_and_never_taken_for_everywhere(text: str) -> None:
+    with pytest.raises(ValueError, match="peer"):
+        peers(text)

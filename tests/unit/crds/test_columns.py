@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from bernstein import crds
+from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.meta import Model
+from bernstein.api.plan import Plan
 from bernstein.api.states import SessionState, TaskState
+from bernstein.api.task import Task
 from bernstein.core import progress
 from bernstein.core.sessions import reading
 from tests.unit.core import objects
@@ -21,9 +25,24 @@ def shown(obj: Model) -> object:
     (kind,) = (kind for kind in crds.KINDS if isinstance(obj, kind.model))
     (column,) = (column for column in kind.columns if column.name == "Reason")
     found: Any = obj.dump()
-    for part in column.path.removeprefix(".").split("."):
-        found = found.get(part) if isinstance(found, dict) else None
-    return found
+    if column.path == ".status.reason":
+        return found["status"].get("reason")
+    kinds = re.findall(r'@\.type=="([A-Za-z]+)"', column.path)
+    in_turn = ",".join(f' ?(@.type=="{kind}")' for kind in kinds)
+    assert column.path == f".status.conditions[{in_turn}].reason"
+    said = {each["type"]: each["reason"] for each in found["status"].get("conditions", ())}
+    return next((said[kind] for kind in kinds if kind in said), None)
+
+
+def told_task(state: TaskState, **status: Any) -> Task:
+    task = objects.task(status=objects.status(state, **status))
+    return task.model_copy(update={"status": progress.of_task(task, task.status, NOW)})
+
+
+def told_plan(**status: Any) -> Plan:
+    plan = objects.plan()
+    told = progress.of_plan(plan, plan.status.model_copy(update=status), NOW)
+    return plan.model_copy(update={"status": told})
 
 
 @pytest.mark.parametrize(
@@ -39,19 +58,32 @@ def test_the_reason_of_a_task_and_a_plan_says_why_it_waits_stalls_or_failed(
     state: TaskState, reason: str, needs_person: bool
 ) -> None:
     waiting = waits(reason, "as it is", needs_person=needs_person)
-    task = objects.task(status=objects.status(state, waiting=waiting))
-    plan = objects.plan()
-    status = plan.status.model_copy(update={"waiting": waiting})
 
-    assert shown(task) == reason
-    told = progress.of_plan(plan, status, NOW)
-    assert shown(plan.model_copy(update={"status": told})) == reason
+    assert shown(told_task(state, waiting=waiting)) == reason
+    assert shown(told_plan(waiting=waiting)) == reason
 
 
-def test_the_reason_of_what_is_at_work_is_empty() -> None:
-    assert shown(objects.task(status=objects.with_session(TaskState.IN_PROGRESS))) is None
-    assert shown(objects.plan()) is None
+@pytest.mark.parametrize(
+    ("decision", "reason"),
+    [(None, "Cancelled"), ("Reject", "Rejected"), ("Expired", "ApprovalExpired")],
+)
+def test_the_reason_of_what_was_cancelled_says_why(decision: str | None, reason: str) -> None:
+    asked = {"name": "a", "asks": {"digest": "d"}, "since": NOW, "decision": decision, "by": "ann"}
+    approval = AskedApproval.model_validate(asked) if decision else None
+
+    assert shown(told_task(TaskState.CANCELLED, approval=approval)) == reason
+    assert shown(told_plan(phase="Cancelled", ended_at=NOW, approval=approval)) == reason
+
+
+def test_the_reason_of_what_is_at_work_says_what_is_done() -> None:
+    assert shown(told_task(TaskState.IN_PROGRESS)) == "InProgress"
+    assert shown(told_plan(phase="Running")) == "Running"
+    assert shown(told_task(TaskState.CLOSED)) == "Closed"
     assert shown(objects.session(state=SessionState.WORKING)) is None
+
+
+def test_nothing_is_said_of_what_nobody_has_looked_at() -> None:
+    assert shown(objects.task()) is None
 
 
 @pytest.mark.parametrize(

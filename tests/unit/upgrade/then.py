@@ -60,8 +60,8 @@ def session_then(obj: dict[str, Any]) -> dict[str, Any]:
 
 
 def policies_then(policies: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The NetworkPolicies that the older code made: it let others connect to its pods, and tried no
-    Project."""
+    """The NetworkPolicies that the older code made: it let others connect to its pods, tried no
+    Project, and looked up names anywhere."""
     return [_about_then(p) for p in policies if p["spec"]["policyTypes"] == ["Egress"]]
 
 
@@ -71,7 +71,9 @@ def _about_then(policy: dict[str, Any]) -> dict[str, Any]:
     (jobs,) = spec["podSelector"]["matchExpressions"]
     known = jobs | {"values": [job for job in jobs["values"] if job != PROBE]}
     selector = spec["podSelector"] | {"matchExpressions": [known]}
-    return policy | {"spec": spec | {"podSelector": selector}}
+    dns, *others = spec["egress"]
+    egress = [{"ports": dns["ports"]}, *others]
+    return policy | {"spec": spec | {"podSelector": selector, "egress": egress}}
 
 
 def ref_then(ref: str) -> str:

@@ -15,6 +15,7 @@ from bernstein.api.meta import (
     Model,
     Money,
     ObjectName,
+    Reasoning,
     Sha,
     UserName,
     cel,
@@ -126,8 +127,8 @@ class ApprovalSpec(Model):
     decided_by: UserName | None = Field(
         default=None, description="Who decides: the user's own name, as the API server knows it."
     )
-    reason: Annotated[str, Field(min_length=1, max_length=1024)] | None = None
-    """Why, for people and for the next attempt."""
+    reason: Reasoning | None = None
+    """Why, in one line, for people and for the next attempt."""
 
 
 class ApprovalState(StrEnum):

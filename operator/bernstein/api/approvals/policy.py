@@ -51,7 +51,9 @@ class ApprovalPolicy(Model):
         "those whose estimate is above aboveUsd, or is not known.",
     )
     above_usd: Dollars | None = Field(
-        default=None, description="US dollars: 5, '5.50' or '$5.50'. For plan: AboveCost."
+        default=None,
+        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes. For "
+        "plan: AboveCost.",
     )
     result: Literal["Never", "HighRisk", "Always"] = Field(
         default="Never",

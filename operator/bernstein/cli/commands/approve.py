@@ -42,10 +42,11 @@ async def decided(
     """Decides, and shows what has become of it."""
     decisions.check_reason(reason)
     async with connected(settings) as cluster:
-        subject, asked = await decisions.decide(cluster, name, decision, reason)
+        outcome = await decisions.decide(cluster, name, decision, reason)
+    subject = outcome.subject
     if terminal.json:
         terminal.answer(plan_record(subject) if isinstance(subject, Plan) else task_record(subject))
         return
-    terminal.say(decisions.told(subject, asked, decision))
-    for row in text(decisions.gate_says(subject, asked), _EXCERPT).splitlines():
+    terminal.say(decisions.told(outcome))
+    for row in text(decisions.gate_says(subject, outcome.asked), _EXCERPT).splitlines():
         terminal.quote(f"    {row}", "dim")

@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
+from bernstein.api.meta import LONGEST_REASON
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.api.waiting import BY_USER, LONGEST_REASON
+from bernstein.api.waiting import BY_USER
 from bernstein.cli import kept_work
 from bernstein.cli.cluster import Cluster, connected
-from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import Subject, find
 from bernstein.cli.output.terminal import Terminal, run_command
-from bernstein.cli.requests import UnknownUserError, user_name
+from bernstein.cli.requests import UnknownUserError, check_reason, user_name
 from bernstein.cli.settings import CliSettings
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.serializers import Document, plan_record, task_record, task_status
@@ -54,9 +54,7 @@ def cancel(
 
 
 async def _cancel(terminal: Terminal, settings: CliSettings, name: str, reason: str) -> None:
-    if not 1 <= len(reason.strip()) <= LONGEST_REASON:
-        message = f"a reason has 1 to {LONGEST_REASON} characters"
-        raise CliError("InvalidReason", message, "say why with --reason", INVALID)
+    check_reason(reason.strip(), LONGEST_REASON)
     async with connected(settings) as cluster:
         subject = await _find(cluster, name)
         kind = subject.resource.kind.lower()

@@ -69,7 +69,8 @@ async def _pending(
     for each in listed:
         if each not in waiting:
             about = each.spec.subject
-            terminal.say(f"{about.kind} '{about.name}' was rejected just now")
+            what = "sent back" if each.spec.decision == RETRY else "rejected"
+            terminal.say(f"{about.kind} '{about.name}' was {what} just now")
 
 
 def is_pending(approval: Approval) -> bool:

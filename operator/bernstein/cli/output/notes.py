@@ -11,6 +11,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting
+from bernstein.core.owners import plan_of
 from bernstein.core.reasons import Retry, policy
 from bernstein.core.sanitise import ELLIPSIS, line, ordinal, quoted, text
 from bernstein.core.serializers import plan_standing, task_status
@@ -73,7 +74,12 @@ def ending(plan: Plan) -> tuple[str, str]:
     if plan.status.waiting is None or not is_stalled(plan.status):
         return parted(text(message, _LONGEST))[0], ""
     message, remedy = explanation(plan.status.waiting)
-    return labelled(reason, message), remedy.replace("bplan NAME`", f"bplan {plan.metadata.name}`")
+    return labelled(reason, message), _naming(plan.metadata.name, remedy)
+
+
+def _naming(plan: str, remedy: str) -> str:
+    """The remedy with the Plan's own name in its command."""
+    return remedy.replace("bplan NAME`", f"bplan {plan}`")
 
 
 def labelled(reason: str, message: str) -> str:
@@ -145,7 +151,9 @@ def explanation(waiting: Waiting, task: Task | None = None) -> tuple[str, str]:
     is one."""
     message, remedy = parted(text(waiting.message, _LONGEST))
     message = with_words(message, waiting.reason, task)
-    return message, policy(waiting.reason).remedy if remedy is None else remedy
+    remedy = policy(waiting.reason).remedy if remedy is None else remedy
+    plan = plan_of(task) if task is not None else None
+    return message, remedy if plan is None else _naming(plan.name, remedy)
 
 
 def shortened(words: str, limit: int) -> str:

@@ -12,7 +12,7 @@ from bernstein.api.approvals.approval import ApprovalState, ApprovalStatus
 from bernstein.controllers.approvals.watches import watches
 from bernstein.controllers.snapshots import approval_snapshot
 from bernstein.controllers.wiring import KindController, Watch
-from bernstein.core.approvals.decide import ApprovalSnapshot, status_of
+from bernstein.core.approvals.decide import SENT_BACK, ApprovalSnapshot, status_of
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key, Object
@@ -24,7 +24,7 @@ log = logging.logger(__name__)
 _WORDS = {
     ApprovalState.PENDING: "a person has yet to decide",
     ApprovalState.APPROVED: "it was approved",
-    ApprovalState.REJECTED: "it was rejected or sent back",
+    ApprovalState.REJECTED: "it was rejected",
     ApprovalState.EXPIRED: "nobody has decided in time: it is rejected",
     ApprovalState.VOID: "what it was about has changed or ended",
 }
@@ -64,4 +64,6 @@ class ApprovalController(KindController):
             before=approval.status.state,
             after=state,
         )
-        self._writer.events.record(obj, reason=str(state), message=_WORDS[state], action="Decide")
+        sent_back = any(condition.reason == SENT_BACK for condition in new.conditions)
+        words = "it was sent back" if sent_back else _WORDS[state]
+        self._writer.events.record(obj, reason=str(state), message=words, action="Decide")

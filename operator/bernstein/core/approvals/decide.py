@@ -17,6 +17,7 @@ from datetime import datetime
 from bernstein.api.approvals.approval import (
     APPROVE,
     MOST_SHOWN,
+    RETRY,
     Approval,
     ApprovalState,
     ApprovalStatus,
@@ -34,6 +35,8 @@ from bernstein.core.conditions import Truth, drop, put
 from bernstein.core.sanitise import line
 
 _S = ApprovalState
+SENT_BACK = "SentBack"
+"""Reason of `Succeeded` where the state is Rejected, and the work is to be done once more."""
 _TITLE = 120
 
 
@@ -60,7 +63,7 @@ def status_of(snapshot: ApprovalSnapshot, now: datetime) -> ApprovalStatus:
         "expires_at": asked.until if asked is not None else before.expires_at,
         "ended_at": None if state is _S.PENDING else before.ended_at or now,
     }
-    return _told(before.model_copy(update=update), approval, now)
+    return _told(before.model_copy(update=update), approval, asked, now)
 
 
 def _asked(snapshot: ApprovalSnapshot) -> AskedApproval | None:
@@ -97,7 +100,9 @@ def _state(
     return _S.APPROVED if asked.decision == APPROVE else _S.REJECTED
 
 
-def _told(status: ApprovalStatus, approval: Approval, now: datetime) -> ApprovalStatus:
+def _told(
+    status: ApprovalStatus, approval: Approval, asked: AskedApproval | None, now: datetime
+) -> ApprovalStatus:
     """With its conditions: at work while a person has yet to decide, and then over."""
     if status.state is _S.PENDING:
         kind, other = ConditionType.RECONCILING, ConditionType.SUCCEEDED
@@ -107,7 +112,7 @@ def _told(status: ApprovalStatus, approval: Approval, now: datetime) -> Approval
     else:
         kind, other = ConditionType.SUCCEEDED, ConditionType.RECONCILING
         truth = "True" if status.state is _S.APPROVED else "False"
-        reason, text = str(status.state), _over(status.state, approval)
+        reason, text = _over(status.state, approval, asked)
     conditions = put(
         drop(status.conditions, other),
         kind,
@@ -120,17 +125,32 @@ def _told(status: ApprovalStatus, approval: Approval, now: datetime) -> Approval
     return status.model_copy(update={"conditions": conditions})
 
 
-def _over(state: ApprovalState | None, approval: Approval) -> str:
-    by, decision = approval.spec.decided_by, approval.spec.decision
+def _over(
+    state: ApprovalState | None, approval: Approval, asked: AskedApproval | None
+) -> tuple[str, str]:
+    """(reason, message): what has come of it, and of what it was about. While that still asks it,
+    it knows; else the Approval alone does."""
+    spec = approval.spec
+    by = asked.by if asked is not None and asked.by else spec.decided_by
+    decision = asked.decision if asked is not None and asked.decision else spec.decision
+    kind, about_gate = spec.subject.kind, spec.asks.gate is not None
     match state:
         case _S.APPROVED:
-            return f"approved by {by}"
+            return state, f"approved by {by}"
+        case _S.REJECTED if decision == RETRY and about_gate:
+            return SENT_BACK, f"sent back by {by}: the Task is Failed, and keeps why"
+        case _S.REJECTED if decision == RETRY:
+            text = f"sent back by {by}: the next attempt is told why; without one left it is Failed"
+            return SENT_BACK, text
         case _S.REJECTED:
-            return f"rejected by {by}" if decision == "Reject" else f"sent back by {by}"
+            return state, f"rejected by {by}: the {kind} is Cancelled"
+        case _S.EXPIRED if about_gate:
+            return state, "nobody has decided in time: the Task is Failed by its gate"
         case _S.EXPIRED:
-            return "nobody has decided in time"
+            return state, f"nobody has decided in time: the {kind} is Cancelled"
         case _:
-            return "what it was about has changed or ended: it has no effect any more"
+            text = "what it was about has changed or ended: it has no effect any more"
+            return str(state), text
 
 
 def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | None:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from bernstein.api.meta import LONGEST_REASON, is_line
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.reasons import Reason
-from bernstein.api.waiting import LONGEST_REASON, Cancel
+from bernstein.api.waiting import BY_USER, Cancel
 from bernstein.core.actions import PlanAction, PlanDecision
 from bernstein.core.approvals import asking, plans, policy
+from bernstein.core.sanitise import line
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on, waits
 
@@ -62,7 +64,7 @@ def ended(plan: Plan, status: PlanStatus) -> Cancel | None:
     """How its Tasks are cancelled where people have ended it: by a cancel, or by a decision; None:
     they have not."""
     if plan.spec.cancel is not None:
-        return plan.spec.cancel
+        return _in_a_line(plan.spec.cancel)
     asked_of = status.approval
     if asked_of is None or not plans.is_rejected(status):
         return None
@@ -71,4 +73,11 @@ def ended(plan: Plan, status: PlanStatus) -> Cancel | None:
         return Cancel(reason="nobody has decided about its Plan in time", by=by)
     said = f": {asked_of.reason}" if asked_of.reason else ""
     reason = f"its Plan was rejected by {asked_of.by}{said}"[:LONGEST_REASON]
-    return Cancel(reason=reason, by=by)
+    return _in_a_line(Cancel(reason=reason, by=by))
+
+
+def _in_a_line(cancel: Cancel) -> Cancel:
+    """As a Task may have it: an older release has taken reasons of several lines."""
+    if is_line(cancel.reason):
+        return cancel
+    return Cancel(reason=line(cancel.reason, LONGEST_REASON) or BY_USER, by=cancel.by)

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeGuard, TypeVar
 from pydantic.alias_generators import to_snake
 
 from bernstein.api import money
-from bernstein.api.meta import NOT_IN_A_LINE
+from bernstein.api.meta import is_line
 from bernstein.api.project import ProjectSpec
 from bernstein.api.signals import LOOPBACK_URL
 
@@ -39,7 +39,6 @@ _TYPES: Final = (
 )
 _LOOPBACK_URL = re.compile(LOOPBACK_URL)
 _ALTERNATIVES = re.compile(r"\{[^{},]*,")
-_NOT_IN_A_LINE = re.compile("[" + "".join(rf"\U{a:08x}-\U{b:08x}" for a, b in NOT_IN_A_LINE) + "]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +158,7 @@ class Findings:
             return False
         if not value.strip():
             self.error_at(path, "must not be empty")
-        elif _NOT_IN_A_LINE.search(value.strip()):
+        elif not is_line(value.strip()):
             self.error_at(path, "must be a single line without control or invisible characters")
         else:
             return True

@@ -19,6 +19,9 @@ from tests.unit.kube.apiserver import ApiServer
     "arguments",
     [
         ["x", "--reason", " "],
+        ["x", "--reason", "x" * 1025],
+        ["x", "--reason", "not needed\nany more"],
+        ["x", "--reason", "not \x1b[2Jneeded"],
     ],
 )
 def test_a_wrong_call_ends_with_2(runner: CliRunner, arguments: list[str]) -> None:

@@ -21,8 +21,11 @@ BOTH = pytest.mark.parametrize("command", ["approve", "reject"])
 
 
 @BOTH
-def test_a_reason_that_is_too_long_ends_with_2(runner: CliRunner, command: str) -> None:
-    calls.ends_with_2(runner, command, "x", "--reason", "x" * 1025)
+@pytest.mark.parametrize("reason", ["x" * 1025, "one\ntwo", "a\x1b[2Jb", "a\u202eb"])
+def test_a_reason_that_is_no_line_or_too_long_ends_with_2(
+    runner: CliRunner, command: str, reason: str
+) -> None:
+    calls.ends_with_2(runner, command, "x", "--reason", reason)
 
 
 @BOTH
@@ -95,6 +98,20 @@ async def test_what_waits_in_all_namespaces_is_listed_with_theirs(
         ("shop", "one"),
         ("web", "two"),
     ]
+
+
+@pytest.mark.parametrize(("decision", "what"), [("Reject", "rejected"), ("Retry", "sent back")])
+async def test_what_was_sent_back_a_moment_ago_is_told_as_such(
+    api: ApiServer, bernstein: Bernstein, decision: str, what: str
+) -> None:
+    asked_about(api, "team", "one")
+    spec = api.get(APPROVALS, "one-approval-1", "team")["spec"]
+    decided = spec | {"decision": decision, "decidedBy": "ben"}
+    api.put(APPROVALS, "one-approval-1", "team", spec=decided, status={"state": "Rejected"})
+
+    found = await bernstein("pending", "--no-wait")
+
+    assert f"Task 'one' was {what} just now\n" in found.out
 
 
 async def test_nobody_waits_for_the_verdicts_of_all_namespaces(

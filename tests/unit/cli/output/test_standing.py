@@ -74,6 +74,23 @@ def test_the_remedy_of_a_spent_budget_names_the_commands_and_does_not_contradict
     assert said.rstrip().endswith("It stands still, and goes on by itself once that is mended.")
 
 
+def test_the_remedy_of_a_spent_budget_is_told_once_for_a_plan_and_its_tasks() -> None:
+    mine = task(0, state="Open", **needs("BudgetExceeded", "$5.00 of $5.00 are spent"))
+
+    said = told(stalled("BudgetExceeded", f"Task '{name(0)}': $5.00 of $5.00 are spent"), mine)
+
+    assert said.count("`bernstein run FILE`") == 1
+    assert "NAME" not in said
+
+
+def test_the_remedy_of_a_spent_budget_names_the_plan_where_its_task_alone_is_told() -> None:
+    shown, console = terminal(width=4000)
+
+    details.tell_task(shown, task(0, state="Open", **needs("BudgetExceeded", "it is spent")))
+
+    assert "`kubectl edit bplan rate-limit-api`" in console.export_text()
+
+
 def test_a_remedy_can_be_pasted() -> None:
     settings = CliSettings(namespace="team", context="prod")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -39,8 +41,21 @@ def put(api: ApiServer, task: Task) -> None:
     api.put(TASKS, "work", NAMESPACE, metadata=meta, spec=dumped["spec"], status=dumped["status"])
 
 
+@pytest.mark.parametrize(
+    ("decision", "state_", "words"),
+    [
+        ("Approve", "Approved", "it was approved"),
+        ("Reject", "Rejected", "it was rejected"),
+        ("Retry", "Rejected", "it was sent back"),
+    ],
+)
 async def test_each_move_is_told_once(
-    api: ApiServer, client: Client, background: Background
+    api: ApiServer,
+    client: Client,
+    background: Background,
+    decision: str,
+    state_: str,
+    words: str,
 ) -> None:
     rig = Rig(api, client, background)
     rig.controller = ApprovalController(rig.context)
@@ -54,11 +69,12 @@ async def test_each_move_is_told_once(
     rig.run()
     await eventually(lambda: state(api) == "Pending")
 
-    put(api, asking(decision="Approve", by=ANN, time=at(60)))
-    await eventually(lambda: state(api) == "Approved")
+    put(api, asking(decision=decision, by=ANN, time=at(60)))
+    await eventually(lambda: state(api) == state_)
 
     await eventually(lambda: len(told(api)) == 2)
-    assert told(api) == ["Pending", "Approved"]
+    assert [reason for reason, _ in told(api)] == ["Pending", state_]
+    assert told(api)[-1][1] == words
 
 
 def state(api: ApiServer) -> str | None:
@@ -66,10 +82,12 @@ def state(api: ApiServer) -> str | None:
     return found
 
 
-def told(api: ApiServer) -> list[str]:
+def told(api: ApiServer) -> list[tuple[str, str]]:
+    """(reason, message) of each Event, the oldest first."""
     events = (api.get(EVENTS, name, NAMESPACE) for name in api.names(EVENTS))
     return [
-        e["reason"] for e in sorted(events, key=lambda e: int(e["metadata"]["resourceVersion"]))
+        (e["reason"], e["message"])
+        for e in sorted(events, key=lambda e: int(e["metadata"]["resourceVersion"]))
     ]
 
 

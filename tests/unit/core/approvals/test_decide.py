@@ -65,20 +65,53 @@ def test_one_that_nobody_has_decided_is_pending_and_at_work() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decision", "state", "succeeded"),
+    ("decision", "state", "succeeded", "reason"),
     [
-        ("Approve", ApprovalState.APPROVED, "True"),
-        ("Reject", ApprovalState.REJECTED, "False"),
-        ("Retry", ApprovalState.REJECTED, "False"),
-        ("Expired", ApprovalState.EXPIRED, "False"),
+        ("Approve", ApprovalState.APPROVED, "True", "Approved"),
+        ("Reject", ApprovalState.REJECTED, "False", "Rejected"),
+        ("Retry", ApprovalState.REJECTED, "False", "SentBack"),
+        ("Expired", ApprovalState.EXPIRED, "False", "Expired"),
     ],
 )
-def test_what_was_acted_upon_is_told(decision: str, state: ApprovalState, succeeded: str) -> None:
+def test_what_was_acted_upon_is_told(
+    decision: str, state: ApprovalState, succeeded: str, reason: str
+) -> None:
     found = look(task(asks(decision=decision, by=ANN, time=NOW)))
 
     assert found.state is state
-    assert told(found.conditions) == {"Succeeded": (succeeded, str(state))}
+    assert told(found.conditions) == {"Succeeded": (succeeded, reason)}
     assert found.ended_at == NOW
+
+
+@pytest.mark.parametrize(
+    ("decision", "gate", "says"),
+    [
+        ("Reject", None, f"rejected by {ANN}: the Task is Cancelled"),
+        ("Retry", None, f"sent back by {ANN}: the next attempt is told why"),
+        ("Retry", "lint", f"sent back by {ANN}: the Task is Failed"),
+        ("Expired", None, "nobody has decided in time: the Task is Cancelled"),
+        ("Expired", "lint", "nobody has decided in time: the Task is Failed by its gate"),
+    ],
+)
+def test_a_no_says_what_becomes_of_the_work(decision: str, gate: str | None, says: str) -> None:
+    about = approval()
+    spec = about.spec.model_copy(update={"asks": about.spec.asks.model_copy(update={"gate": gate})})
+    by = None if decision == "Expired" else ANN
+
+    found = look(
+        task(asks(decision=decision, by=by, time=NOW)), about.model_copy(update={"spec": spec})
+    )
+
+    (condition,) = found.conditions
+    assert condition.message.startswith(says)
+
+
+def test_what_was_sent_back_stays_so_once_its_task_asks_anew() -> None:
+    sent = decided(approval(state="Rejected", ended_at=at(-60)), "Retry")
+
+    found = look(task(asks("work-approval-2")), sent)
+
+    assert told(found.conditions) == {"Succeeded": ("False", "SentBack")}
 
 
 def test_a_decision_that_nobody_has_acted_upon_yet_leaves_it_pending() -> None:

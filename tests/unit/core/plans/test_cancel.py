@@ -36,6 +36,16 @@ def test_a_cancel_is_handed_on_and_waits_for_every_task() -> None:
     assert decision.status.phase == "Cancelling"
 
 
+@pytest.mark.parametrize(
+    ("reason", "handed_on"),
+    [("one\ntwo \x1b[2Jthree", "one two three"), ("\u200b", "Cancelled by user")],
+)
+def test_a_reason_of_an_older_release_is_handed_on_in_one_line(reason: str, handed_on: str) -> None:
+    decision = look(objects.plan(cancel={"reason": reason, "by": "ben"}), AT_WORK)
+
+    assert decision.actions == (CancelTasks(("busy",), Cancel(reason=handed_on, by="ben")),)
+
+
 def test_a_plan_that_is_cancelled_says_which_task_cannot_end_and_what_helps() -> None:
     text = "its Project is gone. Remedy: Delete the Task."
     stuck = status(TaskState.DONE, waiting=waits("ProjectGone", text, needs_person=True))
