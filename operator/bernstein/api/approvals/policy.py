@@ -76,8 +76,8 @@ class ApprovalPolicy(Model):
     moved_base: Literal["Ask", "Keep"] | None = Field(
         default=None,
         description="Where other work has landed since the approval, and the same change was "
-        "verified again on it. Ask: a person is asked again. Keep: it holds. Absent: as the "
-        "Project says, of a Project Ask.",
+        "verified again. Ask: a person is asked again. Keep: it holds, where the Project says it. "
+        "Absent: as that does, else Ask.",
     )
 
 
