@@ -11,6 +11,7 @@ from bernstein.api.task import Task
 from bernstein.api.verification import MOST_CHECKS
 from bernstein.core.approvals.decide import ApprovalSnapshot, status_of
 from bernstein.kube.patches import json_patch
+from tests.perf.pace import allowed
 from tests.perf.test_largest_objects import MOST_SECONDS, Longest
 from tests.perf.test_largest_session import MONEY, SHA, text
 from tests.unit.core import objects
@@ -62,4 +63,4 @@ def test_no_step_of_the_largest_approval_takes_the_loop_200_ms() -> None:
     assert len(found.shown.checks) == MOST_SHOWN
     shown = ", ".join(f"{name} {seconds * 1000:.1f} ms" for name, seconds in longest.steps.items())
     print(f"\n{shown}")
-    assert max(longest.steps.values()) < MOST_SECONDS, shown
+    assert max(longest.steps.values()) < allowed(MOST_SECONDS), shown

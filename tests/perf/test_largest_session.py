@@ -18,6 +18,7 @@ from bernstein.core.sessions import decide as decisions
 from bernstein.core.sessions import reading
 from bernstein.core.tasks import decide as of_task
 from bernstein.kube.patches import json_patch
+from tests.perf.pace import allowed
 from tests.perf.test_largest_objects import MOST_SECONDS, Longest
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, agent_pod, ended, job, recorded
@@ -153,4 +154,4 @@ def test_no_step_of_the_largest_session_takes_the_loop_200_ms() -> None:
 
     shown = ", ".join(f"{name} {seconds * 1000:.1f} ms" for name, seconds in longest.steps.items())
     print(f"\n{shown}")
-    assert max(longest.steps.values()) < MOST_SECONDS, shown
+    assert max(longest.steps.values()) < allowed(MOST_SECONDS), shown

@@ -34,9 +34,10 @@ from tests.model.cluster.store import NAMESPACE, Store
 from tests.model.loop import run
 from tests.model.replicas import Replica
 from tests.model.trouble import Troubles
+from tests.perf.pace import allowed
 
-MOST_SECONDS = 2 * 0.2
-"""Of one step: twice what it may take, for a machine that does other work besides."""
+MOST_SECONDS = 0.2
+"""Of one step."""
 LOOKS = 100
 """Every 5 virtual seconds, until every Task says what it waits for."""
 CLUSTER = ("get", "matching", "since", "create", "merge", "edit", "delete")
@@ -253,7 +254,7 @@ def test_no_step_of_the_loop_is_long_however_many_of_the_largest_tasks_there_are
 
     shown = f"{kind}: the longest step took {steps.longest * 1000:.0f} ms of {steps.all:.1f} s"
     print(f"\n{shown}; {dict(found)}")
-    assert steps.longest < MOST_SECONDS, f"{shown}: {steps.of_what}"
+    assert steps.longest < allowed(MOST_SECONDS), f"{shown}: {steps.of_what}"
 
 
 @pytest.mark.usefixtures("no_collection")

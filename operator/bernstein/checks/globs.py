@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 
 _WILDCARD = re.compile(r"[*?\[\\]")
 _GLOBSTAR = re.compile(r"\*\*+\Z")
@@ -187,4 +188,4 @@ def _one_of(negation: str, items: str) -> _Character:
     singles = _RANGE.sub("", items)
     if len(singles) + sum(map(len, ranges)) > _WIDEST:
         return _ANY
-    return _Character(singles + "".join(chr(c) for r in ranges for c in r), bool(negation))
+    return _Character(singles + "".join(map(chr, chain(*ranges))), bool(negation))

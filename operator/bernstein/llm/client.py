@@ -43,6 +43,8 @@ from bernstein.llm.question import Answer, Question
 from bernstein.llm.usage import counted, most
 
 _CONNECT_SECONDS = 10.0
+_LEAST_SECONDS = 1.0
+"""That another try must have: one that is cut off at once would hide why those before failed."""
 _ERROR_BYTES = 64 << 10
 """Read of the body of an error: its text is for people."""
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -159,7 +161,7 @@ class Client:
                     self._note("model-has-its-own-temperature", call)
                     continue
                 wait = retries.pause(call.sent, error.retry_after, self._around.chance())
-                in_time = self._around.clock() + wait < call.ends
+                in_time = self._around.clock() + wait + _LEAST_SECONDS <= call.ends
                 again = error.again and call.sent < self._limits.attempts and in_time
                 why = {"reason": str(error.reason), "message": error.message}
                 self._note("model-failed", call, again=again, **why)

@@ -15,6 +15,7 @@ import pytest
 from tests.control_plane.conftest import eventually
 from tests.control_plane.controllers.kubelet import run
 from tests.control_plane.controllers.world import QUIET, World
+from tests.perf.pace import allowed
 from tests.perf.test_largest_sets import LARGEST, MOST_SECONDS, Steps, name, told
 
 AT_ONCE = 16
@@ -59,4 +60,4 @@ async def test_no_step_of_the_loop_is_long_however_many_of_the_largest_tasks_the
 
     shown = f"{kind}: the longest step took {steps.longest * 1000:.0f} ms of {steps.all:.1f} s"
     print(f"\n{shown}")
-    assert steps.longest < MOST_SECONDS, f"{shown}: {steps.of_what}"
+    assert steps.longest < allowed(MOST_SECONDS), f"{shown}: {steps.of_what}"

@@ -22,10 +22,14 @@ def watches(caches: Caches) -> Iterable[Watch]:
     def of_task(task: Object) -> Collection[Key]:
         """Its Project, and those of the Tasks that depend on it."""
         key = key_of(task)
-        downstream = tasks.going_by_index(key.namespace, UPSTREAM, key.name).values()
         own = task.get("status", {}).get("project") or project_named(tasks.of(task))
-        names = (own, *map(project_named, downstream))
-        return [Key(key.namespace, name) for name in dict.fromkeys(names) if name]
+        others = set(projects.by_name(key.namespace)) - {own}
+        names = [own, *others.intersection(of_downstream(key))] if others else [own]
+        return [Key(key.namespace, name) for name in names if name]
+
+    def of_downstream(key: Key) -> Iterable[str | None]:
+        """The names of the Projects of the Tasks that depend on it, which may be many."""
+        return map(project_named, tasks.going_by_index(key.namespace, UPSTREAM, key.name).values())
 
     def project_named(task: Task) -> str | None:
         """The name of its Project; the status of one that nobody has looked at says none."""

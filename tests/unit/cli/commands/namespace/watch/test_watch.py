@@ -15,8 +15,10 @@ from tests.unit.cli.conftest import Bernstein
 from tests.unit.cli.scenes import condition, move, name, plan, task
 from tests.unit.kube.apiserver import ApiServer
 
-OPEN = move("Open", "Created", attempt=0, seconds=30)
-CLOSED = move("Closed", "Delivered", attempt=1, seconds=1)
+LATER = {"time": "2100-01-01T00:00:00Z"}
+"""Than any Task here is made, whenever this runs."""
+OPEN = move("Open", "Created", attempt=0, seconds=30) | LATER
+CLOSED = move("Closed", "Delivered", attempt=1, seconds=1) | LATER
 
 
 def put(api: ApiServer, index: int, **status: Any) -> None:
