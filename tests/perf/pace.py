@@ -1,5 +1,5 @@
-"""How fast the machine is just now: what may take some seconds of CPU may take more on a slower one,
-or beside other work, which takes the processors' caches away."""
+"""How fast the machine is just now: what may take some seconds of CPU may take more on a slower
+one, or beside other work, which takes the caches of the processors away."""
 
 from __future__ import annotations
 

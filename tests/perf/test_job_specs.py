@@ -13,13 +13,13 @@ import pytest
 from tests.unit.controllers.jobs import built
 
 MOST: dict[str, tuple[int, int, int]] = {
-    "agent": (5_650, 221, 31),
+    "agent": (5_900, 221, 31),
     "check": (2_950, 121, 11),
     "compare": (5_350, 211, 26),
     "both": (5_350, 211, 26),
     "inspect": (2_550, 95, 5),
     "begin": (1_750, 71, 4),
-    "prepare": (2_250, 71, 4),
+    "prepare": (2_500, 71, 4),
     "land": (2_050, 71, 4),
     "probe": (4_100, 167, 12),
 }
@@ -56,6 +56,6 @@ def test_the_specs_of_a_task_stay_as_small_as_they_are() -> None:
     each = [counts(name) for name in CHAIN]
     size, fields, volumes = map(sum, zip(*each, strict=True))
     print(f"agent, check, inspect, land: {size} bytes, {fields} fields, {volumes} volumes, mounts")
-    assert size < 13_050
+    assert size < 13_300
     assert fields < 505
     assert volumes <= 51
