@@ -152,7 +152,7 @@ class HeldFiles:
         glob = entry.glob
         if entry not in self._made:
             self._made.add(entry)
-            self._steps -= _STEPS_TO_MAKE * len(entry.rest)
+            self._steps -= _STEPS_TO_MAKE * len(entry.rest) + glob.size
         return glob
 
     def _may_name(self, entry: _Entry, path: str) -> bool:

@@ -135,7 +135,7 @@ def test_without_steps_left_it_says_yes_and_that_it_is_unsure(
     ],
 )
 def test_a_comparison_takes_as_many_steps_as_both_are_long(held: str, asked: str) -> None:
-    held_files = HeldFiles([(held,), (asked,)], steps=10 * (len(held) + len(asked)))
+    held_files = HeldFiles([(held,), (asked,)], steps=16 * (len(held) + len(asked)))
     held_files.add("it", (held,))
 
     assert held_files.overlap((asked,)) is None
