@@ -114,3 +114,25 @@ def test_an_agent_that_is_limited_still_delivers(world: MakeWorld, limited: bool
     assert said == [f"{'not' if limited else 'reached'} {API}", f"reached {SERVER}"]
     session = here.get("agentsession", "look-s1")
     assert session["status"]["report"]["heartbeatTime"]
+
+
+def test_where_the_namespace_denies_everything_our_policies_open_what_work_needs(
+    world: MakeWorld,
+) -> None:
+    def limited(spec: Object) -> None:
+        spec["network"] = {"agents": []}
+
+    here = world([does("work", writing("new.py", "X = 1\n"))], limited)
+    here.apply(
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {"name": "deny-everything"},
+            "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
+        }
+    )
+    look = {"type": "test_passes", "command": f"{probe(API)} | grep '^not '"}
+    here.task("work", completionSignals=[look])
+
+    here.closed("work")
+    assert "new.py" in here.files()
