@@ -5,9 +5,7 @@ A finding tells file, line and kind, but never what was found.
 
 from __future__ import annotations
 
-import math
 import re
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -129,32 +127,28 @@ def findings(
     rules: Sequence[Rule],
     shown: Callable[[str], str],
     most: int,
-    seconds: float = math.inf,
+    before_each: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
     """What stands in added lines and in names.
 
-    Raises TooMuchText for over `most` added bytes, and TimeoutError after `seconds`.
+    `before_each`: is called before each file, and before each block of lines: a caller whose time
+    is over raises there. Raises TooMuchText for over `most` added bytes.
     """
-    budget = _Budget(most, time.monotonic() + seconds)
+    budget = _Budget(most)
     for file in files:
-        budget.look_at_the_clock()
+        before_each()
         place = _Place(shown(file.path), file.path)
         yield from _in_lines(place, [(0, file.path)], rules)
         for before, after in readings(file):
             added = budget.texts(added_lines(before, after))
-            yield from _in_lines(place, added, rules, budget.look_at_the_clock)
+            yield from _in_lines(place, added, rules, before_each)
 
 
 @dataclass
 class _Budget:
-    """`left` is how many bytes of added lines may still be looked at, `until` when that ends."""
+    """`left` is how many bytes of added lines may still be looked at."""
 
     left: int
-    until: float
-
-    def look_at_the_clock(self) -> None:
-        if time.monotonic() > self.until:
-            raise TimeoutError("it takes too long to look through what is added")
 
     def texts(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, str]]:
         """The lines, decoded. Raises TooMuchText when they are over the budget."""

@@ -10,7 +10,8 @@ import base64
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,14 +83,14 @@ class Leaks:
                 return
             # Of itself it is looked for in any amount of text.
             held = (file for file in self._files(changes) if own.is_in(file))
-            yield from findings(held, (own.rule,), own.mask, sys.maxsize, SECONDS)
+            yield from findings(held, (own.rule,), own.mask, sys.maxsize, _within(SECONDS))
             return
         # Imported here because the detectors take a moment to load, and most work changes nothing.
         from bernstein.checks.content import secrets
 
         rules = (*([own.rule] if own else ()), *secrets.credentials())
         shown = (lambda path: own.mask(secrets.mask(path))) if own else secrets.mask
-        yield from findings(self._files(changes), rules, shown, ADDED_BYTES, SECONDS)
+        yield from findings(self._files(changes), rules, shown, ADDED_BYTES, _within(SECONDS))
 
     def _files(self, changes: Sequence[ContentChange]) -> Iterator[ChangedFile]:
         """Their contents, but for those that the server has under whatever name: of them the new
@@ -107,6 +108,17 @@ class Leaks:
         listing = self._server.run("cat-file", "--batch-check", input=request)
         rows = (row.split() for row in listing.decode("ascii", "replace").splitlines())
         return {row[0] for row in rows if row[-1] == "missing"}
+
+
+def _within(seconds: float) -> Callable[[], None]:
+    """What raises TimeoutError when it is called after `seconds`."""
+    end = time.monotonic() + seconds
+
+    def look_at_the_clock() -> None:
+        if time.monotonic() > end:
+            raise TimeoutError
+
+    return look_at_the_clock
 
 
 @dataclass(frozen=True)
