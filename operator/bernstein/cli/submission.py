@@ -240,7 +240,7 @@ def _what_helps(plan: Plan, plan_object: Object, fields: list[str]) -> str:
         which = " and ".join(field for field in fields if field in _CHANGEABLE)
         helps.append(f"to change {which} alone: `{patch}`")
     helps.append(f"to see how it stands: `bernstein status {name}`")
-    if plan.status.phase == "Failed":
+    if plan.status.counts.failed:
         helps.append(f"to give what failed another round: `bernstein retry {name}`")
     first = "" if plan.status.ended_at is not None else f", after `bernstein cancel {name}`"
     helps.append(f"to pay for all of it once more, as a new Plan: {anew}{first}")

@@ -349,11 +349,11 @@ def test_a_plan_that_stands_still_says_that_it_goes_on_and_when_it_is_tried() ->
     ]
 
 
-def test_a_plan_that_has_failed_does_not_go_on() -> None:
+def test_a_plan_whose_task_has_failed_does_not_go_on_by_itself() -> None:
     waiting = {"reason": "TaskFailed", "message": "x", "since": "2030-01-01T12:00:00Z"}
-    failed = plan(phase="Failed", waiting=waiting | {"needsPerson": True}, endedAt=None)
+    stands = plan(phase="Stalled", waiting=waiting | {"needsPerson": True}, endedAt=None)
 
-    assert notes.how_it_goes_on(failed) == ""
+    assert notes.how_it_goes_on(stands) == ""
 
 
 def test_a_reason_is_not_told_twice() -> None:
