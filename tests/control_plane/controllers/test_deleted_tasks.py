@@ -103,7 +103,9 @@ async def test_a_task_that_is_made_again_is_told_from_the_deleted_one(world: Wor
     await world.gone(TASKS, TASK)
     kept = {key: old["metadata"][key] for key in ("name", "namespace", "labels", "ownerReferences")}
     again = await world.as_operator.create(TASKS, {**old, "metadata": kept, "status": None})
-    await world.until(PLANS, "shop", lambda p: p["status"]["tasks"][0]["uid"] == again["metadata"]["uid"])
+    await world.until(
+        PLANS, "shop", lambda p: p["status"]["tasks"][0]["uid"] == again["metadata"]["uid"]
+    )
     world.kubelet.on("agent", works(usage=THREE_DOLLARS))
     await world.change(PLANS, "shop", suspend=False)
     await world.task_in(TASK, "Claimed")

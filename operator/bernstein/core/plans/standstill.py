@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -16,7 +16,21 @@ from bernstein.core.plans.member import failed_for_good, only_waits, order
 from bernstein.core.plans.tally import tallied, tally
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, waits
+from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, stands_still, waits
+
+
+def is_at_rest(plan: Plan, tasks: Iterable[Task] = ()) -> bool:
+    """Whether it has ended, or stands still, as it is now, and no agent of it is at work.
+
+    What is being verified needs a person, too, in a Plan that is Stalled; and so does the session
+    of a Task that is Stalled: it only tries whether that is mended.
+    """
+    status = plan.status
+    if status.ended_at is not None:
+        return True
+    seen = status.observed_generation >= plan.metadata.generation
+    tries = sum(task.status.state in ACTIVE and is_stalled(task.status) for task in tasks)
+    return seen and stands_still(status) and status.counts.running <= tries
 
 
 def stopped(snapshot: PlanSnapshot) -> PlanStatus:
