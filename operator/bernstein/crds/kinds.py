@@ -127,7 +127,6 @@ KINDS = (
             Column("Task", ".spec.taskRef.name", wide=True),
             Column("Agent", ".spec.agent", wide=True),
             Column("Model", ".spec.model", wide=True),
-            Column("Run", ".status.outcome.reason", wide=True),
             Column("Input", ".status.report.usage.input", "integer", wide=True),
             Column("Output", ".status.report.usage.output", "integer", wide=True),
             Column("SHA", ".status.work.sha", wide=True),
