@@ -15,9 +15,7 @@ from tests.perf.bench.throughput import COLUMNS
 FOUR = "Tasks of four Jobs: 100 in 25 Projects"
 
 
-def span(
-    api: float = 1.0, operator: float = 1.0, reconciles: float = 100, lost: int = 0
-) -> Span:
+def span(api: float = 1.0, operator: float = 1.0, reconciles: float = 100, lost: int = 0) -> Span:
     cpu = {
         "operator": operator,
         "kube-apiserver": api,
