@@ -210,7 +210,7 @@ _TMP_FOR = [CHECKOUT, RECORDER, PUSHER]
 
 def spelled_out(job: dict[str, Any]) -> dict[str, Any]:
     """A Job as the older code wrote it: each container said again what its pod says, defaults were
-    named, and a program's /tmp and its repository were on two volumes."""
+    named, a program's /tmp and its repository were on two volumes, and all stayed an hour."""
     template = job["spec"]["template"]
     pod = template["spec"]
     kinds = ("initContainers", "containers")
@@ -219,6 +219,7 @@ def spelled_out(job: dict[str, Any]) -> dict[str, Any]:
     pod = pod | found | {"volumes": _volumes_then(pod["volumes"], programs)}
     pod["securityContext"] = pod["securityContext"] | {"fsGroupChangePolicy": "OnRootMismatch"}
     spec = job["spec"] | {"completions": 1, "parallelism": 1}
+    spec |= {"ttlSecondsAfterFinished": 3600}
     return job | {"spec": spec | {"template": template | {"spec": pod}}}
 
 

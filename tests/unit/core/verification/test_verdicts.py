@@ -259,6 +259,26 @@ def test_all_jobs_are_started_together_up_to_the_projects_limit() -> None:
     assert started(Gates(max_parallel=1), "signal-0", running=("signal-1", "lint")) == []
 
 
+@pytest.mark.parametrize(
+    ("gates", "seconds"),
+    [
+        (PARALLEL, 2 * (1200 + 300)),
+        (Gates(max_parallel=2), (2 * (1200 + 300) + 2 * 2 * (100 + 300)) // 2 + 2 * (1200 + 300)),
+        (IN_TURN, 2 * (1200 + 300) + 2 * 2 * (100 + 300)),
+    ],
+    ids=["together", "two at a time", "in turn"],
+)
+def test_a_round_takes_as_long_as_its_checks_may_with_their_pods_and_on_the_base(
+    gates: Gates, seconds: int
+) -> None:
+    quick = [CheckSpec(name, "gate", name, True, "true", timeout=100) for name in ("a", "b")]
+    slow = CheckSpec("slow", "gate", "slow", True, command="true", timeout=1200)
+    off = replace(slow, name="off", timeout=9999, skipped="ConditionNotMet")
+
+    assert verdicts.seconds_of_round([*quick, slow, off], gates) == seconds
+    assert verdicts.seconds_of_round([], gates) == 0
+
+
 def test_in_turn_the_janitors_jobs_come_first_and_gates_one_by_one() -> None:
     janitors = ("signal-0", "signal-1", INSPECT)
 
