@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bernstein.checks.content import printed
 from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning, failures_of
 from bernstein.controllers.settings import CLUSTER_DNS, OperatorSettings, peers
 from bernstein.core.sanitise import text as sanitise
@@ -118,6 +119,7 @@ async def _run(args: argparse.Namespace) -> int:
         )
         ready = {"caches": engine.not_ready}
         gc.set_threshold(*GARBAGE)
+        printed.load()  # else whose check fails first is waited for by all
         gc.freeze()  # all that was imported
         keeping = asyncio.create_task(keep(engine))
         try:

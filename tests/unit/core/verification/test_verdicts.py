@@ -18,6 +18,7 @@ from bernstein.core.runs import LOST_SECONDS
 from bernstein.core.verification import summary, verdicts
 from bernstein.core.verification.executed import executed
 from bernstein.core.verification.expected import required
+from bernstein.core.verification.summary import feedback
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,
@@ -203,6 +204,28 @@ def test_the_end_of_the_output_is_kept_and_harmless() -> None:
 
     assert found is not None
     assert found[0].excerpt == "exit code 1\nF401 \uff20me"
+
+
+TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+KEY = "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END PRIVATE KEY-----"
+
+
+def test_a_secret_that_a_check_printed_is_neither_shown_nor_told_to_the_next_agent() -> None:
+    coloured = f"\x1b[1m{TOKEN[:9]}\x1b[0m{TOKEN[9:]}"
+    said = f"{'x' * 900}{TOKEN} first\n{'y ' * 300}\nassert {coloured}\n{KEY}"
+
+    found = verdicts.complete(
+        verdicts.so_far(
+            [RUNS], {"lint": job("lint", check_pod(1, said=said)), **BASE_PASSES}, NOW, PARALLEL
+        )
+    )
+
+    assert found is not None
+    assert found[0].excerpt.endswith("\nassert ***\n*** (a private key)")
+    assert "***" in feedback(found)
+    for told in (found[0].excerpt, feedback(found)):
+        assert TOKEN[-9:] not in told
+        assert "MIIE" not in told
 
 
 @pytest.mark.parametrize("text", ["row {:02} " + "x" * 60 + "\n", "{:02}" + "x" * 70])
