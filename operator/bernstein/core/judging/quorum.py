@@ -43,7 +43,7 @@ def _that(said: Sequence[Said], verdict: str) -> list[Said]:
 
 def _blocks(said: Iterable[Said], of: int) -> list[str]:
     """What each says, in its share of the room."""
-    share = EXCERPT_CHARACTERS // of - _NAME
+    share = EXCERPT_CHARACTERS // of - _NAME - len(":\n\n")
     return [
         f"{line(name, _NAME)}:\n{sanitise(verdict.excerpt, share)}".rstrip()
         for name, verdict in said
