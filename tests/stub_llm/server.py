@@ -152,6 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
             "model": body.get("model"),
             "key": key[-_SHOWN_KEY:],
             "agent": self.headers.get("user-agent", ""),
+            "max_tokens": body.get("max_tokens"),
             "effort": (body.get("reasoning") or {}).get("effort"),
             "scenario": played.name,
             "turn": number,

@@ -20,7 +20,7 @@ DIGEST = 32
 """Characters of a check's digest."""
 SIGNAL = "signal-"
 """The beginning of a signal's name; its index among the Task's signals follows."""
-_LATER = ("files", "least")
+_LATER = ("files", "least", "also", "quorum", "room", "tokens")
 """Fields of questions that came later: where they are empty, a digest is what it was before."""
 
 
@@ -66,6 +66,8 @@ class CheckSpec:
     """What a check that asks a model asks of the judge Job; None for any other."""
     asked_of: tuple[str, ...] = ()
     """The model's provider and address: another one is another question."""
+    unfit: str = ""
+    """Why nobody reviews the work, where somebody should; "": somebody does."""
     blocks: bool = True
     """Whether what its model answers keeps work back, where the check is required."""
     is_last: bool = False

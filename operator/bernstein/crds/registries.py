@@ -113,6 +113,16 @@ def _model_rules() -> Iterator[CelRule]:
         "a gate's 'model' is the name of one of models",
         fieldPath=".gates.pipeline",
     )
+    yield rule(
+        "!self.gates.enabled || !self.gates.crossModel.enabled || size(self.models) > 0",
+        "gates.crossModel asks a model: the Project needs one in models",
+        fieldPath=".models",
+    )
+    yield rule(
+        "self.gates.crossModel.reviewers.all(r, self.models.exists(m, m.name == r))",
+        "'reviewers' are names of models",
+        fieldPath=".gates.crossModel.reviewers",
+    )
 
 
 # --- adapters -----------------------------------------------------------------------------------

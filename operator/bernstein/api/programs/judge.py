@@ -24,6 +24,19 @@ class Asked:
     """The provider's name of the model; "": the Project does not have it."""
     least: float | None = None
     """Which score the work needs to pass, where the model gives one; of 10."""
+    also: tuple[str, ...] = ()
+    """Further models that are asked the same, each for itself."""
+    quorum: int | None = None
+    """How many of all these models have to say yes; None: the one that is asked."""
+    room: int | None = None
+    """Characters of the change that are shown; None: as many as in any question."""
+    tokens: int | None = None
+    """That an answer may have; None: as many as any."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """All that are asked."""
+        return (self.model, *self.also)
 
 
 @dataclass(frozen=True, slots=True)

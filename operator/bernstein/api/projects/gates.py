@@ -78,6 +78,46 @@ class GateSettings(Model):
     """false: what the model answers is shown and keeps nothing back; absent: true."""
 
 
+class CrossModel(Model):
+    """A review of each change by models of other makers than the one that has written it."""
+
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                "self.quorum <= 1 || self.quorum <= size(self.reviewers)",
+                "'quorum' is at most the number of reviewers",
+                fieldPath=".quorum",
+            )
+        ),
+    }
+
+    enabled: bool = False
+    """true: no change lands that the reviewers have not looked at."""
+    reviewers: Annotated[
+        tuple[Line, ...],
+        Field(max_length=8, json_schema_extra={"x-kubernetes-list-type": "set"}),
+    ] = Field(
+        default=(),
+        description="Which of the Project's models review, by their names; absent or empty: one, "
+        "chosen by who has written the change.",
+    )
+    quorum: Annotated[int, Field(ge=1, le=8)] = 1
+    """How many of them have to approve."""
+    on_issues: Literal["Block", "Report"] = Field(
+        default="Block",
+        description="Block: work lands only with their approval, and the next attempt gets their "
+        "comments. Report: what they say is shown and keeps nothing back.",
+    )
+    max_diff_characters: Annotated[int, Field(ge=1000, le=60_000)] = Field(
+        default=12_000,
+        description="Characters of the change that they are shown; with more of them approving is "
+        "left to a person.",
+    )
+    max_tokens: Annotated[int, Field(ge=64, le=2048)] = 512
+    """Tokens that each of them may answer with."""
+
+
 class Gates(Model):
     enabled: bool = True
     """false: no gate runs; completion signals still do."""
@@ -97,6 +137,7 @@ class Gates(Model):
         description="true: a person may let work go on without a required gate that has said no; "
         "people are asked before work fails for good because of gates alone.",
     )
+    cross_model: CrossModel = Field(default_factory=CrossModel)
     extends: Literal["Default"] | None = Field(
         default=None,
         description="Default: the built-in gates that are on by default come first, with the "

@@ -24,7 +24,7 @@ def judge_job(
     models' keys and no other credential, reads them and asks."""
     repository, seconds = project.spec.repository, project.spec.gates.timeout_seconds
     asked = tuple(check.asks for check in action.checks if check.asks is not None)
-    named = {each.model for each in asked}
+    named = {name for each in asked for name in each.models}
     models = [(n, m) for n, m in enumerate(project.spec.models) if m.name in named]
     config = JudgeConfig(
         sha=action.sha,

@@ -57,6 +57,7 @@ _OF_GATES: Mapping[str, str] = {
     pending.BYPASS_NEEDED: "a gate has said no, and a person may let it go on without that",
     pending.BYPASSED: "it is judged on without a gate",
     Reason.GATE_FAILED: "nobody has let it go on without a gate: it is rejected",
+    Reason.REVIEW_REJECTED: "nobody has let it go on without the review: it is rejected",
 }
 """What is told of moves to and from PendingApproval that are about a gate, by their reason."""
 _ENDED: Mapping[str, str] = {

@@ -74,6 +74,15 @@ class Intent:
 
 
 @dataclass(frozen=True, slots=True)
+class CrossReview:
+    """The answer of a reviewer from another maker."""
+
+    approved: bool
+    comments: str
+    """Safe to show; what has to change, where it was not approved."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rating:
     """The answer to `review_rubric`."""
 
@@ -125,6 +134,19 @@ def intent(text: str) -> Intent:
     raise FormError("its verdict is none of yes, partially and no")
 
 
+def cross_review(text: str) -> CrossReview:
+    """One JSON object with exactly two members, alone or in a fence; who asks for changes says
+    which. Raises FormError."""
+    members = _members(text, ("verdict", "comments"))
+    verdict = members["verdict"]
+    if not isinstance(verdict, str) or verdict not in ("approve", "request_changes"):
+        raise FormError("its verdict is neither approve nor request_changes")
+    found = CrossReview(verdict == "approve", _comment(members, "comments"))
+    if not found.approved and not found.comments.strip():
+        raise FormError("it asks for changes and says none")
+    return found
+
+
 def rating(text: str) -> Rating:
     """One JSON object with a number for each side and a text, alone or in a fence. Raises
     FormError."""
@@ -166,11 +188,11 @@ def _number(members: Mapping[str, Any], name: str, most: int) -> float:
     return float(value)
 
 
-def _comment(members: Mapping[str, Any]) -> str:
-    feedback = members["feedback"]
-    if not isinstance(feedback, str):
-        raise FormError("its feedback is no text")
-    return sanitise.text(feedback, _COMMENT)
+def _comment(members: Mapping[str, Any], name: str = "feedback") -> str:
+    said = members[name]
+    if not isinstance(said, str):
+        raise FormError(f"its {name} is no text")
+    return sanitise.text(said, _COMMENT)
 
 
 def _bounded(text: str) -> str:

@@ -20,6 +20,8 @@ CRITERIA_NOT_MET = "CriteriaNotMet"
 """Failed: a model finds that the change does not meet the criteria."""
 INTENT_NOT_MET = "IntentNotMet"
 """Failed: a model finds that the change is not what was asked for."""
+CHANGES_REQUESTED = "ChangesRequested"
+"""Failed: a model of another maker asks for changes."""
 SCORE_TOO_LOW = "ScoreTooLow"
 """Failed: the change has too few points."""
 TESTS_MISSING = "TestsMissing"
@@ -75,6 +77,13 @@ def _intent(text: str, question: _Question) -> Verdict:
     return _yes(question, found.feedback)
 
 
+def _cross_review(text: str, question: _Question) -> Verdict:
+    found = answers.cross_review(text)
+    if not found.approved:
+        return failed(CHANGES_REQUESTED, found.comments)
+    return _yes(question, found.comments)
+
+
 def _rubric(text: str, question: _Question) -> Verdict:
     found = answers.rating(text)
     if question.least is None:
@@ -109,6 +118,7 @@ _FORMS: Final[Mapping[str, Callable[[str, _Question], Verdict]]] = {
     "review": _review,
     "judgement": _judgement,
     "intent": _intent,
+    "cross_review": _cross_review,
     "rubric": _rubric,
     "missing_tests": _missing_tests,
 }

@@ -40,6 +40,7 @@ from bernstein.core.plans.field_errors import (
 )
 from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec, signal
 from bernstein.core.plans.limits import too_long
+from bernstein.core.plans.reviewing import unreviewed
 from bernstein.core.plans.size import too_large
 
 _AGENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
@@ -68,6 +69,8 @@ def validate_plan(
     walk = _Walk(roles=tuple(sorted(roles)), project=project, in_cluster=True)
     walk.plan(_file_form(spec))
     walk.size(spec)
+    for path, problem in unreviewed(spec, project) if project is not None else ():
+        walk.findings.error_at(path, problem)
     return tuple(walk.findings.errors)
 
 

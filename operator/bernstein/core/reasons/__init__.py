@@ -250,6 +250,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.GATE_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.SCOPE_VIOLATION: Policy(Retry.AT_ONCE, True, "Declare the file or set fileScope: Warn."),
     Reason.TESTS_WEAKENED: Policy(Retry.AT_ONCE, True, "Keep tests, or set protectTests: false."),
+    Reason.REVIEW_REJECTED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.BASE_FAILS: Policy(
         Retry.NEVER,
         False,
@@ -390,6 +391,13 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     ),
     Reason.NO_MODEL: Policy(
         Retry.NEVER, False, "Add a model with its key to models of the Project."
+    ),
+    Reason.NO_REVIEWER: Policy(
+        Retry.NEVER,
+        False,
+        "Name models of other makers in gates.crossModel.reviewers of the Project, each in models "
+        "by a name that says whose it is; and the model of the agent by such a name, in its "
+        "models or in the step.",
     ),
     Reason.OPERATOR_TOO_OLD: Policy(
         Retry.NEVER,

@@ -1,9 +1,9 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
-        ─ model_unknown ─ judge_missing ─ pattern_invalid ─ author_missing ─ dependencies_open
-        ─ plan_cancelled ─ plan_ended ─ plan_suspended ─ plan_starting ─ budget_spent
-        ─ price_unknown ─ tokens_unknown ─ siblings_at_work
+        ─ model_unknown ─ judge_missing ─ reviewer_missing ─ pattern_invalid ─ author_missing
+        ─ dependencies_open ─ plan_cancelled ─ plan_ended ─ plan_suspended ─ plan_starting
+        ─ budget_spent ─ price_unknown ─ tokens_unknown ─ siblings_at_work
         ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
@@ -26,9 +26,11 @@ from bernstein.checks.asks import Asks
 from bernstein.core.approvals import plans, policy
 from bernstein.core.money import budget, models
 from bernstein.core.projects.readiness import not_ready
+from bernstein.core.routing.table import route
 from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.verification.expected import required
+from bernstein.core.verification.expected import required, reviews
+from bernstein.core.verification.reviewers import Writer
 from bernstein.core.waiting import seconds_left
 
 
@@ -113,6 +115,17 @@ def judge_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     else:
         return None
     return Wait(Reason.NO_MODEL, text, needs_person=True)
+
+
+def reviewer_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """No agent is paid for work that nobody could review."""
+    assert snapshot.project is not None
+    project = snapshot.project.spec
+    agent = project.agent(snapshot.task.spec.cli)
+    assert agent is not None
+    writer = Writer(route(snapshot.task.spec, agent).model, agent.adapter)
+    problem = reviews.problem(project, writer)
+    return Wait(Reason.NO_REVIEWER, problem, needs_person=True) if problem is not None else None
 
 
 def operator_too_old(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
@@ -255,6 +268,7 @@ CHAIN: tuple[Link, ...] = (
     operator_too_old,
     model_unknown,
     judge_missing,
+    reviewer_missing,
     pattern_invalid,
     author_missing,
     dependencies_open,
@@ -278,6 +292,7 @@ LAUNCH: tuple[Link, ...] = (
     operator_too_old,
     model_unknown,
     judge_missing,
+    reviewer_missing,
     pattern_invalid,
     plan_ended,
 )

@@ -179,7 +179,7 @@ def _reported_done(
     )
     if snapshot.project is not None:
         # Known already, so that the first look at it has nothing to write.
-        checks = specs_of(snapshot, judged)
+        checks = specs_of(snapshot.with_status(status), judged)
         known = {
             "policy": summary.digest_of_checks(checks),
             "formatting": formatted.to_begin(checks),

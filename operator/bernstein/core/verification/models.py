@@ -44,6 +44,8 @@ class Naming(Protocol):
 
 def without_model(check: CheckSpec) -> CheckResult:
     """The verdict where nobody can be asked."""
+    if check.unfit:
+        return result_of(check, "Errored", Reason.NO_REVIEWER, check.unfit)
     return result_of(check, "Errored", Reason.NO_MODEL, _NO_MODEL)
 
 

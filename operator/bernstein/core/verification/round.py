@@ -93,7 +93,7 @@ class Rejected(Generic[S]):
 
     @property
     def reason(self) -> Reason:
-        """SignalFailed or GateFailed."""
+        """SignalFailed, GateFailed, or that of a rule or the review."""
         return summary.reason(self.results)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, Verification
+from bernstein.checks import cross_model
 from bernstein.checks.rules import file_scope, protect_tests
 from bernstein.checks.spec import DIGEST, CheckSpec
 
@@ -19,6 +20,8 @@ _OF_RULES = {
     file_scope.NAME: Reason.SCOPE_VIOLATION,
     protect_tests.NAME: Reason.TESTS_WEAKENED,
 }
+_OF_FIELDS = _OF_RULES | {cross_model.NAME: Reason.REVIEW_REJECTED}
+"""What the fields of a Project ask for that are no gates of its pipeline."""
 
 
 def unanswered(verification: Verification, expected: Iterable[CheckSpec]) -> list[CheckSpec]:
@@ -73,12 +76,12 @@ def rejected(results: Iterable[CheckResult]) -> list[CheckResult]:
 
 def reason(results: Iterable[CheckResult]) -> Reason:
     """SignalFailed where a signal is among those that said no, else GateFailed where a gate is,
-    else that of the rule."""
+    else that of the rule or the review."""
     said_no = rejected(results)
     if any(r.kind == "signal" for r in said_no):
         return Reason.SIGNAL_FAILED
-    ruled = [_OF_RULES.get(r.name) for r in said_no]
-    return (all(ruled) and next(iter(ruled), None)) or Reason.GATE_FAILED
+    of_fields = [_OF_FIELDS.get(r.name) for r in said_no]
+    return (all(of_fields) and next(iter(of_fields), None)) or Reason.GATE_FAILED
 
 
 def without(results: Iterable[CheckResult]) -> str:
@@ -130,4 +133,5 @@ def _is_advice(result: CheckResult) -> bool:
 
 def _told(result: CheckResult, more: str = "") -> str:
     what = _OF_KIND[result.kind] if result.name not in _OF_RULES else "Rule"
+    what = "Review" if result.name == cross_model.NAME else what
     return f"{what} '{result.title}' {result.verdict}{more}:\n{result.excerpt}".rstrip()

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
@@ -23,7 +23,7 @@ from bernstein.checks import prompts
 from bernstein.checks.prompts import Prompt
 from bernstein.checks.verdict import Verdict, errored
 from bernstein.core import sanitise
-from bernstein.core.judging import asking, forms
+from bernstein.core.judging import asking, forms, quorum
 from bernstein.core.judging.asking import MarkError, Subject
 from bernstein.core.judging.fitting import FileChange
 from bernstein.core.judging.model_reasons import MARK_IN_DATA
@@ -100,9 +100,7 @@ class _Judging:
         self._config = config
         self._change = change
         self._transport = transport
-        count = len(config.questions)
-        ceiling = Ceiling(_TRIES * count, _INPUT_TOKENS * count, _TRIES * asking.MAX_TOKENS * count)
-        self._allowance = Allowance(ceiling)
+        self._allowance = Allowance(_ceiling(config.questions))
         self._free = asyncio.Semaphore(_AT_ONCE)
         self.verdicts: dict[str, Verdict] = {}
 
@@ -131,11 +129,22 @@ class _Judging:
             return error
 
     async def _one(self, asked: Asked, clients: Mapping[str, Client | ModelError]) -> None:
-        async with self._free:
-            verdict = await self._verdict(asked, clients.get(asked.model))
+        verdict = await self._of_all(asked, clients)
         # First of all: what was told is known, also where the pod is stopped right then.
         self.verdicts[asked.name] = verdict
         log.event("check", check=asked.name, verdict=verdict.verdict, reason=verdict.reason)
+
+    async def _of_all(self, asked: Asked, clients: Mapping[str, Client | ModelError]) -> Verdict:
+        """Of one question, which several models may be asked, each for itself."""
+        if asked.quorum is None:
+            return await self._of(asked, clients)
+        each = [replace(asked, model=name, also=()) for name in asked.models]
+        said = await asyncio.gather(*(self._of(one, clients) for one in each))
+        return quorum.combined([*zip(asked.models, said, strict=True)], asked.quorum)
+
+    async def _of(self, asked: Asked, clients: Mapping[str, Client | ModelError]) -> Verdict:
+        async with self._free:
+            return await self._verdict(asked, clients.get(asked.model))
 
     async def _verdict(self, asked: Asked, client: Client | ModelError | None) -> Verdict:
         """Of one question; never raises."""
@@ -145,7 +154,8 @@ class _Judging:
             return _unanswered(asked, client)
         try:
             question = self._question(asked, prompts.named(asked.prompt))
-            told = Question(question.system, question.text, asking.MAX_TOKENS, asking.TEMPERATURE)
+            most = _tokens(asked)
+            told = Question(question.system, question.text, most, asking.TEMPERATURE)
             answer = await client.ask(asked.model, told)
         except MarkError:
             return errored(MARK_IN_DATA, "the change holds the mark of its own question")
@@ -165,7 +175,7 @@ class _Judging:
             changes=self._change.files,
             hidden=self._change.hidden,
         )
-        return asking.ask(prompt, subject, _draw)
+        return asking.ask(prompt, subject, _draw, asked.room or asking.ROOM)
 
     def result(self) -> JudgeResult:
         stopped = errored(Reason.TERMINATED, "the pod was stopped before the model had answered")
@@ -174,6 +184,17 @@ class _Judging:
         room = pod.TERMINATION_LIMIT - len(encoding.dump(JudgeResult((), spent)))
         verdicts = InspectResult(tuple(_told(name, verdict) for name, verdict in found))
         return JudgeResult(fit(verdicts, max(room, _LEAST_ROOM)).verdicts, spent)
+
+
+def _ceiling(questions: Sequence[Asked]) -> Ceiling:
+    """What all of it may use at most, with every try."""
+    asks = [_tokens(asked) for asked in questions for _ in asked.models]
+    return Ceiling(_TRIES * len(asks), _INPUT_TOKENS * len(asks), _TRIES * sum(asks))
+
+
+def _tokens(asked: Asked) -> int:
+    """Of one answer."""
+    return asked.tokens or asking.MAX_TOKENS
 
 
 def _unanswered(asked: Asked, error: ModelError) -> Verdict:

@@ -14,12 +14,13 @@ from bernstein.core.judging.answers import (
     WEIGHTS,
     FormError,
     Intended,
+    cross_review,
     intent,
     missing_tests,
     rating,
 )
 
-READERS = (intent, rating, missing_tests)
+READERS = (cross_review, intent, rating, missing_tests)
 OF_NO_FORM = [
     "",
     "yes",
@@ -83,6 +84,48 @@ def test_each_of_three_words_is_an_answer(word: str) -> None:
 def test_what_says_neither_of_them_is_none(text: str) -> None:
     with pytest.raises(FormError):
         intent(text)
+
+
+# --- the review by another maker's model ----------------------------------------------------------
+
+
+def reviewed(**changes: Any) -> str:
+    return json.dumps({"verdict": "approve", "comments": "", **changes})
+
+
+def test_a_reviewer_approves_or_asks_for_changes() -> None:
+    yes = cross_review(reviewed())
+    no = cross_review(f"```\n{reviewed(verdict='request_changes', comments='a.py: x')}\n```")
+
+    assert (yes.approved, yes.comments) == (True, "")
+    assert (no.approved, no.comments) == (False, "a.py: x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        reviewed(verdict="APPROVE"),
+        reviewed(verdict="approved"),
+        reviewed(verdict="approve "),
+        reviewed(verdict="comment"),
+        reviewed(verdict=True),
+        reviewed(verdict=["approve"]),
+        reviewed(comments=None),
+        reviewed(comments=["a.py: x"]),
+        reviewed(feedback=""),
+        reviewed(verdict="request_changes"),
+        reviewed(verdict="request_changes", comments=" \n "),
+        json.dumps({"verdict": "approve"}),
+        meant(verdict="approve"),
+        f"Looks good to me. {reviewed()}",
+        f"{reviewed(verdict='request_changes', comments='x')}\n{reviewed()}",
+        '{"verdict": "request_changes", "verdict": "approve", "comments": "x"}',
+    ],
+    ids=range(16),
+)
+def test_what_is_no_review_is_none(text: str) -> None:
+    with pytest.raises(FormError):
+        cross_review(text)
 
 
 # --- review_rubric --------------------------------------------------------------------------------

@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 
 from bernstein.api.reasons import VerdictReason
-from bernstein.checks import gates, signals
+from bernstein.checks import cross_model, gates, signals
 from bernstein.checks.asks import Asks
 from bernstein.checks.prompts import current, named
 from bernstein.core.judging.answers import WEIGHTS
 from bernstein.core.judging.forms import FORMS, verdict
 from bernstein.core.judging.model_reasons import POLICIES, REMEDIES
 
-RUNS = [*(kind.runs for kind in signals.SIGNALS), *(gate.runs for gate in gates.GATES)]
+RUNS = [
+    *(kind.runs for kind in signals.SIGNALS),
+    *(gate.runs for gate in gates.GATES),
+    cross_model.ASKS,
+]
 ASKING = [runs for runs in RUNS if isinstance(runs, Asks)]
 
 
@@ -63,6 +67,10 @@ def missing(*tests: str) -> str:
     return json.dumps({"missing": tests})
 
 
+def reviewed(said: str, comments: str = "a.py: no") -> str:
+    return json.dumps({"verdict": said, "comments": comments})
+
+
 def meant(said: str) -> str:
     return json.dumps({"verdict": said, "feedback": "a.py: no"})
 
@@ -74,6 +82,10 @@ def meant(said: str) -> str:
         ("intent", meant("partially"), ("Passed", "PartlyMet"), ("Skipped", "Unsure")),
         ("intent", meant("no"), ("Failed", "IntentNotMet"), ("Failed", "IntentNotMet")),
         ("intent", meant("YES"), ("Errored", "AnswerNotInForm"), ("Errored", "AnswerNotInForm")),
+        ("cross_review", reviewed("approve"), ("Passed", ""), ("Skipped", "Unsure")),
+        ("cross_review", reviewed("request_changes"), *2 * [("Failed", "ChangesRequested")]),
+        ("cross_review", reviewed("request_changes", " "), *2 * [("Errored", "AnswerNotInForm")]),
+        ("cross_review", reviewed("Approve"), *2 * [("Errored", "AnswerNotInForm")]),
         ("rubric", rated(), ("Passed", ""), ("Skipped", "Unsure")),
         ("rubric", rated(style=5.9), ("Failed", "ScoreTooLow"), ("Failed", "ScoreTooLow")),
         ("missing_tests", missing(), ("Passed", ""), ("Skipped", "Unsure")),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bernstein.api.project import Project
@@ -86,3 +88,41 @@ def test_a_gate_that_asks_a_model_starts_no_agent_without_that_one(
     assert (found and found[0]) == reason
     assert (beside and beside[0]) == (reason if "model" in gate else None)
     assert asked is None
+
+
+OPENAI = {"name": "gpt-5.5", "provider": "openai", "key": {"name": "judge", "key": "key"}}
+GOOGLE = {**OPENAI, "name": "gemini-3-flash", "provider": "gemini"}
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "reason"),
+    [
+        ("gpt-5.5-mini", {}, "NoReviewer"),
+        ("gpt-5.5-mini", {"onIssues": "Report"}, None),
+        ("gpt-5.5-mini", {"enabled": False}, None),
+        ("opus", {}, "NoReviewer"),
+        ("claude-opus-4-5", {}, None),
+    ],
+)
+def test_work_that_nobody_could_review_starts_no_agent(
+    model: str, settings: dict[str, Any], reason: str | None
+) -> None:
+    """`opus` is what the Project calls a model whose name it does not say."""
+    subject = objects.task(status=status(), model=model)
+    asks = {"crossModel": {"enabled": True, **settings}}
+
+    found = stalled(subject, project(gates=asks, models=[OPENAI]))
+
+    assert (found and found[0]) == reason
+
+
+def test_the_reviewer_is_chosen_before_the_agent_is_paid() -> None:
+    subject = objects.task(status=status(), model="gpt-5.5-mini")
+    named = {"crossModel": {"enabled": True, "reviewers": ["gpt-5.5"]}}
+
+    found = stalled(subject, project(gates=named, models=[OPENAI, GOOGLE]))
+    free = project(gates={"crossModel": {"enabled": True}}, models=[OPENAI, GOOGLE])
+
+    assert found is not None
+    assert "the reviewer 'gpt-5.5' is of OpenAI, as the model that writes" in found[1]
+    assert stalled(subject, free) is None

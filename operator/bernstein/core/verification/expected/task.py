@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from bernstein.api.project import ProjectSpec
 from bernstein.api.reasons import Reason
 from bernstein.api.session import Outcome, Work
 from bernstein.api.task import Task
@@ -13,10 +14,11 @@ from bernstein.core import names
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
-from bernstein.core.verification.expected import rules
+from bernstein.core.verification.expected import reviews, rules
 from bernstein.core.verification.expected.required import required_checks
 from bernstein.core.verification.look import Question
 from bernstein.core.verification.models import MAX_RETRIES
+from bernstein.core.verification.reviewers import Writer
 
 
 def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] | None:
@@ -46,7 +48,16 @@ def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, .
     plan = snapshot.plan.spec if snapshot.plan is not None else None
     ruled = rules.of_work(project, plan, task.spec.files, subject)
     is_last = (task.status.judge_retries or 0) >= MAX_RETRIES
-    return required_checks(task.spec.completion_signals, project, subject, ruled, is_last=is_last)
+    signals = task.spec.completion_signals
+    checks = required_checks(signals, project, subject, ruled, is_last=is_last)
+    return (*checks, *reviews.of_work(project, subject, _writer(task, project)))
+
+
+def _writer(task: Task, project: ProjectSpec) -> Writer:
+    """What has written the work that is judged: the last attempt is its own."""
+    agent = project.agent(task.spec.cli)
+    model = next((attempt.model for attempt in task.status.attempts[-1:]), "")
+    return Writer(model or task.spec.model or "", agent.adapter if agent is not None else "")
 
 
 def question(snapshot: TaskSnapshot, judged: Verification) -> Question:

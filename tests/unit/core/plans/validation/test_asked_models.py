@@ -26,6 +26,25 @@ def test_no_other_signal_has_criteria_by_that_name() -> None:
     ]
 
 
+def test_a_step_whose_work_nobody_could_review_is_refused_where_the_project_is_known() -> None:
+    openai = {"name": "gpt-5.5", "provider": "openai", "key": {"name": "judge", "key": "key"}}
+    asks = {"crossModel": {"enabled": True}}
+    project = objects.project(gates=asks, models=[openai]).spec
+    steps = [{"title": "t", "model": "claude-opus-4-5"}, {"title": "u", "model": "gpt-5.5"}]
+    spec = objects.plan(stages=[{"name": "s", "steps": steps}]).spec
+    free = objects.project(models=[openai]).spec
+
+    (problem,) = validation.validate_plan(spec, project, ["backend"])
+
+    assert problem.path == "stages[0].steps[1]"
+    assert problem.message == (
+        "stages[0].steps[1]: gates.crossModel: no model of the Project is known to be of another "
+        "than OpenAI, whose model writes"
+    )
+    assert validation.validate_plan(spec, free, ["backend"]) == ()
+    assert validation.validate_plan(spec, None, ["backend"]) == ()
+
+
 def test_who_asks_a_model_needs_one_in_the_project() -> None:
     steps = [{"title": "t", "completionSignals": [{"type": "llm_judge"}]}]
     spec = objects.plan(stages=[{"name": "s", "steps": steps}]).spec
