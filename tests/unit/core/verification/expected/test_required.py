@@ -11,6 +11,8 @@ from bernstein.api.project import ProjectSpec
 from bernstein.api.projects.gates import Gates
 from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import WrittenCondition
+from bernstein.checks.gate import Command
+from bernstein.checks.gates import tests
 from bernstein.checks.linter_files import LINTER_FILES
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.verification.expected import required
@@ -111,7 +113,16 @@ def test_settings_of_a_built_in_gate_change_it() -> None:
     assert names(found) == ["lint", "tests"]
     assert (found[0].command, found[0].required) == ("flake8", False)
     assert found[0].pinned == LINTER_FILES
-    assert found[1].command == "python3 -m pytest -q -p no:cacheprovider"
+    assert isinstance(tests.GATE.runs, Command)
+    assert found[1].command == tests.GATE.runs.command
+
+
+def test_of_a_projects_own_tests_the_exit_code_alone_counts() -> None:
+    own = {"name": "tests", "command": "make test"}
+
+    found = required.required_checks([], spec(pipeline=[own]), CHANGED)
+
+    assert found[-1].command == "make test"
 
 
 OWN = {"name": "licence", "command": "check", "image": "own:1"}
