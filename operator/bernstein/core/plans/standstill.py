@@ -87,7 +87,7 @@ def _is_over(snapshot: PlanSnapshot) -> bool:
 
 
 def _missing(snapshot: PlanSnapshot) -> list[PlanTask]:
-    """Rows of Tasks that are not there, and whose work not done."""
+    """Rows of Tasks that are not there, and whose work is not done."""
     rows = (row for row in snapshot.plan.status.tasks if row.name not in snapshot.tasks)
     return [row for row in rows if row.state != TaskState.CLOSED]
 
