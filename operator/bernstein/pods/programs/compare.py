@@ -33,9 +33,9 @@ CONFIG = CompareConfig
 _FILE_BYTES = 20_000_000
 _OUTPUT_BYTES = 100_000_000
 _SECONDS = 120.0
+"""For reading either tree. What is compared is the agent's: it may be as slow to read as can be."""
 _LOOKED_AT = 8_000
 """Characters of an excerpt that are looked through for secrets, before it is cut."""
-"""For reading either tree. What is compared is the agent's: it may be as slow to read as can be."""
 _EVERY_64 = re.compile(rb"(?:[^\n]*+\n){64}")
 _ON_BASE = "nothing can be told of what is found on the commit before this work"
 _MISSING = (126, 127, 128)
