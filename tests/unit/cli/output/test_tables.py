@@ -39,7 +39,7 @@ verify
 def test_a_running_plan_is_shown_step_by_step_in_80_columns() -> None:
     shown, console = terminal()
 
-    shown.show(tables.headline(plan()))
+    shown.show(tables.headline(plan(endedAt="2030-01-01T00:03:12Z")))
     shown.show(
         tables.steps_table(plan(), running_tasks(), {name(2): f"editing the limiter {HOSTILE}"})
     )
@@ -161,6 +161,7 @@ def test_what_stops_a_plan_is_told_alike_whether_or_not_something_of_it_runs(
     assert console.export_text().splitlines() == [
         "✗ Stalled: GateErrored: 'lint' could not run.",
         "  Mend it.",
+        "  It stands still: nothing is tried by itself until the Project changes.",
     ]
 
 
@@ -199,6 +200,7 @@ def test_a_plan_whose_whole_was_refused_tells_the_verdicts_and_where_there_is_mo
     assert console.export_text().splitlines() == [
         "✗ Stalled: GateFailed: it does not pass",
         "  Mend it.",
+        "  It stands still: nothing is tried by itself until the Project changes.",
         "  ✗ gate tests: Failed (ExitCode)",
         "      1 failed",
         "  All that its checks printed: bernstein logs rate-limit-api",
