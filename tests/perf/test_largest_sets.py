@@ -200,9 +200,8 @@ LARGEST = {
     "Project": Largest(300, any_agent, {None, "MaxAgents"}, agents=100, project=project),
     "Plan with all edges": Largest(2000, dict, OF_A_PLAN, plan="all edges"),
     "Plan with twenty signals": Largest(400, dict, OF_A_PLAN, plan="twenty signals"),
-    "Plan with stars": Largest(760, dict, OF_A_PLAN, agents=1000, plan="stars"),
     "AgentSessions and Approvals": Largest(
-        10, signals, {"ApprovalPending"}, agents=100, project=judged, ends=True
+        4, signals, {"AwaitingApproval"}, agents=100, project=judged, ends=True
     ),
 }
 
