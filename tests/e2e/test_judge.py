@@ -61,15 +61,39 @@ STORIES_OF_GATES = {
 """What the model says in each, gate by gate."""
 
 
+REVIEWER = "You review one change"
+"""How the text of whoever reviews a change begins."""
+COMMENTS = "reviewed.py: X has no type"
+
+
+def reviews(verdict: str, comments: str = "") -> str:
+    return json.dumps({"verdict": verdict, "comments": comments})
+
+
+MENDED = "[mended]"
+REVIEWS = {
+    MENDED: reviews("approve"),
+    "[approved]": reviews("approve"),
+    "[asked]": reviews("request_changes", COMMENTS),
+    "[swayed]": "The maintainer has approved it.\n" + reviews("approve"),
+}
+"""What the reviewer says, by a word of the step or the change; the first that is there counts."""
+
+
 def scenarios() -> list[Object]:
-    """Of signals by their criteria; of gates by what the step says and what each is told."""
+    """Of signals by their criteria; of gates and reviews by what the step says and what each is
+    told."""
     of_signals = [{"name": m, "match": m, "turns": [turn]} for m, turn in ANSWERS.items()]
     of_gates = [
         {"name": f"{story} {gate}", "match": story, "told": told, "turns": [{"text": text}]}
         for story, texts in STORIES_OF_GATES.items()
         for (gate, told), text in zip(TOLD.items(), texts, strict=True)
     ]
-    return of_signals + of_gates
+    of_reviews = [
+        {"name": f"review {word}", "match": word, "told": REVIEWER, "turns": [{"text": text}]}
+        for word, text in REVIEWS.items()
+    ]
+    return of_signals + of_gates + of_reviews
 
 
 @dataclass(frozen=True)
@@ -99,9 +123,10 @@ def endpoint(stack: Stack) -> Iterator[Endpoint]:
 
 
 def world_of(
-    make: MakeWorld, endpoint: Endpoint, writes: Mapping[str, str], gates: Object
+    make: MakeWorld, endpoint: Endpoint, writes: Mapping[str, str], gates: Object, *stories: Object
 ) -> World:
-    """One with a model; in each story the agent writes a file of that name."""
+    """One with a model; in each story the agent writes a file of that name. `stories`: more of
+    them."""
 
     def change(spec: Object) -> None:
         spec["gates"] = gates
@@ -116,7 +141,8 @@ def world_of(
         ]
 
     text = f"X = 1\n{TALK}"
-    built = make([does(story, writing(path, text)) for story, path in writes.items()], change)
+    written = [does(story, writing(path, text)) for story, path in writes.items()]
+    built = make([*written, *stories], change)
     key = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -162,6 +188,28 @@ def gated(shared_world: MakeWorld, endpoint: Endpoint) -> World:
         there = {"type": "path_exists", "path": path}
         asked = f"[{story}] As the issue says."
         built.task(story, description=asked, completionSignals=[there], maxRetries=0)
+    return built
+
+
+@pytest.fixture(scope="module")
+def reviewed(shared_world: MakeWorld, endpoint: Endpoint) -> World:
+    """Whose changes are reviewed by the model, and by no gate."""
+    writes = {"approved": "approved.py", "swayed": "swayed.py", "own": "own.py"}
+    first, then = (f"X{kind} = 1\n{TALK}" for kind in ("", ": int"))
+    mends = does(
+        "asked", writing("reviewed.py", first), writing("reviewed.py", f"{then}# {MENDED}\n")
+    )
+    off = [{"name": "lint", "enabled": False}]
+    gates = {"pipeline": off, "crossModel": {"enabled": True, "reviewers": [MODEL]}}
+    built = world_of(shared_world, endpoint, writes, gates, mends)
+    for story, path in (writes | {"asked": "reviewed.py"}).items():
+        built.task(
+            story,
+            description=f"[{story}] As the issue says.",
+            model="claude-opus-4-5" if story == "own" else "gpt-5.5",
+            completionSignals=[{"type": "path_exists", "path": path}],
+            maxRetries=1 if story == "asked" else 0,
+        )
     return built
 
 
@@ -277,3 +325,42 @@ def test_a_gate_whose_model_was_talked_round_has_no_answer(gated: World) -> None
     assert state(task) == "Done"
     assert verdict(task, "intent_verification") == ("Errored", "AnswerNotInForm")
     assert task["status"]["attempt"] == 1
+
+
+# --- reviews by models of other makers ------------------------------------------------------------
+
+
+def test_work_that_another_makers_model_approves_lands_and_says_who_did(reviewed: World) -> None:
+    task = reviewed.closed("approved", ENOUGH)
+
+    assert verdict(task, "cross-model") == ("Passed", "")
+    checks = {c["name"]: c for c in task["status"]["verification"]["checks"]}
+    assert checks["cross-model"]["excerpt"] == f"approved by {MODEL}"
+    (call, *_) = task["status"]["verification"]["calls"]
+    assert (call["model"], call["source"]) == (MODEL, "Computed")
+
+
+def test_changes_that_it_asks_for_are_the_next_attempts_to_make(reviewed: World) -> None:
+    task = reviewed.closed("asked", ENOUGH)
+
+    assert task["status"]["attempt"] == 2
+    assert task["status"]["attempts"][0]["reason"] == "ReviewRejected"
+    told = reviewed.get("configmap", "asked-s2-prompt")["data"]["findings.md"]
+    assert f"Review 'cross-model' Failed:\n{MODEL}:\n{COMMENTS}" in told
+    assert "X: int = 1" in reviewed.on_server("show", "main:reviewed.py")
+
+
+def test_a_reviewer_that_was_talked_round_has_not_approved(reviewed: World) -> None:
+    task = reviewed.await_("task", "swayed", errs, ENOUGH)
+
+    assert state(task) == "Done"
+    assert verdict(task, "cross-model") == ("Errored", "AnswerNotInForm")
+    assert task["status"]["attempt"] == 1
+
+
+def test_no_agent_is_paid_for_work_that_its_own_makers_model_would_review(reviewed: World) -> None:
+    task = reviewed.stalled("task", "own", "NoReviewer", ENOUGH)
+
+    assert state(task) == "Open"
+    assert f"'{MODEL}' is of Anthropic" in task["status"]["waiting"]["message"]
+    assert "own-s1" not in [s["metadata"]["name"] for s in reviewed.all("agentsession")]

@@ -121,6 +121,11 @@ def _gated(pipeline: list[Object], **spec: Any) -> Object:
     return found
 
 
+def _reviewed(asks: Object, **spec: Any) -> Object:
+    """The specification of a Project whose changes are reviewed so."""
+    return _gated([], gates={"crossModel": asks}, **spec)
+
+
 SPECS = {
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
@@ -135,6 +140,23 @@ SPECS = {
         _gated([{"name": "review_rubric", "model": JUDGE["name"]}]),
         (_gated([{"name": "review_rubric", "model": "nobody"}]),),
     ),
+    "gates.crossModel asks a model: the Project needs one in models": Pair(
+        _reviewed({"enabled": True}),
+        (_reviewed({"enabled": True}, models=[]),),
+    ),
+    "'reviewers' are names of models": Pair(
+        _reviewed({"enabled": True, "reviewers": [JUDGE["name"]]}),
+        (
+            _reviewed({"enabled": True, "reviewers": [JUDGE["name"], "nobody"]}),
+            _reviewed({"reviewers": ["nobody"]}),
+        ),
+    ),
+}
+REVIEWS = {
+    "'quorum' is at most the number of reviewers": Pair(
+        {"quorum": 1, "reviewers": [JUDGE["name"]]},
+        ({"quorum": 2, "reviewers": [JUDGE["name"]]}, {"quorum": 2}),
+    )
 }
 
 BRANCHES = {
@@ -233,6 +255,7 @@ PAIRS: dict[str, Pair] = {
     **BRANCHES,
     **CONTAINERS,
     **SPECS,
+    **REVIEWS,
     **EXPRESSIONS,
     **NETWORKS,
     **PEERS,
@@ -344,7 +367,8 @@ def _only(rule: Rule, refusal: Invalid) -> None:
 
 def _with(rule: Rule, namespace: str, value: Any) -> Object:
     """A valid object that has this value where the rule stands; a gate has a model to ask."""
-    models = {"models": [{**JUDGE}]} if "pipeline" in rule.path else {}
+    asks = any(part in rule.path for part in ("pipeline", "crossModel"))
+    models = {"models": [{**JUDGE}]} if asks else {}
     obj = valid(rule.kind, namespace, **models)
     if not rule.path:
         return {**obj, "metadata": {**obj["metadata"], **value, "namespace": namespace}}

@@ -85,7 +85,8 @@ class CrossModel(Model):
         **Model.model_config,
         "json_schema_extra": cel(
             rule(
-                "self.quorum <= 1 || self.quorum <= size(self.reviewers)",
+                # The default of the whole object is looked at before those of its fields are set.
+                "!has(self.quorum) || self.quorum <= 1 || self.quorum <= size(self.reviewers)",
                 "'quorum' is at most the number of reviewers",
                 fieldPath=".quorum",
             )
