@@ -17,10 +17,10 @@ from tests.control_plane.conftest import eventually
 from tests.control_plane.controllers.kubelet import ends, exited, run, works
 from tests.control_plane.controllers.world import QUIET, World
 from tests.perf.pace import allowed_once
+from tests.perf.test_largest_objects import LARGEST as PLANS_BY_KIND
 from tests.perf.test_largest_sets import (
     LARGEST,
     MOST_SECONDS,
-    PLANS_BY_KIND,
     PRINTS,
     SAYS,
     Steps,

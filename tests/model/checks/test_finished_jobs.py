@@ -35,8 +35,8 @@ def gate(name: str, **more: Any) -> dict[str, Any]:
 
 
 def played(execution: str, pipeline: list[dict[str, Any]], *fates: dict[str, Any]) -> World:
-    gates = {"extends": "Default", "execution": execution, "pipeline": pipeline}
-    gates["pipeline"] += [{"name": name, "enabled": False} for name in OFF]
+    off = [{"name": name, "enabled": False} for name in OFF]
+    gates = {"extends": "Default", "execution": execution, "pipeline": [*pipeline, *off]}
     project = {"gates": gates, "limits": PROJECT["limits"]}
     project["retention"] = {"podsSeconds": SHORTEST}
     alone = ALONE | {"spec": ALONE["spec"] | {"maxRetries": 0}}

@@ -117,7 +117,7 @@ async def test_while_the_operator_runs_garbage_is_looked_for_less_often(
     arguments = ["operator", "--image=bernstein:1", "--namespace=system", "--http-port=0"]
     monkeypatch.setattr(sys, "argv", arguments)
     monkeypatch.setattr(program, "_shell", shell)
-    monkeypatch.setattr(program.ConnectionInfo, "load", lambda: ConnectionInfo("https://api:6443"))
+    monkeypatch.setattr(ConnectionInfo, "load", lambda: ConnectionInfo("https://api:6443"))
 
     assert await program._run(program.arguments()) == 0
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import pytest
@@ -27,6 +29,14 @@ def shown(run: Run) -> str:
 def progress(server: CallbackServer) -> list[Any]:
     """Of every heartbeat."""
     return [call.body["progress"] for call in server.of("heartbeat")]
+
+
+def shows_since(run: Run, before: str, rows: Sequence[str]) -> bool:
+    return shown(run)[len(before) :].splitlines() == list(rows)
+
+
+def tells(server: CallbackServer, doing: str) -> bool:
+    return progress(server)[-1:] == [doing]
 
 
 def test_what_the_agent_says_is_shown_while_it_works(
@@ -64,11 +74,8 @@ def test_output_of_every_adapter_is_heard_as_it_comes(
         run.say(each.decode())
         if rows:
             heard += 1
-            wait_for(
-                lambda rows=rows, before=before: shown(run)[len(before) :].splitlines() == rows
-            )
-        doing = harmless_line(parser.progress, PROGRESS_LIMIT)
-        wait_for(lambda doing=doing: progress(server)[-1:] == [doing])
+            wait_for(partial(shows_since, run, before, rows))
+        wait_for(partial(tells, server, harmless_line(parser.progress, PROGRESS_LIMIT)))
     assert heard
     assert not (run.volumes.control / "output-end").exists(), "the agent is still at work"
     wait_for(lambda: server.of("heartbeat")[-1].body["usage"] == asdict(parser.usage))
