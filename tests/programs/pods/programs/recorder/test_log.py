@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import pytest
@@ -50,6 +51,15 @@ def test_what_the_agent_says_is_shown_while_it_works(
     assert "the tests" not in capsys.readouterr().err, "its own log tells its own events"
 
 
+def says(run: Run, before: int, rows: list[str]) -> bool:
+    """Whether exactly this is shown after so many characters."""
+    return shown(run)[before:].splitlines() == rows
+
+
+def does(server: CallbackServer, what: str) -> bool:
+    return progress(server)[-1:] == [what]
+
+
 @pytest.mark.parametrize("name", agents.names())
 def test_output_of_every_adapter_is_heard_as_it_comes(
     name: str, run: Run, server: CallbackServer, callback: Callback
@@ -60,15 +70,12 @@ def test_output_of_every_adapter_is_heard_as_it_comes(
     heard = 0
     for each in examples.of_adapter(name).succeeds.stdout.splitlines(keepends=True):
         rows = harmless(parser.feed(each.rstrip(b"\n")), LINE_CHARACTERS).splitlines()
-        before = shown(run)
+        before = len(shown(run))
         run.say(each.decode())
         if rows:
             heard += 1
-            wait_for(
-                lambda rows=rows, before=before: shown(run)[len(before) :].splitlines() == rows
-            )
-        doing = harmless_line(parser.progress, PROGRESS_LIMIT)
-        wait_for(lambda doing=doing: progress(server)[-1:] == [doing])
+            wait_for(partial(says, run, before, rows))
+        wait_for(partial(does, server, harmless_line(parser.progress, PROGRESS_LIMIT)))
     assert heard
     assert not (run.volumes.control / "output-end").exists(), "the agent is still at work"
     wait_for(lambda: server.of("heartbeat")[-1].body["usage"] == asdict(parser.usage))
