@@ -125,11 +125,11 @@ def test_work_whose_recorders_message_is_cut_counts_by_what_its_pusher_read_of_t
     assert programs["pusher"].end() == 0
     message = programs["pusher"].log.read_text()
     left = programs["recorder"].log.read_text()
-    pod = agent_pod(
+    pod_ = agent_pod(
         recorder=ended("recorder", said=left[:-9]), pusher=ended("pusher", said=message)
     )
 
-    found = outcome.classify(session(), job("work-s1", pod))
+    found = outcome.classify(session(), job("work-s1", pod_))
 
     assert found.outcome.reason == "Succeeded"
     assert found.work is not None

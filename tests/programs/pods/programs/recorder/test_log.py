@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -31,14 +30,6 @@ def progress(server: CallbackServer) -> list[Any]:
     return [call.body["progress"] for call in server.of("heartbeat")]
 
 
-def shows_since(run: Run, before: str, rows: Sequence[str]) -> bool:
-    return shown(run)[len(before) :].splitlines() == list(rows)
-
-
-def tells(server: CallbackServer, doing: str) -> bool:
-    return progress(server)[-1:] == [doing]
-
-
 def test_what_the_agent_says_is_shown_while_it_works(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,6 +51,15 @@ def test_what_the_agent_says_is_shown_while_it_works(
     assert "the tests" not in capsys.readouterr().err, "its own log tells its own events"
 
 
+def says(run: Run, before: int, rows: list[str]) -> bool:
+    """Whether exactly this is shown after so many characters."""
+    return shown(run)[before:].splitlines() == rows
+
+
+def does(server: CallbackServer, what: str) -> bool:
+    return progress(server)[-1:] == [what]
+
+
 @pytest.mark.parametrize("name", agents.names())
 def test_output_of_every_adapter_is_heard_as_it_comes(
     name: str, run: Run, server: CallbackServer, callback: Callback
@@ -70,12 +70,12 @@ def test_output_of_every_adapter_is_heard_as_it_comes(
     heard = 0
     for each in examples.of_adapter(name).succeeds.stdout.splitlines(keepends=True):
         rows = harmless(parser.feed(each.rstrip(b"\n")), LINE_CHARACTERS).splitlines()
-        before = shown(run)
+        before = len(shown(run))
         run.say(each.decode())
         if rows:
             heard += 1
-            wait_for(partial(shows_since, run, before, rows))
-        wait_for(partial(tells, server, harmless_line(parser.progress, PROGRESS_LIMIT)))
+            wait_for(partial(says, run, before, rows))
+        wait_for(partial(does, server, harmless_line(parser.progress, PROGRESS_LIMIT)))
     assert heard
     assert not (run.volumes.control / "output-end").exists(), "the agent is still at work"
     wait_for(lambda: server.of("heartbeat")[-1].body["usage"] == asdict(parser.usage))
