@@ -280,7 +280,12 @@ async def test_a_viewer_sees_what_waits_and_changes_nothing(
 
     seen = await bernstein("--json", "pending", "--kubeconfig", config)
     calls = (
-        *(("cancel", "one"), ("verify", "one"), ("retry", "one"), ("unblock", "one")),
+        *(
+            ("cancel", "one"),
+            ("verify", "one"),
+            ("retry", "one"),
+            ("unblock", "one", "-r", "go on"),
+        ),
         *(
             ("approve", "one"),
             ("reject", "one"),
