@@ -309,9 +309,9 @@ async def _acted_upon(
             if bypassed := _bypassed(subject, asked):
                 return subject, bypassed
             approval = await cluster.find_approval(asked.name)
-            end = _end(approval) if approval is not None else None
-            if end is not None and _stands(subject, end):
-                return subject, end
+            came_to = _end(approval) if approval is not None else None
+            if came_to is not None and _stands(subject, came_to):
+                return subject, came_to
             if seen != ANYTHING:
                 raise await _changed(cluster, subject, seen, known=True)
             raise _nothing(subject, now)
