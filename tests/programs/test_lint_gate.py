@@ -16,6 +16,8 @@ from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
 from tests.unit.core.objects import project
 
+pytestmark = pytest.mark.verification
+
 (COMMAND,) = (
     spec.command
     for spec in required_checks(
