@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.conftest import MakeWorld, Object, does, refused, state, writing
+
+pytestmark = pytest.mark.verification
 
 
 def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeWorld) -> None:

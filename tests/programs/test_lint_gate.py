@@ -17,6 +17,8 @@ from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
 from tests.unit.core.objects import project
 
+pytestmark = pytest.mark.verification
+
 ANY = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
 (COMMAND,) = (
     spec.command

@@ -111,6 +111,12 @@ def seconds(ended: Object) -> float | None:
     return max(0, (parse_time(end) - parse_time(begun)).total_seconds())
 
 
+def ended_at(ended: Object) -> datetime | None:
+    """When a container ended that has `terminated` like this; None: it is not known."""
+    end = ended.get("finishedAt")
+    return parse_time(end) if end else None
+
+
 def seconds_of(pod: Object, name: str) -> float | None:
     """How long the container ran, until its end or the time when its pod was told to end; None: it
     was not started, or it is not known."""

@@ -18,6 +18,8 @@ from bernstein.pods.session import live
 from bernstein.pods.session.live import Live
 from bernstein.pods.session.messages import harmless
 
+pytestmark = pytest.mark.verification
+
 TOKEN = "AKIA" + "Q3EGRIHBAJ6XVK2P"
 HIDDEN = {
     "colours": f"{TOKEN[:9]}\x1b[1m{TOKEN[9:]}",

@@ -14,6 +14,8 @@ from bernstein.checks.gates.tests import GATE
 from tests.programs.gate_runs import run, verdict, write
 from tests.unit.checks.trees import Tree
 
+pytestmark = pytest.mark.verification
+
 PLAIN = Command("python3 -m pytest -q -p no:cacheprovider")
 FAILS = {"test_a.py": "def test_a():\n    assert False\n"}
 NO_TESTS = "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n"

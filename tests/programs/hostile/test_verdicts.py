@@ -28,6 +28,8 @@ from tests.unit.core.objects import BASE, HEAD, TIP, checked, done, snapshot
 from tests.unit.core.verification.test_base import ruled
 from tests.unit.core.verification.test_blamed import DIES, LINTERS, compared_twice
 
+pytestmark = pytest.mark.verification
+
 Files = Mapping[str, str]
 OFF = {"name": "lint", "enabled": False}
 TESTS = {"name": "own", "command": f"{sys.executable} -m pytest -q -p no:cacheprovider"}

@@ -74,7 +74,17 @@ def executed(
     result = _verdict(check, job, job.pod, hurried=abandoned is not None)
     took = pods.seconds(pods.terminated(job.pod, CHECK) or {})
     known = {"seconds": None if took is None else round(took)}
-    return result.model_copy(update={**known, "image": pods.image_digest(job.pod, CHECK)})
+    return ran(result.model_copy(update=known), job.pod, CHECK)
+
+
+def ran(
+    result: CheckResult, pod: Object, container: str, *, image_of: str | None = None
+) -> CheckResult:
+    """The verdict with when this container of its pod was over, and of which image it was made.
+    `image_of`: another container of the pod, whose image tells more."""
+    ended = pods.ended_at(pods.terminated(pod, container) or {})
+    image = pods.image_digest(pod, image_of or container)
+    return result.model_copy(update={"ended_at": ended, "image": image})
 
 
 def without_pod(

@@ -20,7 +20,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import within
 from bernstein.core.verification import base, models
-from bernstein.core.verification.executed import SLACK, errored, executed, result_of, unstarted
+from bernstein.core.verification.executed import SLACK, errored, executed, ran, result_of, unstarted
 from bernstein.core.verification.expected.required import executing
 from bernstein.core.verification.inspections import is_inspection, is_judge, shared
 from bernstein.core.verification.summary import passed
@@ -277,6 +277,7 @@ def _shared(
             text = f"the {program} Job said nothing of it"
             return result_of(check, "Errored", VerdictReason.NO_VERDICT, text)
         result = result_of(check, answer.verdict, answer.reason, answer.excerpt)
+        result = ran(result, job.pod or {}, program)
         return _blamed(check, models.decided(check, result), again)
 
     return judge
