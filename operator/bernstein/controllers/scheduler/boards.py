@@ -4,6 +4,9 @@ Handlers of the informers note whose objects have changed. So a look, after one 
 hundred, does as much as has changed. What Plans and Projects say of who belongs to them is compared
 with what they said at the last look.
 
+Where thousands have changed at once, which is when a large Plan begins, when all are looked at anew
+and at the start, it is done in pieces before, so that nothing else has to wait for all of it.
+
 A Board has what goes on alone: what is settled leaves it, and takes little room (see
 controllers/caches/settlement.py). What goes on again is noted as if it had changed.
 """
@@ -14,14 +17,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from bernstein.api.plan import Plan, PlanTask
+from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.parsed import Parsed
-from bernstein.controllers.snapshots import beginning, plan_of, project_snapshot
+from bernstein.controllers.snapshots import beginning, plan_of
 from bernstein.core import projects
 from bernstein.core.delivery.ledger import changed_rows
 from bernstein.core.scheduling.schedule import Board, Schedule
@@ -30,6 +35,9 @@ from bernstein.kube.resource import Key, Object, key_of
 
 KEPT_SECONDS = 600.0
 """Then a Board is made anew: what it may have missed by a defect is not missed for ever."""
+
+PIECE = 250
+"""Tasks that are taken up, or looked at, without a pause."""
 
 NOTHING_SENT: Mapping[str, TaskStatus] = {}
 _Beside = tuple[tuple[str, str, bool], ...]
@@ -44,10 +52,10 @@ class _Kept:
     """In seconds of the monotonic clock."""
     beside: _Beside
     """The Projects of the namespace, as Tasks are told apart by them."""
-    plans: dict[str, Plan]
+    plans: dict[str, Plan] = field(default_factory=dict)
     """As the Board has them, by name; none that is being deleted, and of those that are settled
     only such as have a Task there."""
-    sessions: dict[str, AgentSession]
+    sessions: dict[str, AgentSession] = field(default_factory=dict)
     """As the Board has them, by name."""
     sent: frozenset[str] = frozenset()
     """Names of the Tasks that the Board has as they may become, and not as they are."""
@@ -88,15 +96,11 @@ class Boards:
         `sent`: statuses of Tasks that may still be applied, by name. These have by now what they
         would have then.
         """
+        project = self._project(key)
         # Kept again once it has been looked at: after an error a new one is made.
-        kept = self._kept[key.namespace].pop(key.name, None)
-        project = self._caches.projects.get(key)
-        if project is None or project.metadata.deletion_timestamp is not None:
+        kept = self._take(key)
+        if project is None:
             return None
-        beside = self._beside(key.namespace)
-        old = kept is None or self._clock.monotonic() - kept.made >= KEPT_SECONDS
-        if kept is None or old or kept.beside != beside:
-            kept = self._made(key, beside)
         kept.changed_tasks |= kept.sent | sent.keys()
         kept.sent = frozenset(sent)
         self._bring_up(key, kept, sent)
@@ -104,27 +108,70 @@ class Boards:
         self._kept[key.namespace][key.name] = kept
         return schedule
 
-    def _made(self, key: Key, beside: _Beside) -> _Kept:
-        snapshot = project_snapshot(self._caches, key)
-        assert snapshot is not None
-        board = Board.of(snapshot)
-        going = self._caches.plans.going(key.namespace).values()
-        found = {plan.metadata.name: plan for plan in (*snapshot.plan_of.values(), *going)}
-        living = {n: p for n, p in found.items() if p.metadata.deletion_timestamp is None}
-        return _Kept(board, self._clock.monotonic(), beside, living, dict(snapshot.sessions))
+    def look_ahead(self, key: Key, now: datetime) -> bool:
+        """Does a piece of what `look` has to do; False: there is no more of it than that."""
+        project = self._project(key)
+        if project is None:
+            return False
+        kept = self._take(key)
+        if len(kept.changed_tasks) + len(kept.changed_sessions) > PIECE:
+            self._bring_up(key, kept, NOTHING_SENT, most=PIECE)
+            more = True
+        else:
+            self._bring_up(key, kept, NOTHING_SENT)
+            more = kept.board.look_ahead(project, now, PIECE)
+        self._kept[key.namespace][key.name] = kept
+        return more
+
+    def _project(self, key: Key) -> Project | None:
+        project = self._caches.projects.get(key)
+        return None if project is None or project.metadata.deletion_timestamp else project
+
+    def _take(self, key: Key) -> _Kept:
+        """The Board of the Project, taken out, or a new one that knows nothing yet."""
+        kept = self._kept[key.namespace].pop(key.name, None)
+        beside = self._beside(key.namespace)
+        if (
+            kept is not None
+            and kept.beside == beside
+            and self._clock.monotonic() - kept.made < KEPT_SECONDS
+        ):
+            return kept
+        return _Kept(
+            Board(),
+            self._clock.monotonic(),
+            beside,
+            changed_tasks=set(self._caches.tasks.going(key.namespace)),
+            changed_plans=set(self._caches.plans.going(key.namespace)),
+            changed_sessions=set(self._caches.sessions.going(key.namespace)),
+        )
 
     def _beside(self, namespace: str) -> _Beside:
         projects = (p.metadata for p in self._caches.projects.by_name(namespace).values())
         return tuple((m.name, m.uid, m.deletion_timestamp is None) for m in projects)
 
-    def _bring_up(self, key: Key, kept: _Kept, sent: Mapping[str, TaskStatus]) -> None:
-        tasks, sessions = kept.changed_tasks, kept.changed_sessions
+    def _bring_up(
+        self, key: Key, kept: _Kept, sent: Mapping[str, TaskStatus], most: int | None = None
+    ) -> None:
+        """The Board knows what has changed; of Tasks and sessions only so many, if `most` says."""
         for name in kept.changed_plans:
-            tasks |= self._put_plan(key.namespace, name, kept)
+            kept.changed_tasks |= self._put_plan(key.namespace, name, kept)
         kept.changed_plans.clear()
+        self._put_tasks(key, kept, sent, most)
+        self._let_go(key.namespace, kept)
+        known = self._caches.sessions.going(key.namespace)
+        for name in _taken(kept.changed_sessions, most):
+            before, after = kept.sessions.pop(name, None), known.get(name)
+            kept.board.put_session(before, after)
+            if after is not None:
+                kept.sessions[name] = after
+
+    def _put_tasks(
+        self, key: Key, kept: _Kept, sent: Mapping[str, TaskStatus], most: int | None
+    ) -> None:
         beside = self._caches.projects.by_name(key.namespace).values()
         going = self._caches.tasks.going(key.namespace)
-        for name in tasks:
+        for name in _taken(kept.changed_tasks, most):
             task = going.get(name)
             plan = plan_of(self._caches, task) if task is not None else None
             project = projects.of_task(task, plan, beside).project if task is not None else None
@@ -134,15 +181,6 @@ class Boards:
             kept.board.put_task(name, task, plan, member=member)
             if task is not None and plan is not None:
                 kept.plans[plan.metadata.name] = plan
-        tasks.clear()
-        self._let_go(key.namespace, kept)
-        known = self._caches.sessions.going(key.namespace)
-        for name in sessions:
-            before, after = kept.sessions.pop(name, None), known.get(name)
-            kept.board.put_session(before, after)
-            if after is not None:
-                kept.sessions[name] = after
-        sessions.clear()
 
     def _let_go(self, namespace: str, kept: _Kept) -> None:
         """Of Plans that are settled the Board has those that have a Task there: they are few."""
@@ -172,6 +210,13 @@ class Boards:
         if after is not None:
             kept.board.put_plan(after.metadata.uid, after)
         return names
+
+
+def _taken(names: set[str], most: int | None) -> list[str]:
+    """So many of them, or all; they are no more among them."""
+    found = [*islice(names, most)]
+    names.difference_update(found)
+    return found
 
 
 def _of(plan: Plan) -> tuple[object, ...]:

@@ -99,6 +99,8 @@ class Board:
         """Those that land, or ask for their turn to."""
         self._again: set[str] = set()
         """Names of those that are to be looked at again."""
+        self._ahead: dict[str, float | None] = {}
+        """Those that were, since the last schedule; in how many seconds they are to be again."""
         self._untold: set[str] = set()
         """Names of those whose status says something else than why they wait."""
         self._spent: dict[str, bool] = {}
@@ -188,22 +190,39 @@ class Board:
         """A session was `before` what it is now; None: it was not, or is not, there."""
         self._spending.put_session(before, after)
 
+    def look_ahead(self, project: Project, now: datetime, most: int) -> bool:
+        """Looks at so many of the Tasks that a schedule has to look at; False: it is no more than
+        that, and left to the schedule."""
+        self._meet(project)
+        if len(self._again) <= most:
+            return False
+        for name in [*islice(self._again, most)]:
+            self._again.discard(name)
+            self._ahead[name] = self._look_at(name, now)
+        return True
+
     def look(self, project: Project, beginning: Iterable[Plan], now: datetime) -> Schedule:
         """The schedule; `beginning`: the Project's Plans that ask for a turn to begin, or have
         one."""
+        self._meet(project)
+        self._again |= self._timed
+        self._again.update(self._edges.look_for_circles())
+        self._look_what_is_spent()
+        again, self._ahead = self._ahead, {}
+        again.update((name, self._look_at(name, now)) for name in self._again)
+        self._again.clear()
+        changed = self._look_along_the_line() | again.keys()
+        for name in changed & self._own.keys():
+            self._check_what_is_told(name)
+        soonest = min(filter(None, again.values()), default=None)
+        return self._schedule(project, beginning, now, soonest)
+
+    def _meet(self, project: Project) -> None:
+        """The Project is this now."""
         before, self._project = self._project, project
         if before is None or _is_other(before, project):
             self._capacity = None
             self._again |= self._members
-        self._again |= self._timed
-        self._again.update(self._edges.look_for_circles())
-        self._look_what_is_spent()
-        seconds = [self._look_at(name, now) for name in self._again]
-        changed = self._look_along_the_line() | self._again
-        self._again.clear()
-        for name in changed & self._own.keys():
-            self._check_what_is_told(name)
-        return self._schedule(project, beginning, now, min(filter(None, seconds), default=None))
 
     def _look_what_is_spent(self) -> None:
         """Whose Plan may spend no more, or may again, is looked at again."""

@@ -19,6 +19,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.settlement import AT_ONCE
+from bernstein.controllers.scheduler import boards as boards_module
 from bernstein.controllers.scheduler.boards import Boards
 from bernstein.controllers.snapshots import project_snapshot
 from bernstein.core import projects
@@ -74,6 +75,8 @@ async def changed(cluster: Changing, data: st.DataObject, pick: Callable[..., An
             continue
         for name in PROJECTS:
             key = Key(NAMESPACE, name)
+            for _ in range(pick((0, 1, 5))):
+                boards.look_ahead(key, cluster.now)
             found = boards.look(key, cluster.now)
             assert found == fresh(cluster, key)
             assert found == of_all(cluster, key)
@@ -92,6 +95,7 @@ def test_a_kept_schedule_is_that_of_a_look_at_everything(at_once: int, data: st.
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(schedule_module, "WAITS_AT_ONCE", at_once)
+        patched.setattr(boards_module, "PIECE", 1)
         asyncio.run(life())
 
 
