@@ -27,6 +27,18 @@ def spent(snapshot: TaskSnapshot) -> str | None:
     return f"the Plan's budget of ${budget:.2f} is spent"
 
 
+def spent_on_work(snapshot: TaskSnapshot) -> str:
+    """Why no model is asked about the work of a Task that is done, in words; "": one may be.
+
+    By what the Plan's status tells: what agents spend at this moment is not in it.
+    """
+    plan = snapshot.plan
+    if plan is None or not is_spent(plan, Decimal(plan.status.spend_usd)):
+        return ""
+    budget = Decimal(plan.spec.budget or 0)
+    return f"the Plan's budget of ${budget:.2f} is spent, and a model is to be asked of its work"
+
+
 def is_spent(plan: Plan, spent: Decimal) -> bool:
     """Whether a Plan that has spent so many US dollars may spend no more."""
     return plan.spec.budget is not None and spent >= Decimal(plan.spec.budget)

@@ -14,11 +14,12 @@ from bernstein.core.approvals import bypass
 from bernstein.core.delivery import conflict, formatting, landing, tip
 from bernstein.core.delivery.task import deliver, way_to_format
 from bernstein.core.fsm import may_retry
-from bernstein.core.money import calls
+from bernstein.core.money import budget, calls
 from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
-from bernstein.core.tasks.pending import asked, said_no
+from bernstein.core.tasks.pending import asked as asked_of_people
+from bernstein.core.tasks.pending import said_no
 from bernstein.core.verification import formatted
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification.expected.task import question
@@ -47,7 +48,7 @@ def _is_mended(snapshot: TaskSnapshot, status: TaskStatus) -> bool:
 def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """What does not merge is done once more on the new tip, if an attempt is left. Before anything
     is moved, people are asked who must be."""
-    pending = asked(snapshot, status, now)
+    pending = asked_of_people(snapshot, status, now)
     if pending is not None:
         return pending
     decision = deliver(snapshot, status, now)
@@ -86,7 +87,8 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
         step = formatting.take(status, way_to_format(snapshot, status), now)
         again = step.requeue_after if isinstance(step, formatting.AtWork) else None
         return TaskDecision(step.status, step.actions, again)
-    outcome = rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now)
+    asked = replace(question(snapshot, status.verification), unpaid=budget.spent_on_work(snapshot))
+    outcome = rounds.take(status, asked, snapshot.jobs, now)
     prices = snapshot.project.spec.budget.prices if snapshot.project is not None else ()
     match replace(outcome, status=calls.charged(outcome.status, prices)):
         case Passed(status, actions):

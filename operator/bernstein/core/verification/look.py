@@ -44,6 +44,8 @@ class Question:
     title: str = ""
     description: str = ""
     """Of the step, for models and gates in Python that are asked about its work."""
+    unpaid: str = ""
+    """Why no model is asked now: there is no money for it. "": there is, or nobody counts it."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ from bernstein.core.reasons.waits import SOON_TRIES
 from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.verification import check_logs, models, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST
-from bernstein.core.verification.look import Look, Question, judging, look
+from bernstein.core.verification.inspections import is_judge
+from bernstein.core.verification.look import Look, Question, RunAnswers, judging, look
 from bernstein.core.verification.outstanding import outstanding
 from bernstein.core.verification.score import score
 from bernstein.core.waiting import (
@@ -42,6 +43,7 @@ from bernstein.core.waiting import (
     is_mended,
     seconds_left,
     seconds_to_next_try,
+    waits,
     waits_for_jobs,
 )
 
@@ -202,7 +204,7 @@ def _read(
         stopped = _cannot_run(status, judged, next_, question, *unable, now)
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
         return replace(stopped, status=status, actions=(*logs, *more, *ended))
-    start = verdicts.to_start(seen.runs, existing, now, gates)
+    start = verdicts.to_start(_paid(seen, question), existing, now, gates)
     if start:
         stays = verdicts.seconds_of_round(checks, gates)
         start = tuple(replace(asked, stays=stays) for asked in start)
@@ -210,7 +212,25 @@ def _read(
     judged = judged.model_copy(update={"outstanding": out})
     status = status.model_copy(update={"verification": judged})
     status = waits_for_jobs(status, existing.values(), now)
+    if not start and _lacks_money(seen, question) and _all_over(existing, now):
+        status = waits(status, Reason.BUDGET_EXCEEDED, question.unpaid, now, needs_person=True)
     return Undecided(status, (*logs, *ended, *start), LOOK_AGAIN_SECONDS if existing else None)
+
+
+def _paid(seen: Look, question: Question) -> dict[str, RunAnswers]:
+    """The Jobs that there is money for: those that are there go on."""
+    if not _lacks_money(seen, question):
+        return seen.runs
+    return {c: r for c, r in seen.runs.items() if c in seen.existing or not is_judge(c)}
+
+
+def _lacks_money(seen: Look, question: Question) -> bool:
+    """A model is to be asked, and may not be."""
+    return bool(question.unpaid) and any(is_judge(c) for c in seen.runs if c not in seen.existing)
+
+
+def _all_over(existing: Mapping[str, JobView], now: datetime) -> bool:
+    return all(runs.is_over(job, now) for job in existing.values())
 
 
 def unseen(
