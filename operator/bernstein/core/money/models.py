@@ -1,10 +1,19 @@
-"""Which models a step may name: tiers, and what the Project's agents or a table of prices know."""
+"""Which models a step may name: tiers, and what the Project's agents or a table of prices know; and
+of which the work could not be reviewed, where the Project asks for that.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from bernstein.api.plan import PlanSpec
 from bernstein.api.prices import built_in
-from bernstein.api.project import ProjectSpec, TierModels
+from bernstein.api.project import Agent, ProjectSpec, TierModels
+from bernstein.api.signals import Assignment
 from bernstein.core.money.pricing import price_of
+from bernstein.core.routing.table import route
+from bernstein.core.verification.expected import reviews
+from bernstein.core.verification.reviewers import Writer
 
 AUTO = "auto"
 TIERS = tuple(TierModels.model_fields)
@@ -22,3 +31,18 @@ def is_known(model: str | None, project: ProjectSpec) -> bool:
     if model is None or model in known(project):
         return True
     return price_of(model, project.budget.prices) is not None
+
+
+def unreviewed(work: Assignment, agent: Agent, project: ProjectSpec) -> str | None:
+    """Why nobody could review what this agent does of it; None: somebody can, or nobody has to."""
+    return reviews.problem(project, Writer(route(work, agent).model, agent.adapter))
+
+
+def unreviewed_steps(spec: PlanSpec, project: ProjectSpec) -> Iterator[tuple[str, str]]:
+    """(path in the plan file, why) of each such step. One without an agent is told of that."""
+    for number, stage in enumerate(spec.stages):
+        for index, step in enumerate(stage.steps):
+            agent = project.agent(step.cli or spec.cli)
+            problem = unreviewed(step, agent, project) if agent is not None else None
+            if problem is not None:
+                yield f"stages[{number}].steps[{index}]", f"gates.crossModel: {problem}"

@@ -40,7 +40,6 @@ from bernstein.core.plans.field_errors import (
 )
 from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec, signal
 from bernstein.core.plans.limits import too_long
-from bernstein.core.plans.reviewing import unreviewed
 from bernstein.core.plans.size import too_large
 
 _AGENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
@@ -69,7 +68,7 @@ def validate_plan(
     walk = _Walk(roles=tuple(sorted(roles)), project=project, in_cluster=True)
     walk.plan(_file_form(spec))
     walk.size(spec)
-    for path, problem in unreviewed(spec, project) if project is not None else ():
+    for path, problem in models.unreviewed_steps(spec, project) if project else ():
         walk.findings.error_at(path, problem)
     return tuple(walk.findings.errors)
 

@@ -26,11 +26,9 @@ from bernstein.checks.asks import Asks
 from bernstein.core.approvals import plans, policy
 from bernstein.core.money import budget, models
 from bernstein.core.projects.readiness import not_ready
-from bernstein.core.routing.table import route
 from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.verification.expected import required, reviews
-from bernstein.core.verification.reviewers import Writer
+from bernstein.core.verification.expected import required
 from bernstein.core.waiting import seconds_left
 
 
@@ -123,8 +121,7 @@ def reviewer_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     project = snapshot.project.spec
     agent = project.agent(snapshot.task.spec.cli)
     assert agent is not None
-    writer = Writer(route(snapshot.task.spec, agent).model, agent.adapter)
-    problem = reviews.problem(project, writer)
+    problem = models.unreviewed(snapshot.task.spec, agent, project)
     return Wait(Reason.NO_REVIEWER, problem, needs_person=True) if problem is not None else None
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.checks import cross_model
-from bernstein.checks.rules import file_scope, protect_tests
+from bernstein.checks.rules import cross_model, file_scope, protect_tests
 from bernstein.checks.spec import DIGEST, CheckSpec
 
 _LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE, VerdictReason.UNSURE)

@@ -12,7 +12,8 @@ import pytest
 from bernstein.api import encoding, pod
 from bernstein.api.pod import CheckoutConfig, CheckVerdict
 from bernstein.api.programs.judge import Asked, JudgeConfig, JudgeResult, ModelAddress
-from bernstein.checks import cross_model, prompts
+from bernstein.checks import prompts
+from bernstein.checks.rules import cross_model
 from bernstein.core.judging import asking
 from bernstein.pods.programs import checkout, judge
 from tests.programs.llm.servers import KEY, Scripted

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bernstein.api.reasons import VerdictReason
-from bernstein.checks import cross_model, gates, signals
+from bernstein.checks import gates, signals
 from bernstein.checks.asks import Asks
 from bernstein.checks.prompts import current, named
+from bernstein.checks.rules import cross_model
 from bernstein.core.judging.answers import WEIGHTS
 from bernstein.core.judging.forms import FORMS, verdict
 from bernstein.core.judging.model_reasons import POLICIES, REMEDIES

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bernstein.api.programs.judge import Asked
 from bernstein.api.project import ProjectSpec
 from bernstein.api.reasons import VerdictReason
-from bernstein.checks import cross_model, prompts
+from bernstein.checks import prompts
+from bernstein.checks.rules import cross_model
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.verification.reviewers import Writer, review
 

@@ -146,6 +146,14 @@ def test_where_a_project_has_no_other_makers_model_any_more_nobody_is_asked_and_
     assert "gates.crossModel.reviewers" in found.status.waiting.message
 
 
+def test_who_is_only_to_tell_and_is_nobody_keeps_nothing_back() -> None:
+    under = project(onIssues="Report")
+    found = look(task(model="claude-opus-4-5"), THERE, under=under).status
+
+    assert (found.state, found.verification.passed) == (TaskState.DONE, True)
+    assert verdict(found) == ("Errored", "NoReviewer", False)
+
+
 def test_another_reviewer_is_another_question() -> None:
     of = task()
     under_way = of.model_copy(update={"status": look(of, THERE).status})

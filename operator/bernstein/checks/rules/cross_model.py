@@ -1,7 +1,6 @@
 """The review of a change by models of other makers than the one that has written it.
 
-It is asked for by a field of the Project, `gates.crossModel`, and told as gates are. No gate of a
-Project can have its name, which holds a hyphen.
+The Project's field is `gates.crossModel`. It is none of RULES, which only read: models answer it.
 """
 
 from __future__ import annotations
