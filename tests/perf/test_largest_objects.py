@@ -21,12 +21,13 @@ from bernstein.checks import patterns
 from bernstein.core.plans import judgement
 from bernstein.core.plans.decide import decide
 from bernstein.core.plans.expansion import expand
-from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot
+from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.tasks import decide as of_task
 from bernstein.kube.patches import json_patch
 from tests.perf.pace import quickest
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule
 
 MOST_SECONDS = 0.2

@@ -16,11 +16,10 @@ from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.scheduling import landing_turns
-from bernstein.core.scheduling.schedule import Board
-from bernstein.core.snapshot import ProjectSnapshot
 from tests.perf.test_calls import counted
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project, status
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot, new_board
 from tests.unit.core.scheduling.schedules import schedule
 
 FEW, MANY = 10, 10_000
@@ -81,7 +80,7 @@ def test_a_freed_place_costs_a_kept_schedule_as_much_however_many_wait() -> None
     kept, anew, plan = {}, {}, objects.plan()
     for number in (FEW, MANY):
         found = settled(number)
-        board, began = Board.of(snapshot(found, plan)), time.process_time()
+        board, began = new_board(snapshot(found, plan)), time.process_time()
         assert not board.look(PROJECT, (), NOW).moves
         anew[number] = time.process_time() - began
         seconds = []
@@ -113,7 +112,7 @@ def test_a_look_at_those_that_land_decides_nothing_anew_about_who_says_so_alread
             [objects.task(f"t{number:03}", status=asks) for number in range(100)], NOW
         )
     }
-    board = Board.of(snapshot(line))
+    board = new_board(snapshot(line))
     board.look(PROJECT, (), NOW)
     again, calls = counted(lambda: board.look(PROJECT, (), NOW))
     print(f"statuses worked out for {len(line)} Tasks that land one after another: ", end="")

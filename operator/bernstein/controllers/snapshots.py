@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain
@@ -27,7 +26,7 @@ from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
-from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.crowd import ahead
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key
@@ -101,26 +100,6 @@ def plan_of(caches: Caches, task: Task) -> Plan | None:
     return plan if ledger.is_member(plan.status, task) else None
 
 
-def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
-    """The Project with all Tasks that it has to do with; None: it is gone or being deleted.
-
-    It may be read only until an await: it changes with the caches.
-    """
-    project = caches.projects.get(key)
-    if project is None or project.metadata.deletion_timestamp is not None:
-        return None
-    tasks, plan_of = caches.tasks.going(key.namespace), _plans(caches, key.namespace)
-    beside = caches.projects.by_name(key.namespace).values()
-    return ProjectSnapshot(
-        project=project,
-        members=projects.members(project, tasks, plan_of, beside),
-        plan_of=plan_of,
-        tasks=tasks,
-        sessions=caches.sessions.going(key.namespace),
-        beginning=beginning(caches, project),
-    )
-
-
 def beginning(caches: Caches, project: Project) -> list[Plan]:
     """The Project's Plans that ask for a turn to begin, or have one."""
     return list(_plans_of(caches, project, BEGINS))
@@ -156,22 +135,6 @@ def _tasks_of(caches: Caches, project: Project, index: str) -> Iterator[Task]:
     for task in caches.tasks.by_index(index, namespace).values():
         if projects.of_task(task, plan_of(caches, task), beside).project is project:
             yield task
-
-
-def _plans(caches: Caches, namespace: str) -> dict[str, Plan]:
-    """The Plan of each Task that has one and goes on, by the Task's name."""
-    owned: defaultdict[tuple[str, str], dict[str, Task]] = defaultdict(dict)
-    for name, task in caches.tasks.going(namespace).items():
-        owner = owners.plan_of(task)
-        if owner is not None:
-            owned[owner.name, owner.uid][name] = task
-    found: dict[str, Plan] = {}
-    for (name, uid), tasks in owned.items():
-        plan = caches.plans.get(Key(namespace, name))
-        if plan is None or plan.metadata.uid != uid or plan.metadata.deletion_timestamp is not None:
-            continue
-        found |= dict.fromkeys(ledger.members(plan.status, tasks), plan)
-    return found
 
 
 async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapshot:

@@ -166,24 +166,6 @@ class TaskSnapshot:
         return names.branch_ref(self.project.spec.repository.branch)
 
 
-@dataclass(frozen=True)
-class ProjectSnapshot:
-    """Everything that the schedule of one Project looks at."""
-
-    project: Project
-    members: Collection[Task]
-    """The Project's Tasks that go on."""
-    plan_of: Mapping[str, Plan]
-    """The Plan of each of them, by the Task's name; none that is being deleted."""
-    tasks: Mapping[str, Task]
-    """The Tasks of the namespace that go on, by name, with all of Plans that do and all that these
-    depend on."""
-    sessions: Mapping[str, AgentSession] = field(default_factory=dict)
-    """The AgentSessions of the namespace, by name; of Plans that go on all."""
-    beginning: Collection[Plan] = ()
-    """The Project's Plans that ask for a turn to begin, or have one."""
-
-
 _TALLIED = (
     *("tasks", "counts", "current_stage", "usage"),
     *("integration", "spend_usd", "spend_source", "settled"),

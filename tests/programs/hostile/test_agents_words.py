@@ -31,7 +31,6 @@ from bernstein.core.scheduling import evidence
 from bernstein.core.scheduling.schedule import Schedule
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions import outcome
-from bernstein.core.snapshot import ProjectSnapshot
 from bernstein.core.verification import executed, findings
 from bernstein.observe.metrics import Metrics
 from bernstein.pods.session import messages
@@ -41,6 +40,7 @@ from tests.programs.pods.agent_pod import Volumes
 from tests.programs.pods.git_server import plain_env
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NOW, Object, agent_pod, at, ended, job
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule, starts
 from tests.unit.core.verification.test_base import ruled
 

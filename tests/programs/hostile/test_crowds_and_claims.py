@@ -14,10 +14,10 @@ from bernstein.api.states import TaskState
 from bernstein.controllers.caches import is_read
 from bernstein.core import diagnosis, pods
 from bernstein.core.scheduling import begin_turns, chain
-from bernstein.core.snapshot import ProjectSnapshot
 from bernstein.kube.cache import Cache
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, at, ended, job, pod, waiting
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule, starts
 
 # --- hundreds of Plans ----------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.snapshots import (
     agents_at_work,
     plan_snapshot,
-    project_snapshot,
     task_snapshot,
 )
 from bernstein.core import projects
@@ -24,6 +23,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.resource import Key
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.background import Background
+from tests.unit.controllers.scheduler.caches_as_they_are import project_snapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW, PLAN_UID
 from tests.unit.kube.apiserver import ApiServer

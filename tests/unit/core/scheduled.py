@@ -16,8 +16,9 @@ from bernstein.core.actions import PlanDecision, TaskDecision
 from bernstein.core.delivery.landing import is_queued
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.scheduling import begin_turns, chain
-from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule
 
 

@@ -49,7 +49,7 @@ from bernstein.core.scheduling.evidence import evidence_lasts
 from bernstein.core.scheduling.line import Line
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.scheduling.starts import Capacity
-from bernstein.core.snapshot import AtWork, ProjectSnapshot, TaskSnapshot
+from bernstein.core.snapshot import AtWork, TaskSnapshot
 
 WAITS_AT_ONCE = 200
 """So many Tasks are told why they wait, before it is looked again who may start by then."""
@@ -107,17 +107,6 @@ class Board:
         """Whether the budget of a Plan is spent, by its uid."""
         self._capacity: Capacity | None = None
         self._edges, self._line, self._spending = Edges(), Line(), Spending()
-
-    @staticmethod
-    def of(snapshot: ProjectSnapshot) -> Board:
-        """A new one, of all objects as they are now."""
-        board = Board()
-        for session in snapshot.sessions.values():
-            board.put_session(None, session)
-        own = {task.metadata.name for task in snapshot.members}
-        for name, task in snapshot.tasks.items():
-            board.put_task(name, task, snapshot.plan_of.get(name), member=name in own)
-        return board
 
     def put_task(
         self, name: str, task: Task | None, plan: Plan | None = None, *, member: bool = False

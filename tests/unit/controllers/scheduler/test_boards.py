@@ -21,17 +21,17 @@ from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.settlement import AT_ONCE
 from bernstein.controllers.scheduler import boards as boards_module
 from bernstein.controllers.scheduler.boards import Boards
-from bernstein.controllers.snapshots import project_snapshot
 from bernstein.core import projects
 from bernstein.core.delivery import ledger
 from bernstein.core.scheduling import schedule as schedule_module
 from bernstein.core.scheduling.schedule import Schedule
-from bernstein.core.snapshot import ProjectSnapshot
 from bernstein.kube.clock import REAL
 from bernstein.kube.resource import Key
+from tests.unit.controllers.scheduler.caches_as_they_are import project_snapshot
 from tests.unit.controllers.scheduler.changing import PROJECTS, Changing
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, at
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import reasons, schedule, starts
 
 KEY = Key(NAMESPACE, "default")

@@ -9,14 +9,14 @@ from bernstein.api.states import TaskState
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.line import Line
 from bernstein.core.scheduling.peer import Peer
-from bernstein.core.scheduling.schedule import Board, Schedule
+from bernstein.core.scheduling.schedule import Schedule
 from bernstein.core.scheduling.starts import Capacity
-from bernstein.core.snapshot import ProjectSnapshot
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot, new_board
 
 
 def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
     """The schedule of all Tasks of the Project, by a Board that was not kept."""
-    return Board.of(snapshot).look(snapshot.project, snapshot.beginning, now)
+    return new_board(snapshot).look(snapshot.project, snapshot.beginning, now)
 
 
 def obstacles(peers: Sequence[Peer], capacity: Capacity) -> dict[str, Wait | None]:

@@ -14,7 +14,6 @@ from bernstein.core.actions import RunBegin
 from bernstein.core.jobs import JobView
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.scheduling import begin_turns
-from bernstein.core.snapshot import ProjectSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
@@ -29,6 +28,7 @@ from tests.unit.core.objects import (
     result_job,
     running,
 )
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule
 
 

@@ -10,10 +10,10 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
 from bernstein.core.reasons.waits import SOON_SECONDS, seconds_to_wait
-from bernstein.core.scheduling.schedule import Board, Schedule
-from bernstein.core.snapshot import ProjectSnapshot
+from bernstein.core.scheduling.schedule import Schedule
 from tests.unit.core import objects
 from tests.unit.core.objects import at, plan, project, status
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot, new_board
 from tests.unit.core.scheduling.schedules import schedule
 
 DAY = 24 * 3600
@@ -190,7 +190,7 @@ def test_for_1000_tasks_whose_agents_cannot_start_one_session_in_8_s_is_made(rea
     ]
     tasks = {name: objects.task(name, status=status()) for name in names}
     tasks |= {task.metadata.name: task for task in met}
-    board, made = Board.of(_all(tasks)), list[str]()
+    board, made = new_board(_all(tasks)), list[str]()
     for second in range(60):
         found = board.look(_all(tasks).project, (), at(second))
         for task, moved in found.moves:

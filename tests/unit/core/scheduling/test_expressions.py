@@ -10,10 +10,10 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.checks import patterns
 from bernstein.controllers.scheduler.watches import task_matters
-from bernstein.core.snapshot import ProjectSnapshot
 from bernstein.core.tasks.decide import decide
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import NOW, snapshot, stalled_for, status, told
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule
 
 

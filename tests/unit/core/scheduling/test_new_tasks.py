@@ -12,10 +12,11 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Cancel
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
+from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide, is_left_to_schedule
 from tests.unit.core import objects
 from tests.unit.core.objects import at, project
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule
 
 NEW = objects.status(observed_generation=-1, project=None)

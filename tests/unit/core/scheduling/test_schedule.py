@@ -20,10 +20,11 @@ from bernstein.core.scheduling import chain, opening
 from bernstein.core.scheduling import schedule as schedule_module
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.schedule import Schedule
-from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
+from bernstein.core.snapshot import TaskSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status
 from tests.unit.core.scheduling.overlap import overlap
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import reasons, schedule, starts
 
 MOVED = busy(status(TaskState.DONE), "Verifying", "", NOW)

@@ -10,9 +10,9 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Task, TaskStatus
 from bernstein.core.fsm import move
 from bernstein.core.scheduling.schedule import Schedule
-from bernstein.core.snapshot import ProjectSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import at, status, verification
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import reasons, schedule, starts
 from tests.unit.core.waits import waits
 

@@ -11,10 +11,10 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.core import conditions
-from bernstein.core.snapshot import ProjectSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import at, failed, job, over, plan, project, stalled_for, status
 from tests.unit.core.plans.decisions import again, look
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule
 
 MISSING = 'secret "model-key" not found'

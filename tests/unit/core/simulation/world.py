@@ -35,11 +35,12 @@ from bernstein.core.money import spend
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.pods import has_started
 from bernstein.core.sessions import decide as session_decide
-from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.verification.expected import required
 from bernstein.core.waiting import is_stalled
 from tests.unit.core import objects
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule
 from tests.unit.core.simulation.apiserver import ApiServer, Refused
 from tests.unit.core.simulation.invariants import Invariants

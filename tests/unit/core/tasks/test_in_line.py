@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from bernstein.api.delivery import Delivery
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.delivery.landing import step_of
-from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
+from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide
 from tests.unit.core import objects
 from tests.unit.core.objects import at, project
+from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule
 
 MAIN = "refs/heads/main"
