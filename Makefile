@@ -10,8 +10,8 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
-  test-cluster test-e2e test-model test-model-sample perf bench-overhead down clean-cache setup \
-  packages binaries components images venv lock generate help
+  test-cluster test-e2e test-verification test-model test-model-sample perf bench-overhead down \
+  clean-cache setup packages binaries components images venv lock generate help
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -91,6 +91,13 @@ test-cluster: venv binaries ## the local node itself: pods, kills, what is left 
 test-e2e: setup ## a real node, real pods
 	$(PY) -m tests.stack up >/dev/null && \
 	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/cluster -n 3 --dist loadfile; found=$$?; \
+	  $(PY) -m tests.stack down; exit $$found
+
+# A part of test-programs and test-e2e, and so of `test`, which runs no test twice.
+test-verification: setup ## of these two what shows gates, signals and hostile work
+	$(PYTEST) tests/programs -m verification -n 2
+	$(PY) -m tests.stack up >/dev/null && BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e \
+	  --ignore tests/e2e/cluster -m verification -n 3 --dist loadfile; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
 test-perf: venv ## counts and ratios, kept in docs/reference/performance.md

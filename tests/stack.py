@@ -110,7 +110,6 @@ def install(stack: Stack, clock: Clock, settings: Sequence[str] = ()) -> None:
         "image.tag=dev",
         f"operator.podAnnotations.image-hash=h{stamp}",
         f"server.podAnnotations.image-hash=h{stamp}",
-        "networkPolicy.enabled=true",
         *settings,
     ]
     options = [part for value in values for part in ("--set", value)]

@@ -1,4 +1,4 @@
-"""Who reaches the product's own pods, where the chart limits it (`networkPolicy.enabled`)."""
+"""Who reaches the product's own pods: the chart limits it, unless a value says otherwise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.cluster.processes.process import wait_until
 from tests.demo import manifests
-from tests.e2e.conftest import MakeWorld, Object, does, writing
+from tests.e2e.conftest import MakeWorld, Object, World, does, writing
 from tests.e2e.reach import API, SERVER, by_a_check, probe
 from tests.stack import SYSTEM, Stack
 
@@ -52,7 +52,7 @@ def stranger(namespace: str) -> Object:
     }
 
 
-def test_pod_of_no_session_reaches_neither_server_nor_metrics(stack: Stack, namespace: str) -> None:
+def said_by_a_stranger(stack: Stack, namespace: str) -> list[str]:
     stack.kubectl("apply", "-f", "-", stdin=manifests.as_list([stranger(namespace)]))
 
     def succeeded() -> bool:
@@ -60,8 +60,41 @@ def test_pod_of_no_session_reaches_neither_server_nor_metrics(stack: Stack, name
         return bool(json.loads(text)["status"]["phase"] == "Succeeded")
 
     assert wait_until(succeeded, timeout=60, interval=0.5)
-    said = stack.kubectl("-n", namespace, "logs", "stranger").splitlines()
-    assert said == [f"reached {API}", f"not {SERVER}", f"not {METRICS}"]
+    return stack.kubectl("-n", namespace, "logs", "stranger").splitlines()
+
+
+def said_by_an_agent(here: World) -> list[str]:
+    """Of a Project that does not limit its agents."""
+    here.task("look", cli="probe")
+    task = here.closed("look")
+    return here.on_server("show", f"{task['status']['delivery']['sha']}:said.txt").splitlines()
+
+
+def probing(spec: Object) -> None:
+    """Gives the Project an agent that says what it can connect to."""
+    command = ["sh", "-c", f"{probe(API, SERVER, METRICS)} > said.txt"]
+    agent = {"name": "probe", "adapter": "generic", "image": "bernstein-toolchain:dev"}
+    spec["agents"].append({**agent, "command": command})
+
+
+def metrics_by_the_api_server(stack: Stack) -> str:
+    """What the operator's port serves to its own node, which no policy keeps away."""
+    service = f"/api/v1/namespaces/{SYSTEM}/services/bernstein-operator-metrics:metrics"
+    return stack.kubectl("get", "--raw", f"{service}/proxy/metrics")
+
+
+def test_by_default_no_pod_reaches_the_operator(
+    stack: Stack, namespace: str, world: MakeWorld
+) -> None:
+    values = stack.run("helm", "get", "values", "bernstein", "-n", SYSTEM, "-o", "json")
+    assert "networkPolicy" not in json.loads(values), "it is installed as it is by default"
+
+    by_a_stranger = said_by_a_stranger(stack, namespace)
+    by_an_agent = said_by_an_agent(world([], probing))
+
+    assert by_a_stranger == [f"reached {API}", f"not {SERVER}", f"not {METRICS}"]
+    assert by_an_agent == [f"reached {API}", f"reached {SERVER}", f"not {METRICS}"]
+    assert "leader_election_master_status" in metrics_by_the_api_server(stack), "it listens"
 
 
 def test_pod_of_a_session_reaches_the_server_but_no_metrics(world: MakeWorld) -> None:

@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from bernstein.api.pod import AGENT
+from bernstein.core import labels
 from tests.answer import Answer
 from tests.background import wait_for
-from tests.e2e.conftest import LIE, OPERATOR, MakeWorld, World, does, state, writing
+from tests.e2e.conftest import LIE, OPERATOR, MakeWorld, Object, World, does, state, writing
 
 PROGRAM = str(Path(sys.executable).with_name("bernstein"))
 SECONDS = 300
@@ -237,3 +239,64 @@ def test_cancel_ends_a_plan_and_its_agent(bernstein: CommandLine) -> None:
     ended = bernstein("run", bernstein.file("endless.yaml", HANGING))
     assert ended.code == 1
     assert "Cancelled" in ended.out
+
+
+def refs_of_first(here: World) -> list[str]:
+    """What its first session has pushed, and where that is."""
+    refs = here.on_server("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
+    return [ref for ref in refs if ref.endswith("/s1")]
+
+
+def test_stop_with_force_ends_an_agent_that_no_server_hears_of(
+    world: MakeWorld, tmp_path: Path
+) -> None:
+    """What asks, and what ends it, is the API server and the operator: its pod reaches no other."""
+    allowed: list[object] = [
+        {"ports": [{"port": n, "protocol": p} for n in (53, 5353) for p in ("UDP", "TCP")]}
+    ]
+
+    def unmanaged(spec: Object) -> None:
+        allowed.extend(spec["network"]["git"])
+        spec["network"] = {"policy": "Unmanaged"}
+
+    hangs = {"steps": [{"write": {"path": "half.py", "content": "X = 1\n"}}, {"hang": True}]}
+    here = world([does("Hang", hangs)], unmanaged)
+    selector = {"matchLabels": {labels.JOB: AGENT}}
+    here.apply(
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {"name": "without-the-server"},
+            "spec": {"podSelector": selector, "policyTypes": ["Egress"], "egress": allowed},
+        }
+    )
+    bernstein, task = CommandLine(here, tmp_path), "endless-plan--only-hang"
+    me = here.kubectl("auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")
+    before = here.tip()
+    started = bernstein("run", bernstein.file("endless.yaml", HANGING), "--no-wait")
+    assert started.code == 0, started.err
+    here.await_("task", task, lambda t: state(t) == "InProgress", SECONDS)
+
+    stopped = bernstein("stop", "--force", "--json")
+
+    assert (stopped.code, stopped.json["killed"]) == (0, [task]), stopped.err
+    first = here.await_(
+        "agentsession", f"{task}-s1", lambda s: s["status"]["state"] == "Dead", SECONDS
+    )
+    pod = first["status"]["pod"]["name"]
+    wait_for(lambda: not here.get("pod", pod), SECONDS)
+    pushed = refs_of_first(here)
+    assert "report" not in first["status"], "no server has heard of it"
+    killed = here.await_("task", task, lambda t: state(t) == "Open", SECONDS)
+    moves = [(m["toState"], m["actor"], m["reason"]) for m in killed["status"]["history"]]
+    assert ("Orphaned", me, "Killed") in moves
+    assert [(a["reason"], a["counted"]) for a in killed["status"]["attempts"]] == [
+        ("Killed", False)
+    ]
+
+    resumed = bernstein("start")
+
+    assert resumed.code == 0, resumed.out + resumed.err
+    here.await_("task", task, lambda t: t["status"]["session"] == f"{task}-s2", SECONDS)
+    here.await_("task", task, lambda t: state(t) == "InProgress", SECONDS)
+    assert (refs_of_first(here), here.tip()) == (pushed, before)

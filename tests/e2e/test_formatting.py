@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.conftest import MakeWorld, Object, does, writing
+
+pytestmark = pytest.mark.verification
 
 UGLY = "x = {  'a':1 }\n"
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tests.e2e.conftest import MakeWorld, Object, does, refused, writing
+import pytest
+
+from tests.e2e.conftest import MakeWorld, Object, does, refused, state, writing
+
+pytestmark = pytest.mark.verification
 
 
 def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeWorld) -> None:
@@ -245,10 +249,42 @@ def test_files_beside_its_own_are_shown_to_who_approves_where_they_are_only_warn
     assert {"name": "file-scope", "title": "file-scope", "verdict": "Failed"} in shown["checks"]
 
 
+WEAKER: Object = {
+    "replace": {"path": "test_app.py", "old": "assert answer() == 42", "new": "answer()"}
+}
+
+
+def test_what_ci_runs_and_a_weaker_test_wait_for_a_person_and_other_work_lands(
+    world: MakeWorld,
+) -> None:
+    scripts = [
+        does("ci", writing(".github/workflows/x.yml", "on: push\n")),
+        does("weakens", {"steps": [WEAKER], "text": "done"}),
+        does("harmless", writing("new.py", "X = 1\n")),
+    ]
+    here = world(scripts, lambda spec: spec.update(approval={"result": "HighRisk"}))
+    risks = {
+        "ci": "it changes a protected path: .github/workflows/x.yml",
+        "weakens": "it takes lines from a test that existed, or weakens it: test_app.py",
+    }
+    here.task("ci", files=[".github/workflows/x.yml"])
+    here.task("weakens", files=["test_app.py"])
+    here.task("harmless", files=["new.py"])
+
+    assert "approval" not in here.closed("harmless", 180)["status"]
+    for name, risk in risks.items():
+        task = here.await_("task", name, lambda t: state(t) == "PendingApproval", 180)
+        asked = task["status"]["approval"]
+        assert asked["because"] == [risk]
+        approval = here.await_("bappr", asked["name"], lambda a: bool(a["status"]["shown"]))
+        assert approval["status"]["shown"]["because"] == [risk]
+    assert here.files() == [".gitignore", "README.md", "app.py", "new.py", "test_app.py"]
+    assert "assert answer() == 42" in here.on_server("show", "main:test_app.py")
+
+
 def test_tests_that_were_there_are_protected(world: MakeWorld) -> None:
     good = writing("new.py", "X = 1\n")
-    weaker = {"replace": {"path": "test_app.py", "old": "assert answer() == 42", "new": "answer()"}}
-    bad = {**good, "steps": [*good["steps"], weaker]}
+    bad = {**good, "steps": [*good["steps"], WEAKER]}
     here = world([does("weakens", bad, good)], lambda spec: spec.update(protectTests=True))
     here.task("weakens")
     task = here.closed("weakens", 180)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.conftest import MakeWorld, Object, does, push, writing
 from tests.programs.plugins.gate import FILE, NO_FOO
+
+pytestmark = pytest.mark.verification
 
 NO_BAD = NO_FOO.replace('"foo" in', '"B" "AD" in')
 """Against what it does not hold itself: on the base it is asked about its own file, too."""

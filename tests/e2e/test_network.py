@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.background import wait_for
-from tests.e2e.conftest import MakeWorld, Object, World, does, writing
+from tests.e2e.conftest import MakeWorld, Object, World, condition, does, writing
 from tests.e2e.reach import API, SERVER, by_a_check, probe
 from tests.stack import SYSTEM
 
@@ -116,6 +116,16 @@ def test_an_agent_that_is_limited_still_delivers(world: MakeWorld, limited: bool
     assert session["status"]["report"]["heartbeatTime"]
 
 
+def _denying() -> Object:
+    """What denies all pods of its namespace everything that nothing else opens."""
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "deny-everything"},
+        "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
+    }
+
+
 def test_where_the_namespace_denies_everything_our_policies_open_what_work_needs(
     world: MakeWorld,
 ) -> None:
@@ -123,16 +133,25 @@ def test_where_the_namespace_denies_everything_our_policies_open_what_work_needs
         spec["network"] = {"agents": []}
 
     here = world([does("work", writing("new.py", "X = 1\n"))], limited)
-    here.apply(
-        {
-            "apiVersion": "networking.k8s.io/v1",
-            "kind": "NetworkPolicy",
-            "metadata": {"name": "deny-everything"},
-            "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
-        }
-    )
+    here.apply(_denying())
     look = {"type": "test_passes", "command": f"{probe(API)} | grep '^not '"}
     here.task("work", completionSignals=[look])
 
     here.closed("work")
     assert "new.py" in here.files()
+
+
+def test_where_the_namespace_denies_everything_agents_get_nowhere_by_default_and_it_is_said(
+    world: MakeWorld,
+) -> None:
+    """What keeps agents out is not ours: only the Project can say what they need."""
+    here = world([does("work", writing("new.py", "X = 1\n"))])
+    here.apply(_denying())
+    assert "agents" not in here.project["spec"]["network"]
+    here.task("work")
+
+    task = here.stalled("task", "work", "RepositoryUnreachable", seconds=240)
+
+    _, _, remedy = condition(task, "Stalled")["message"].partition("Remedy:")
+    assert "network.agents" in remedy
+    assert task["status"].get("attempt", 0) == 0, "it costs nothing"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.conftest import EXISTS, LIE, MakeWorld, does, refused, writing
 from tests.unit.checks.signals.api_responds.example import SERVICE, START
+
+pytestmark = pytest.mark.verification
 
 ANSWERS = {**START, "url": "/health", "status": 202, "contains": "ready", "timeoutSeconds": 30}
 

@@ -72,7 +72,7 @@ def _tasks(store: Store) -> Iterator[str]:
 def _plans(store: Store) -> Iterator[str]:
     for obj in store.all(PLANS):
         found = plan.parse(obj)
-        if found.status.ended_at is None and found.status.phase not in ("Failed", "Invalid"):
+        if found.status.ended_at is None and found.status.phase != "Invalid":
             yield f"Plan {found.metadata.name} is {found.status.phase}"
 
 

@@ -36,6 +36,7 @@ from bernstein.core.verification import executed, verdicts
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key
+from tests.model.approvals.repairs import QUESTIONS
 from tests.model.cluster.store import Store
 from tests.model.pins.repairs import PINS
 
@@ -443,5 +444,6 @@ REPAIRS: Mapping[str, Mutation] = {
         live_losses,
         live_runs,
         *PINS,
+        *QUESTIONS,
     )
 }

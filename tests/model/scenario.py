@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api.pod import AGENT, BEGIN, CHECK, INSPECT, LAND, PREPARE, PROBE
+from tests.model.approvals.approvers import WHO
 from tests.model.cluster.kubelet import NODES
 from tests.model.dice import Dice
 from tests.model.pins.changes import changes
@@ -20,6 +21,10 @@ REFUSED = ("jobs", "jobs", "jobs", "agentsessions", "configmaps", "networkpolici
 """What quotas and webhooks may refuse."""
 ROLES = (AGENT, AGENT, CHECK, CHECK, INSPECT, BEGIN, PREPARE, LAND, LAND)
 """Whose image cannot be pulled for a while."""
+DOLLARS = ("0.5", "2", "5")
+"""Above which estimate of a Plan people are asked."""
+PROTECTED: tuple[list[str], ...] = ([], [".github"], [".github/workflows", "a.py"])
+"""What a Project may protect, beside the paths that every one does at first."""
 PEOPLE_SECONDS = 900.0
 """People and trouble stop after so long."""
 
@@ -118,7 +123,7 @@ def _project(dice: Dice) -> dict[str, Any]:
     execution = dice.pick(("Parallel", "Sequential"), "execution")
     soon = int(dice.between(10, 1200, "kept"))
     return {
-        "approval": _policy(dice, "asks") if dice.chance(0.35, "asks") else {},
+        "approval": _policy(dice, "asks") if dice.chance(0.5, "asks") else {},
         "retention": {"tasksSeconds": soon if dice.chance(0.4, "retention") else 604800},
         "gates": {
             "extends": "Default",
@@ -137,10 +142,12 @@ def _project(dice: Dice) -> dict[str, Any]:
 def _policy(dice: Dice, *which: object) -> dict[str, Any]:
     """When people decide, if they do."""
     policy: dict[str, Any] = {
-        "plan": dice.pick(("Never", "Always"), *which, "plan"),
+        "plan": dice.pick(("Never", "AboveCost", "Always"), *which, "plan"),
         "result": dice.pick(("Never", "HighRisk", "Always"), *which, "result"),
         "movedBase": dice.pick(("Ask", "Keep"), *which, "moved"),
     }
+    if policy["plan"] == "AboveCost":
+        policy["aboveUsd"] = dice.pick(DOLLARS, *which, "above")
     if dice.chance(0.3, *which, "expires"):
         policy["expiresAfterSeconds"] = int(dice.between(60, 900, *which, "seconds"))
     if dice.chance(0.3, *which, "authors"):
@@ -202,6 +209,10 @@ class _Maker:
             spec["maxAgents"] = 1
         if dice.chance(0.3, "budget", number):
             spec["budget"] = dice.pick(("0.02", "0.5", "5"), "budget", number)
+        if dice.chance(0.3, "plan asks", number):
+            spec["approval"] = _policy(dice, "plan asks", number)
+        if spec.get("approval", {}).get("approverIsNotAuthor"):
+            spec["author"] = dice.pick((WHO, "carl"), "author", number)
         at = self._at("plan", number, latest=240)
         return {"at": at, "do": "apply plan", "name": name, "spec": spec}
 
@@ -214,6 +225,10 @@ class _Maker:
             step["completionSignals"] = [{"type": "test_passes", "command": "pytest"}]
         if dice.chance(0.2, title, "batch"):
             step["mode"] = "batch"
+        if dice.chance(0.08, title, "role"):
+            step["role"] = "security"
+        if dice.chance(0.08, title, "complexity"):
+            step["complexity"] = "high"
         if dice.chance(0.3, title, "priority"):
             step["priority"] = 1
         return step
@@ -266,7 +281,7 @@ class _Maker:
         return made
 
     def _changes(self) -> list[Event]:
-        """Of what people are asked about: other policies, and budgets of Plans."""
+        """Of what people are asked about: other policies, protected paths, and budgets of Plans."""
         dice = self._dice
         policies = [
             {"at": at, "do": "policy", "policy": _policy(dice, "policy", n)}
@@ -281,7 +296,11 @@ class _Maker:
             {"at": at, "do": "allow bypass", "allow": dice.chance(0.6, "allows", n)}
             for n, at in self._times(0.7, "bypasses")
         ]
-        return [*policies, *budgets, *bypasses]
+        protects = [
+            {"at": at, "do": "protect", "paths": dice.pick(PROTECTED, "protects", n)}
+            for n, at in self._times(0.5, "protects")
+        ]
+        return [*policies, *budgets, *bypasses, *protects]
 
     def _act(self, number: int, at: float) -> Event:
         dice = self._dice

@@ -150,7 +150,7 @@ def of_a_task(verb: str, *, at: float = 2.0, twice: bool = False) -> dict[str, A
     return event | {"twice": twice}
 
 
-ALONE = {"at": 1.0, "do": "apply task", "name": "alone", "spec": {"title": "alone"}}
+ALONE: dict[str, Any] = {"at": 1.0, "do": "apply task", "name": "alone", "spec": {"title": "alone"}}
 WAITS = {"at": 0.0, "do": "fate", "job": "alone-s", "role": "agent", "fate": "blocked"}
 HANGS = WAITS | {"fate": "hangs"}
 OFF = ("lint", "pii_scan", "merge_conflict", "dlp_scan", "lint_suppression")

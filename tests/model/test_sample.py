@@ -80,6 +80,18 @@ FOUND_BY = {
         "a-gate-is-given-more-time-while-it-runs",
         "what judges is pinned at the start",
     ),
+    "known-risks": (
+        "an-agent-changes-what-ci-runs-and-another-one-a-test",
+        "work lands when a person has said yes to exactly it",
+    ),
+    "policies-of-plans": (
+        "a-plan-asks-for-more-than-its-project",
+        "a Plan begins when a person has said yes",
+    ),
+    "protected-lists": (
+        "more-is-protected-while-an-agent-works",
+        "work lands when a person has said yes to exactly it",
+    ),
     "single-probes": (
         "a-project-is-changed-while-its-credentials-are-tried",
         "one probe per Project",

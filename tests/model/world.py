@@ -124,6 +124,9 @@ class World:
     def _policy(self, event: Event) -> None:
         self.policies.change(event)
 
+    def _protect(self, event: Event) -> None:
+        self.policies.protect(event)
+
     def _allow_bypass(self, event: Event) -> None:
         self.policies.allow_bypass(event)
 

@@ -5,14 +5,16 @@ The comparison holds on any machine; the figures are printed (``pytest -s``) for
 
 import asyncio
 import copy
+import gc
 import time
-from collections.abc import AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
 
 import orjson
 import pytest
 from aiohttp import web
 
+from bernstein.controllers.__main__ import GARBAGE
 from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
@@ -24,6 +26,8 @@ from bernstein.kube.resource import Key, Object, Resource
 TASKS = Resource("example.com", "v1", "tasks", "Task")
 OBJECTS = 2_000
 EVENTS = 10_000
+USUAL = 700, 10, 10
+"""When Python looks for garbage, where it is not told."""
 
 
 def task(number: int, revision: int) -> Object:
@@ -132,6 +136,40 @@ async def handling(client: Client) -> tuple[float, int]:
     await asyncio.gather(*tasks, return_exceptions=True)
     assert informer.has_seen(Key("team", "task-0"), last)
     return seconds, runs
+
+
+@contextmanager
+def collecting(*threshold: int) -> Iterator[list[int]]:
+    """How often garbage of each generation is looked for meanwhile, by this threshold; all that is
+    there already is left out, as the operator leaves it out."""
+    counts, was = [0, 0, 0], gc.get_threshold()
+
+    def count(phase: str, info: dict[str, int]) -> None:
+        counts[info["generation"]] += phase == "start"
+
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*threshold)
+    gc.callbacks.append(count)
+    try:
+        yield counts
+    finally:
+        gc.callbacks.remove(count)
+        gc.set_threshold(*was)
+        gc.unfreeze()
+
+
+async def test_garbage_is_looked_for_a_twentieth_as_often_as_by_default(url: str) -> None:
+    """By counts: what a look takes depends on how much there is."""
+    async with Client(ConnectionInfo(server=url)) as client:
+        with collecting(*USUAL) as usual:
+            await handling(client)
+        with collecting(*GARBAGE) as ours:
+            await handling(client)
+
+    print(f"\n{EVENTS:,} events: looks for garbage by generation: {ours}, by default {usual}")
+    assert sum(usual) > 20 * sum(ours)
+    assert usual[1] > 0
 
 
 async def test_an_event_costs_less_than_a_copy_of_its_object(url: str) -> None:

@@ -24,7 +24,7 @@ from bernstein.core.plans.expansion import expand
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot
 from bernstein.core.tasks import decide as of_task
 from bernstein.kube.patches import json_patch
-from tests.perf.pace import allowed
+from tests.perf.pace import quickest
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project
 from tests.unit.core.scheduling.schedules import schedule
@@ -156,12 +156,18 @@ def look(plan: Plan, by_name: dict[str, Task]) -> object:
 
 @pytest.mark.parametrize("kind", LARGEST)
 def test_no_step_of_the_largest_plans_takes_the_loop_200_ms(kind: str) -> None:
-    longest = Longest()
-    assert follow(longest, objects.plan(stages=LARGEST[kind])) is (kind not in REFUSED)
+    shown = []
 
-    shown = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in longest.steps.items())
-    print(f"\n{kind}: {shown}")
-    assert max(longest.steps.values()) < allowed(MOST_SECONDS), shown
+    def measured() -> float:
+        longest = Longest()
+        assert follow(longest, objects.plan(stages=LARGEST[kind])) is (kind not in REFUSED)
+        steps = longest.steps.items()
+        shown.append(", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in steps))
+        print(f"\n{kind}: {shown[-1]}")
+        return max(longest.steps.values())
+
+    longest, limit = quickest(measured, MOST_SECONDS)
+    assert longest < limit, f"{limit * 1000:.0f} ms are allowed; {shown}"
 
 
 def test_what_stages_hold_is_looked_up_once_and_not_for_every_task() -> None:

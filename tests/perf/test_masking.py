@@ -8,15 +8,16 @@ from time import process_time
 
 import pytest
 
-from bernstein.checks.content import secrets
+from bernstein.checks.content import printed, secrets
+from bernstein.checks.content.private_keys import PrivateKeys
 from bernstein.observe import redact
 from bernstein.pods.session.messages import harmless
-from bernstein.pods.session.private_keys import PrivateKeys
 
 HOSTILE = ["://", "sk-", "sk-" + "a" * 20, "eyJaaaaaaaa-", "xoxb-1-", "A_TOKEN=abcd ", "\x1b[mA"]
 SMALL, FACTOR = 8_000, 8
 LOOKS: dict[str, Callable[[str], object]] = {
     "mask": secrets.mask,
+    "printed": printed.without_secrets,
     "redact": redact.without_secrets,
     "harmless": lambda text: harmless(text, len(text) // 4),
     "left out": lambda text: PrivateKeys().pass_over(f"-----BEGIN PRIVATE KEY\n{text}"),

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import bernstein
+from bernstein.api.pod import Changed
 from bernstein.kube.resource import PODS, Key, Object
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.control_plane.objects import valid
@@ -49,6 +50,7 @@ class Nobody:
     def started(self, _: Run) -> None: ...
     def pushed(self, _run: Run, _onto: str, _sha: str) -> None: ...
     def judged(self, _run: Run, _sha: str, _verdict: str) -> None: ...
+    def made(self, _sha: str, _changed: Changed, _protected: frozenset[str]) -> None: ...
 
 
 class Even(Dice):

@@ -18,6 +18,8 @@ from tests.programs.pods.test_launcher import launcher
 from tests.unit.checks import examples
 from tests.unit.checks.trees import Tree
 
+pytestmark = pytest.mark.verification
+
 __all__ = ("launcher",)
 
 

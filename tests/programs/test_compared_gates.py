@@ -16,6 +16,8 @@ from tests.programs.gate_runs import run, verdict, write
 from tests.unit.checks.gates.complexity_check.example import function
 from tests.unit.checks.trees import Tree
 
+pytestmark = pytest.mark.verification
+
 SHELL = "import subprocess\n\n\ndef run(x: str) -> None:\n    subprocess.call(x, shell=True)"
 HIDES_FROM_BANDIT = {
     "a comment": {"a.py": f"{SHELL}  # nosec\n"},

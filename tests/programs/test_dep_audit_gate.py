@@ -14,6 +14,8 @@ from bernstein.checks.gate import Command
 from tests.programs.gate_runs import verdict
 from tests.unit.checks.trees import Tree
 
+pytestmark = pytest.mark.verification
+
 NOBODY = {"PIP_AUDIT_OSV_URL": "http://127.0.0.1:9/v1/query"}
 
 

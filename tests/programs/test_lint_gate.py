@@ -10,18 +10,22 @@ from pathlib import Path
 import pytest
 
 from bernstein.api.pod import Check
+from bernstein.api.projects.gates import Gates, GateSettings
 from bernstein.checks.spec import Subject
-from bernstein.core.verification.expected.required import required_checks
+from bernstein.core.verification.expected.required import reading, required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
 from tests.unit.core.objects import project
 
+pytestmark = pytest.mark.verification
+
+ANY = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
 (COMMAND,) = (
     spec.command
     for spec in required_checks(
         (),
         project().spec,
-        Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True),
+        ANY,
     )
     if spec.name == "lint"
 )
@@ -172,3 +176,23 @@ def test_what_silences_the_linter_for_a_file_is_found_by_the_gate_beside_it(
     verdict = judge(added, Check("lint_suppression", "lint_suppression"))
     assert (verdict.verdict, verdict.reason) == ("Failed", "SuppressionAdded")
     assert "pkg/bad.py:1" in verdict.excerpt
+
+
+def test_a_project_that_lists_its_linter_alone_is_not_blinded_by_such_a_comment(tree: Path) -> None:
+    text = "# ruff: noqa\nimport os\n"
+    listed = project().spec.model_copy(
+        update={"gates": Gates(pipeline=(GateSettings(name="lint"),))}
+    )
+    specs = required_checks((), listed, ANY)
+    command = next(spec.command for spec in specs if spec.name == "lint")
+    assert command is not None
+    assert lint(tree, command) == 1
+    (tree / "pkg" / "bad.py").write_text(text)
+    assert lint(tree, command) == 0, "the payload does not work"
+
+    work = Tree({"pkg/bad.py": text}, before={"pkg/bad.py": "import os\n"})
+    read = [judge(work, spec.reads) for spec in reading(specs) if spec.reads is not None]
+    assert [(verdict.verdict, verdict.reason) for verdict in read] == [
+        ("Failed", "SuppressionAdded")
+    ]
+    assert all(spec.required for spec in reading(specs))

@@ -15,6 +15,8 @@ from tests.programs.gate_runs import run, verdict, write
 from tests.unit.checks.gates.mutation_testing.example import CHECKS, CODE, RUNS
 from tests.unit.checks.trees import Tree
 
+pytestmark = pytest.mark.verification
+
 IN_TIME = {"CHECK_SECONDS": "0.2"}
 
 

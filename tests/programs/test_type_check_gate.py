@@ -12,6 +12,8 @@ from bernstein.pods.programs import compare
 from tests.programs.gate_runs import listing, run, verdict, write
 from tests.unit.checks.trees import Tree
 
+pytestmark = pytest.mark.verification
+
 GATE = type_check.COMMAND
 GOOD = {"good.py": "x: int = 1\n"}
 WRONG = "x: int = ''\n"

@@ -30,6 +30,8 @@ _PHRASES = {
 }
 """What is told of each, in our words, and how it is found: on one line, in any case, with straight
 apostrophes, and in no more than linear time."""
+WORDS = tuple(_PHRASES)
+"""All that may be told."""
 _PATTERNS = {said: re.compile(text, re.IGNORECASE) for said, text in _PHRASES.items()}
 
 

@@ -338,6 +338,11 @@ class PusherResult:
     tree: str
     final: bool
     """False: the ref holds only a checkpoint, not the final state."""
+    outcome: str = ""
+    """What the trailers of the final commit say of the agent's end; "": it has none, or is the base
+    itself."""
+    unsure: str = ""
+    """In our words, how the agent said that it is not sure, by the same trailers."""
 
 
 # --- checks -------------------------------------------------------------------------------------

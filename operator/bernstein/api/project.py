@@ -211,9 +211,10 @@ class Retention(Model):
     """How long what has ended is kept."""
 
     pods_seconds: Annotated[int, Field(ge=300, le=604800)] = Field(
-        default=3600,
+        default=900,
         description="Seconds that finished Jobs stay with their pods, for people who read logs. "
-        "What failed checks printed is kept with the Task.",
+        "Jobs of checks stay until those beside them have ended, too; what failed checks printed "
+        "is kept with the Task.",
     )
     tasks_seconds: Annotated[int, Field(ge=0, le=315360000)] = Field(
         default=604800,

@@ -73,7 +73,11 @@ class CheckResult(Model):
     """End of what it printed, or what it found."""
     seconds: int | None = Field(default=None, description="That a command took; whole seconds.")
     image: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)] | None = Field(
-        default=None, description="Digest of the image that a command ran in, by its node's word."
+        default=None,
+        description="Digest of the image that it ran in, a command's or ours, by its node's word.",
+    )
+    ended_at: datetime | None = Field(
+        default=None, description="When it was over, by its node's word."
     )
 
 

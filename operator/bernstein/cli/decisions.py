@@ -1,26 +1,34 @@
 """A person's decision about a Task or a Plan, as the command line makes it: written into the
 Approval once, then acted upon by the operator.
 
-The same decision once more changes nothing and is no error: scripts may repeat it.
+The same decision once more changes nothing and is no error: scripts may repeat it. By its name or
+its commit a decision is tied to what was seen: it is never written onto a later question.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from bernstein.api.approvals.approval import APPROVE, AskedApproval
+from bernstein.api.approvals.approval import (
+    APPROVE,
+    Approval,
+    ApprovalState,
+    AskedApproval,
+    Asks,
+)
 from bernstein.api.meta import LONGEST_REASON
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli import requests
-from bernstein.cli.cluster import Cluster
+from bernstein.cli.cluster import Cluster, check_name
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import called, find
-from bernstein.cli.requests import again, user_name
+from bernstein.cli.requests import UnknownUserError, again, user_name
 from bernstein.core.sanitise import line
 from bernstein.core.serializers import task_status
 from bernstein.kube.errors import Invalid
@@ -33,6 +41,8 @@ _SECONDS = 15.0
 _TICK = 0.5
 _SAYS = 600
 """Characters of a message for what a gate says."""
+_SHA = re.compile(r"[0-9a-f]{7,64}\Z")
+"""As git abbreviates a commit, or longer."""
 _DONE = {"Approve": "approved", "Reject": "rejected", "Retry": "sent back", "Expired": "expired"}
 
 
@@ -54,23 +64,139 @@ class Outcome:
     """It was decided so before, and nothing has changed."""
 
 
-async def decide(cluster: Cluster, name: str, decision: Decision, reason: str) -> Outcome:
+@dataclass(frozen=True)
+class Seen:
+    """What a person has looked at, and decides about; without both: whatever is asked now."""
+
+    approval: str | None = None
+    """Name of the Approval."""
+    sha: str | None = None
+    """The commit that would land, or how it begins."""
+
+    def fits(self, approval: str, asks: Asks) -> bool:
+        """Whether it is this question."""
+        same = self.approval in (None, approval)
+        return same and (self.sha is None or (asks.sha or "").startswith(self.sha))
+
+    def check(self) -> None:
+        """Raises CliError for what can be no Approval or no commit."""
+        if self.approval is not None:
+            check_name(self.approval, "Approval")
+        if self.sha is not None and not _SHA.match(self.sha):
+            message = f"'{line(self.sha, 80)}' is no commit"
+            remedy = "give at least the first 7 characters that `bernstein pending` shows"
+            raise CliError("InvalidSha", message, remedy, INVALID)
+
+    def __str__(self) -> str:
+        if self.approval is not None:
+            return f"Approval '{self.approval}'"
+        return f"commit {self.sha}"
+
+
+ANYTHING = Seen()
+
+
+async def decide(
+    cluster: Cluster, name: str, decision: Decision, reason: str, seen: Seen = ANYTHING
+) -> Outcome:
     """Decides, and waits until the operator has acted.
 
-    Raises CliError where nothing is to be decided, or something else was decided first.
+    Raises CliError where nothing is to be decided, something else was decided first, or what was
+    seen is not what is asked.
     """
     subject = await find(cluster, name)
+    if seen.sha is not None and isinstance(subject, Plan):
+        text = f"{called(subject)} waits without a commit"
+        raise CliError("InvalidSha", text, "name the Approval with --approval", INVALID)
     asked = subject.status.approval
-    if asked is None or _is_over(subject, asked, decision):
-        raise _nothing(subject, None)
+    if asked is None or not seen.fits(asked.name, asked.asks) or _is_over(subject, asked, decision):
+        asked = await _decided_before(cluster, subject, decision, seen)
     already = asked.decision is not None
     if not already:
+        await _check_new(cluster, subject, asked, seen)
         _check_bypass(subject, asked, decision, reason)
         await _write(cluster, subject, asked, decision, reason)
-        subject, asked = await _acted_upon(cluster, subject, asked)
+        subject, asked = await _acted_upon(cluster, subject, asked, seen)
     if asked.decision not in (None, decision):
         raise _another(subject, asked, decision)
     return Outcome(subject, asked, decision, already)
+
+
+async def _about(cluster: Cluster, subject: Plan | Task, seen: Seen) -> list[Approval]:
+    """All questions about it that were, of what was seen."""
+    uid = subject.metadata.uid
+    about = [a for a in await cluster.approvals() if a.spec.subject.uid == uid]
+    return [a for a in about if seen.fits(a.metadata.name, a.spec.asks)]
+
+
+async def _check_new(
+    cluster: Cluster, subject: Plan | Task, asked: AskedApproval, seen: Seen
+) -> None:
+    """Raises CliError where a commit alone does not say which question is meant: of several about
+    it one is decided, so that this may be the same call once more."""
+    if seen.sha is None or seen.approval is not None:
+        return
+    about = await _about(cluster, subject, seen)
+    if any(a.spec.decision is not None and a.metadata.name != asked.name for a in about):
+        text = f"{called(subject)}: {seen} was decided before, and something else is asked about it"
+        remedy = f"see what with `bernstein pending`, then decide with --approval {asked.name}"
+        raise CliError("WorkChanged", f"{text} now; nothing is decided", remedy)
+
+
+async def _decided_before(
+    cluster: Cluster, subject: Plan | Task, decision: Decision, seen: Seen
+) -> AskedApproval:
+    """The question that was seen, with what it came to, though it is not asked any more. Without
+    one that was seen: the last one that this user has decided, where he decides the same.
+
+    Raises CliError where there is none such: it may not be decided now.
+    """
+    about = await _about(cluster, subject, seen)
+    if seen == ANYTHING:
+        last = await _last_of_this_user(cluster, about)
+        if last is not None and last.decision == decision and _stands(subject, last):
+            return last
+        raise _nothing(subject, None)
+    ends = [asked for asked in map(_end, about) if asked is not None and _stands(subject, asked)]
+    if ends:
+        return next((end for end in ends if end.decision == decision), ends[-1])
+    raise await _changed(cluster, subject, seen, known=bool(about))
+
+
+async def _last_of_this_user(cluster: Cluster, approvals: list[Approval]) -> AskedApproval | None:
+    if all(approval.spec.decided_by is None for approval in approvals):
+        return None
+    try:
+        user = await user_name(cluster)
+    except UnknownUserError:
+        return None
+    mine = [a for a in approvals if a.spec.decided_by == user and a.status.ended_at is not None]
+    last = max(mine, key=lambda a: str(a.status.ended_at), default=None)
+    return _end(last) if last is not None else None
+
+
+def _end(approval: Approval) -> AskedApproval | None:
+    """The question with its answer, as its subject knew it; None: it has none that counts."""
+    spec, state = approval.spec, approval.status.state
+    since = approval.metadata.creation_timestamp
+    assert since is not None  # the API server's
+    if state not in (ApprovalState.APPROVED, ApprovalState.REJECTED, ApprovalState.EXPIRED):
+        return None
+    return AskedApproval(
+        name=approval.metadata.name,
+        asks=spec.asks,
+        since=since,
+        decision="Expired" if state is ApprovalState.EXPIRED else spec.decision,
+        by=spec.decided_by,
+        reason=spec.reason,
+    )
+
+
+def _stands(subject: Plan | Task, asked: AskedApproval) -> bool:
+    """Whether what was decided holds: a no does for good, a yes for its attempt alone."""
+    if asked.decision != APPROVE or isinstance(subject, Plan):
+        return True
+    return asked.asks.attempt == subject.status.attempt
 
 
 def _check_bypass(
@@ -170,7 +296,7 @@ async def _is_there(cluster: Cluster, subject: Plan | Task, asked: AskedApproval
 
 
 async def _acted_upon(
-    cluster: Cluster, subject: Plan | Task, asked: AskedApproval
+    cluster: Cluster, subject: Plan | Task, asked: AskedApproval, seen: Seen
 ) -> tuple[Plan | Task, AskedApproval]:
     """The subject once its operator has acted on the Approval, or asks something else, or after a
     while."""
@@ -182,6 +308,12 @@ async def _acted_upon(
         if now is None or now.name != asked.name:
             if bypassed := _bypassed(subject, asked):
                 return subject, bypassed
+            approval = await cluster.find_approval(asked.name)
+            came_to = _end(approval) if approval is not None else None
+            if came_to is not None and _stands(subject, came_to):
+                return subject, came_to
+            if seen != ANYTHING:
+                raise await _changed(cluster, subject, seen, known=True)
             raise _nothing(subject, now)
         if now.decision is not None or clock() >= end:
             return subject, now
@@ -208,6 +340,19 @@ def _nothing(subject: Plan | Task, asked: AskedApproval | None) -> CliError:
     if isinstance(subject, Task) and subject.status.state is TaskState.DONE:
         remedy = "it may still be verified: `bernstein pending` waits for that"
     return CliError("NothingToDecide", text, remedy)
+
+
+async def _changed(cluster: Cluster, subject: Plan | Task, seen: Seen, *, known: bool) -> CliError:
+    """What was seen is not what is asked now. `known`: it was asked about this subject once."""
+    text = f"{called(subject)} does not ask about {seen}"
+    if known:
+        text = f"{called(subject)} asks about {seen} no more: that has changed or ended"
+    elif seen.approval is not None and await cluster.find_approval(seen.approval) is None:
+        return await cluster.not_found(seen.approval, APPROVALS)
+    remedy = "see what is asked now with `bernstein pending`"
+    if isinstance(subject, Task):
+        remedy += f", and what it has changed with `bernstein diff {subject.metadata.name}`"
+    return CliError("WorkChanged", f"{text}; nothing is decided", remedy)
 
 
 def _another(subject: Plan | Task, asked: AskedApproval, decision: Decision) -> CliError:

@@ -20,8 +20,7 @@ from bernstein.cli.live import Bell
 from bernstein.cli.output import notes
 from bernstein.cli.output.views import View
 from bernstein.core import conditions, owners
-from bernstein.core.fsm import ACTIVE
-from bernstein.core.waiting import is_stalled
+from bernstein.core.plans.standstill import is_at_rest
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import PLANS, SESSIONS, TASKS
@@ -46,7 +45,7 @@ async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None
     `seconds`; one that is over already needs no time.
     """
     name = plan.metadata.name
-    if not is_over(plan):
+    if not is_at_rest(plan):
         async with asyncio.timeout(seconds):
             plan = await _when_over(cluster, name, view)
     # The Plan's watch may be ahead of that of its Tasks, so these are read once more.
@@ -58,25 +57,11 @@ async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None
 
 async def _when_over(cluster: Cluster, name: str, view: View) -> Plan:
     async with _watching(cluster, name) as watch:
-        while not is_over((scene := watch.scene()).plan, scene.tasks):
+        while not is_at_rest((scene := watch.scene()).plan, scene.tasks):
             trouble = watch.trouble() or notes.unseen(scene.plan, datetime.now(UTC))
             view.update(scene.plan, scene.tasks, scene.progress, trouble)
             await watch.changed(_TICK)
     return scene.plan
-
-
-def is_over(plan: Plan, tasks: Iterable[Task] = ()) -> bool:
-    """Whether it has ended, or stands still: it needs a person, and no agent of it is at work.
-
-    In a Plan that is Stalled also what is being verified needs a person; and so does the session of
-    a Task that is Stalled: it only tries whether that is mended.
-    """
-    status = plan.status
-    if conditions.find(status.conditions, ConditionType.SUCCEEDED) is not None:
-        return True
-    seen = status.observed_generation >= plan.metadata.generation
-    tries = sum(task.status.state in ACTIVE and is_stalled(task.status) for task in tasks)
-    return seen and status.counts.running <= tries and is_stalled(status)
 
 
 def succeeded(plan: Plan) -> bool:

@@ -17,11 +17,11 @@ from bernstein.api.plan import CHANGEABLE, Plan, PlanSpec
 from bernstein.api.plan import parse as parse_plan
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import CliError
-from bernstein.cli.follow import is_over
 from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.requests import author_name
 from bernstein.core.approvals.policy import tightened
 from bernstein.core.names import NAME_LIMIT
+from bernstein.core.plans.standstill import is_at_rest
 from bernstein.kube.errors import AlreadyExists
 from bernstein.kube.resource import Object
 from bernstein.resources import PLANS
@@ -210,7 +210,7 @@ def _tell_unchanged(terminal: Terminal, plan: Plan, fields: list[str]) -> None:
         terminal.say(f"Plan '{name}' unchanged: it is being cancelled")
         terminal.advise(f"once it has ended, {again}")
         return
-    state = "stands still" if is_over(plan) else "is running"
+    state = "stands still" if is_at_rest(plan) else "is running"
     state = f"has ended ({phase})" if ended else state
     terminal.say(f"Plan '{name}' unchanged: it has this content and {state}")
     if ended and phase in _GONE:
@@ -240,7 +240,7 @@ def _what_helps(plan: Plan, plan_object: Object, fields: list[str]) -> str:
         which = " and ".join(field for field in fields if field in _CHANGEABLE)
         helps.append(f"to change {which} alone: `{patch}`")
     helps.append(f"to see how it stands: `bernstein status {name}`")
-    if plan.status.phase == "Failed":
+    if plan.status.counts.failed:
         helps.append(f"to give what failed another round: `bernstein retry {name}`")
     first = "" if plan.status.ended_at is not None else f", after `bernstein cancel {name}`"
     helps.append(f"to pay for all of it once more, as a new Plan: {anew}{first}")

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bernstein.checks.content import printed
 from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning, failures_of
 from bernstein.controllers.settings import CLUSTER_DNS, OperatorSettings, peers
 from bernstein.core.sanitise import text as sanitise
@@ -83,7 +84,7 @@ GARBAGE = 20_000, 20, 20
 reconcile makes goes without one; the usual 700 has most of it looked at several times."""
 
 
-async def _keep(engine: Engine) -> None:
+async def keep(engine: Engine) -> None:
     """What the caches hold after their first lists stays for long: it is not looked through for
     garbage any more."""
     for informer in engine.caches.informers:
@@ -118,8 +119,9 @@ async def _run(args: argparse.Namespace) -> int:
         )
         ready = {"caches": engine.not_ready}
         gc.set_threshold(*GARBAGE)
+        printed.load()  # else whose check fails first is waited for by all
         gc.freeze()  # all that was imported
-        keeping = asyncio.create_task(_keep(engine))
+        keeping = asyncio.create_task(keep(engine))
         try:
             async with ProbeServer(metrics.registry, ready=ready, port=args.http_port):
                 return await _shell(engine, connection)

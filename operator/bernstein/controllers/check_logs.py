@@ -36,7 +36,8 @@ async def keep(action: KeepCheckLogs, key: Key, owner: Object, context: Context)
 async def _keep(
     job: JobView, text: bytes, before: int, key: Key, owner: Object, context: Context
 ) -> None:
-    # Packing may take most of a second: in a thread, so that others are served.
+    # Packing may take a second or two, most of it for secrets, which are looked for in pieces of
+    # some thousand characters: in a thread, so that others are served between them.
     packed = await asyncio.to_thread(pack, text, before)
     try:
         await context.writer.create(key, CONFIG_MAPS, config_map(job, packed, key, owner))

@@ -56,6 +56,8 @@ class RunCheck:
     """The commit before the work, where it runs for some changed paths only."""
     plugin: PluginConfig | None = None
     """What a gate in Python is told."""
+    stays: int = field(default=0, compare=False)
+    """Seconds after its end for which it is kept at least; see verdicts.seconds_of_round."""
 
     @property
     def asked(self) -> str:
@@ -96,6 +98,8 @@ class RunInspect:
     onto: str
     pinned_sha: str | None = None
     """What the Plan started from; None: `base`."""
+    stays: int = field(default=0, compare=False)
+    """Seconds after its end for which it is kept at least; see verdicts.seconds_of_round."""
 
     @property
     def asked(self) -> str:
@@ -121,6 +125,8 @@ class RunJudge:
     base: str
     title: str
     description: str
+    stays: int = field(default=0, compare=False)
+    """Seconds after its end for which it is kept at least; see verdicts.seconds_of_round."""
 
     @property
     def asked(self) -> str:

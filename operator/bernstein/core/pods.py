@@ -28,7 +28,11 @@ def has_ended(pod: Object) -> bool:
 
 
 def _all_went_well(pod: Object) -> bool:
-    """Whether every container ended with exit code 0, and none because the pod was told to end."""
+    """Whether every container ended with exit code 0, and none because the pod was told to end.
+
+    What a container leaves as its message is not looked at: the kubelet writes that together with
+    its end, so that a message which is not there by then does not come with the phase either.
+    """
     spec, began = pod.get("spec", {}), pod.get("status", {}).get("startTime")
     if began is None or is_deleting(pod) or is_disrupted(pod):
         return False
@@ -105,6 +109,12 @@ def seconds(ended: Object) -> float | None:
     if not begun or not end:
         return None
     return max(0, (parse_time(end) - parse_time(begun)).total_seconds())
+
+
+def ended_at(ended: Object) -> datetime | None:
+    """When a container ended that has `terminated` like this; None: it is not known."""
+    end = ended.get("finishedAt")
+    return parse_time(end) if end else None
 
 
 def seconds_of(pod: Object, name: str) -> float | None:

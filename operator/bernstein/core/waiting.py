@@ -51,6 +51,13 @@ class Waits(Protocol):
     def model_copy(self, *, update: dict[str, object]) -> Self: ...
 
 
+class Ends(Waits, Protocol):
+    """The same, with its end."""
+
+    @property
+    def ended_at(self) -> datetime | None: ...
+
+
 S = TypeVar("S", bound=Waits)
 
 Blocks = Literal[Reason.NAME_CONFLICT, Reason.WRITE_REFUSED, Reason.APPROVAL_REFUSED]
@@ -235,6 +242,11 @@ def unblocked(status: S) -> S:
 def is_stalled(status: Waits) -> bool:
     """Whether a person must act."""
     return status.waiting is not None and status.waiting.needs_person
+
+
+def stands_still(status: Ends) -> bool:
+    """Whether a person must act before it goes on: what has ended never does by itself."""
+    return is_stalled(status) and status.ended_at is None
 
 
 def is_held(status: Waits) -> bool:

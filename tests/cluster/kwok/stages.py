@@ -144,7 +144,8 @@ _FACTS = """
 {{ $base := sha1sum "the first commit" }}
 {{ $sha := sha1sum .metadata.uid }}
 {{ $files := 1 }}
-{{ if hasPrefix "unchanged" $task }}{{ $sha = $base }}{{ $files = 0 }}{{ end }}
+{{ $outcome := "Succeeded" }}
+{{ if hasPrefix "unchanged" $task }}{{ $sha = $base }}{{ $files = 0 }}{{ $outcome = "" }}{{ end }}
 {{ $tree := sha1sum $sha }}
 {{ $config := dict }}
 {{ range .spec.containers }}{{ $words := or .command list }}
@@ -162,7 +163,7 @@ LAST_WORDS = {
         'dict "base" $base "sha" $sha "tree" $tree "changed" (dict "files" $files)'
         ' "usage" (dict "input" 1000 "output" 100) "final" (dict "outcome" "Succeeded")'
     ),
-    "pusher": 'dict "base" $base "sha" $sha "tree" $tree "final" true',
+    "pusher": 'dict "base" $base "sha" $sha "tree" $tree "final" true "outcome" $outcome',
     "inspect": 'dict "verdicts" $verdicts',
     "judge": 'dict "verdicts" $verdicts',
     "land": 'dict "state" "Landed" "tip" $config.sha',

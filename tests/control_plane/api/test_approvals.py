@@ -123,6 +123,11 @@ POLICY = {
     "change",
     [
         {"plan": "Always", "aboveUsd": None},
+        {"aboveUsd": 4},
+        {"aboveUsd": "4.999999"},
+        {"aboveUsd": "$4.5"},
+        {"aboveUsd": "$5.00"},
+        {"aboveUsd": 0},
         {"result": "Always"},
         {"expiresAfterSeconds": 60},
         {"approverIsNotAuthor": True},
@@ -143,6 +148,8 @@ async def test_the_policy_of_a_plan_becomes_stricter(
         None,
         {"plan": "Never", "aboveUsd": None},
         {"aboveUsd": 6},
+        {"aboveUsd": "5.000001"},
+        {"aboveUsd": "$10"},
         {"result": "Never"},
         {"expiresAfterSeconds": 601},
         {"expiresAfterSeconds": None},
@@ -158,6 +165,20 @@ async def test_the_policy_of_a_plan_is_not_loosened(
 
     with pytest.raises(Invalid, match="may only become stricter"):
         await admin.patch(PLANS, "one", namespace, {"spec": {"approval": change}})
+
+
+@pytest.mark.parametrize(("was", "now", "ok"), [("9.5", 10, False), (10, "9.5", True)], ids=str)
+async def test_sums_are_compared_as_numbers_however_they_are_written(
+    admin: Client, namespace: str, was: Any, now: Any, ok: bool
+) -> None:
+    await admin.create(PLANS, valid("Plan", namespace, approval=POLICY | {"aboveUsd": was}))
+
+    change = admin.patch(PLANS, "one", namespace, {"spec": {"approval": {"aboveUsd": now}}})
+    if ok:
+        await change
+        return
+    with pytest.raises(Invalid, match="may only become stricter"):
+        await change
 
 
 async def test_that_the_author_may_not_decide_is_not_taken_back(

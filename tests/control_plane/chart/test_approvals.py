@@ -37,6 +37,21 @@ async def test_nobody_but_the_operator_makes_one_and_never_decided(
             await operator.create(APPROVALS, decided)
 
 
+async def test_who_may_create_them_by_another_role_makes_none_all_the_same(
+    tools: Tools, person: Person, namespace: str
+) -> None:
+    editor = await person("edit")
+    may_create = ("--verb=create", "--resource=approvals.bernstein.dev")
+    tools.kubectl("create", "role", "asker", "-n", namespace, *may_create)
+    bound = ("--role=asker", f"--serviceaccount={namespace}:edit")
+    tools.kubectl("create", "rolebinding", "asker", "-n", namespace, *bound)
+    await eventually(lambda: may(editor, "create", "approvals.bernstein.dev", namespace))
+
+    for spec in ({}, yes(account(namespace, "edit"))["spec"]):
+        with pytest.raises(Forbidden, match=r"bernstein-approvals.*operator only"):
+            await editor.create(APPROVALS, valid("Approval", namespace, **spec))
+
+
 async def test_one_decides_in_ones_own_name_only(
     admin: Client, operator: Client, namespace: str, user: str
 ) -> None:

@@ -36,7 +36,6 @@ server:
   podAnnotations: {example.com/a: "1"}
 metrics: {scrapeAnnotations: false}
 networkPolicy:
-  enabled: true
   ingressFrom: [{namespaceSelector: {matchLabels: {name: monitoring}}}]
 """.replace("DIGEST", "0" * 64)
 UNUSUAL = """
@@ -53,7 +52,6 @@ server:
     requests: {cpu: ".1", memory: "1e8"}
     limits: {memory: 1G}
 networkPolicy:
-  enabled: true
   ingressFrom:
     - ipBlock: {cidr: 192.0.2.0/24, except: [192.0.2.128/25]}
     - ipBlock: {cidr: "2001:db8::/32"}
@@ -99,7 +97,7 @@ def test_the_api_server_takes_all_that_is_rendered(
         (),
         ("-f", everything),
         ("-f", unusual),
-        ("--set", "networkPolicy.enabled=true"),
+        ("--set", "networkPolicy.enabled=false"),
     ):
         text = tools.helm("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, *arguments)
         taken = tools.run(
@@ -406,6 +404,7 @@ def test_the_image_is_the_one_that_was_chosen(tools: Tools, everything: str) -> 
 def test_the_notes_say_what_to_do_next_and_what_is_off(tools: Tools, chart: None) -> None:
     notes = tools.helm("get", "notes", "bernstein", "-n", RELEASE_NAMESPACE)
     assert "rollout status deployment/bernstein-operator" in notes
+    assert "networkPolicy.ingressFrom" in notes, "where Prometheus may come from"
     assert "WARNING" not in notes
 
     off = tools.helm(

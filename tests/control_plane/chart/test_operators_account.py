@@ -116,21 +116,47 @@ async def _move(operator: Client, namespace: str, state: str) -> None:
 
 
 def _of_the_pod(**fields: Any) -> Change:
-    return lambda pod: pod.update(fields)
+    return lambda template: template["spec"].update(fields)
+
+
+def _of_the_pods_security(**fields: Any) -> Change:
+    return lambda template: template["spec"]["securityContext"].update(fields)
 
 
 def _of_the_container(**fields: Any) -> Change:
-    return lambda pod: pod["containers"][0]["securityContext"].update(fields)
+    return lambda template: template["spec"]["containers"][0]["securityContext"].update(fields)
+
+
+def _of_an_init_container(**fields: Any) -> Change:
+    def change(template: Object) -> None:
+        init = copy.deepcopy(template["spec"]["containers"][0]) | {"name": "first"}
+        init["securityContext"] |= fields
+        template["spec"]["initContainers"] = [init]
+
+    return change
+
+
+def _port(template: Object) -> None:
+    template["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
+
+
+def _unmasked(change: Change) -> Change:
+    """Without a user namespace of its own no pod may have it."""
+
+    def both(template: Object) -> None:
+        template["spec"]["hostUsers"] = False
+        change(template)
+
+    return both
+
+
+def _annotated(template: Object) -> None:
+    name = "container.apparmor.security.beta.kubernetes.io/check"
+    template["metadata"]["annotations"] = {name: "unconfined"}
 
 
 def _volume(**source: Any) -> Change:
-    return lambda pod: pod.update(volumes=[{"name": "v", **source}])
-
-
-def _init(pod: Object) -> None:
-    init = copy.deepcopy(pod["containers"][0]) | {"name": "first"}
-    init["securityContext"]["allowPrivilegeEscalation"] = True
-    pod["initContainers"] = [init]
+    return _of_the_pod(volumes=[{"name": "v", **source}])
 
 
 def _token(audience: str) -> Change:
@@ -138,8 +164,12 @@ def _token(audience: str) -> Change:
     return _volume(projected={"sources": [source]})
 
 
+UNMASKED = {"procMount": "Unmasked"}
+SELINUX = {"seLinuxOptions": {"type": "spc_t"}}
+APPARMOR = {"appArmorProfile": {"type": "Unconfined"}}
+WINDOWS = {"windowsOptions": {"runAsUserName": "ContainerAdministrator"}}
 UNRESTRICTED: dict[str, Change] = {
-    "token": lambda pod: pod.pop("automountServiceAccountToken"),
+    "token": lambda template: template["spec"].pop("automountServiceAccountToken"),
     "account": _of_the_pod(serviceAccountName="cluster-admin"),
     "network": _of_the_pod(hostNetwork=True),
     "processes": _of_the_pod(hostPID=True),
@@ -150,19 +180,33 @@ UNRESTRICTED: dict[str, Change] = {
     "escalation": _of_the_container(allowPrivilegeEscalation=True),
     "no-drop": _of_the_container(capabilities={}),
     "capability": _of_the_container(capabilities={"drop": ["ALL"], "add": ["SYS_ADMIN"]}),
-    "init": _init,
-    "port": lambda pod: pod["containers"][0].update(ports=[{"containerPort": 80, "hostPort": 80}]),
+    "init": _of_an_init_container(allowPrivilegeEscalation=True),
+    "port": _port,
+    "proc-mount": _unmasked(_of_the_container(**UNMASKED)),
+    "proc-mount-init": _unmasked(_of_an_init_container(**UNMASKED)),
+    "selinux": _of_the_pods_security(**SELINUX),
+    "selinux-container": _of_the_container(**SELINUX),
+    "selinux-init": _of_an_init_container(**SELINUX),
+    "apparmor": _of_the_pods_security(**APPARMOR),
+    "apparmor-container": _of_the_container(**APPARMOR),
+    "apparmor-init": _of_an_init_container(**APPARMOR),
+    "apparmor-annotation": _annotated,
+    "sysctls": _of_the_pods_security(sysctls=[{"name": "kernel.msgmax", "value": "65536"}]),
+    "windows": _of_the_pods_security(**WINDOWS),
+    "windows-container": _of_the_container(**WINDOWS),
+    "windows-init": _of_an_init_container(**WINDOWS),
     "host-path": _volume(hostPath={"path": "/"}),
     "claim": _volume(persistentVolumeClaim={"claimName": "theirs"}),
     "api-token": _token(""),
     "other-token": _token("https://kubernetes.default.svc"),
 }
+"""What a Job's pod template may say that restricted pods do not, or that is not theirs."""
 
 
 @pytest.mark.parametrize("what", UNRESTRICTED)
 async def test_its_jobs_are_of_restricted_pods(operator: Client, namespace: str, what: str) -> None:
     made = job(namespace)
-    UNRESTRICTED[what](made["spec"]["template"]["spec"])
+    UNRESTRICTED[what](made["spec"]["template"])
 
     with pytest.raises(Forbidden, match=POLICY + "makes Jobs"):
         await operator.create(JOBS, made)
@@ -187,30 +231,37 @@ async def test_its_jobs_have_what_agents_need(operator: Client, namespace: str) 
     await operator.create(JOBS, made)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"metadata": {"labels": {"team": "a"}}},
-        {"metadata": {"annotations": {"a": "b"}}},
-        {"metadata": {"finalizers": None}},
-        {"spec": {"activeDeadlineSeconds": 1}},
-    ],
-    ids=["label", "annotation", "finalizers", "spec"],
-)
-async def test_of_pods_it_changes_its_finalizer_only(
-    operator: Client, namespace: str, change: Object
-) -> None:
-    await operator.create(JOBS, job(namespace))
+CHANGED: dict[str, Object] = {
+    "label": {"metadata": {"labels": {"team": "a"}}},
+    "annotation": {"metadata": {"annotations": {"a": "b"}}},
+    "finalizers": {"metadata": {"finalizers": None}},
+    "spec": {"spec": {"activeDeadlineSeconds": 1}},
+}
+"""What may be changed of a pod besides the finalizer of ours."""
+
+
+async def pod_of_a_job(operator: Client, namespace: str, name: str = "one") -> Object:
+    """The pod that the Job controller makes of a new Job of the operator's."""
+    await operator.create(JOBS, job(namespace, name))
+    selector = f"batch.kubernetes.io/job-name={name}"
 
     async def there() -> bool:
-        return bool((await operator.list(PODS, namespace)).items)
+        return bool((await operator.list(PODS, namespace, label_selector=selector)).items)
 
     await eventually(there)
-    (pod,) = (await operator.list(PODS, namespace)).items
+    (pod,) = (await operator.list(PODS, namespace, label_selector=selector)).items
+    return pod
+
+
+@pytest.mark.parametrize("what", CHANGED)
+async def test_of_pods_it_changes_its_finalizer_only(
+    operator: Client, namespace: str, what: str
+) -> None:
+    pod = await pod_of_a_job(operator, namespace)
     name, held = pod["metadata"]["name"], pod["metadata"]["finalizers"]
 
     with pytest.raises(Forbidden, match=f"{POLICY}takes off the finalizer|Kubernetes alone adds"):
-        await operator.patch(PODS, name, namespace, change)
+        await operator.patch(PODS, name, namespace, CHANGED[what])
     place = f"/metadata/finalizers/{held.index('bernstein.dev/result')}"
     await operator.patch(PODS, name, namespace, [{"op": "remove", "path": place}])
 

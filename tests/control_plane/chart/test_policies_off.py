@@ -17,6 +17,7 @@ from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource
+from tests.control_plane.chart.test_operators_account import CHANGED, UNRESTRICTED, pod_of_a_job
 from tests.control_plane.conftest import eventually
 from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, OURS, PLANS, TASKS, job, valid
 
@@ -47,13 +48,26 @@ class Attacker:
 Attack = Callable[[Attacker], Awaitable[object]]
 
 
-async def job_on_the_node(by: Attacker) -> object:
-    """It reads and writes the files of its node, as root."""
-    made = job(by.namespace, by.name())
-    pod = made["spec"]["template"]["spec"]
-    pod["volumes"] = [{"name": "node", "hostPath": {"path": "/"}}]
-    pod["containers"][0]["securityContext"] = {"runAsUser": 0}
-    return await by.operator.create(JOBS, made)
+def unrestricted(what: str) -> Attack:
+    """A Job by which whoever has the operator's token gets at its node, or at another account."""
+
+    async def attack(by: Attacker) -> object:
+        made = job(by.namespace, by.name())
+        UNRESTRICTED[what](made["spec"]["template"])
+        return await by.operator.create(JOBS, made)
+
+    return attack
+
+
+def changed(what: str) -> Attack:
+    """A pod of ours that is given what is not in its Job."""
+
+    async def attack(by: Attacker) -> object:
+        pod = await pod_of_a_job(by.operator, by.namespace, by.name())
+        name = pod["metadata"]["name"]
+        return await by.operator.patch(PODS, name, by.namespace, CHANGED[what])
+
+    return attack
 
 
 async def forged_verdict(by: Attacker) -> object:
@@ -113,7 +127,6 @@ async def approval_of_ones_own(by: Attacker) -> object:
 
 
 ATTACKS: list[tuple[str, Attack]] = [
-    ("operator", job_on_the_node),
     ("objects", forged_verdict),
     ("objects", forged_prompt),
     ("tasks", guest_task),
@@ -125,6 +138,11 @@ ATTACKS: list[tuple[str, Attack]] = [
     ("requests", anothers_request),
     ("approvals", approval_of_ones_own),
 ]
+CASES = {attack.__name__: (policy, attack) for policy, attack in ATTACKS}
+CASES |= {f"job-{what}": ("operator", unrestricted(what)) for what in UNRESTRICTED}
+CASES |= {f"pod-{what}": ("operator", changed(what)) for what in CHANGED}
+BESIDE = {"pod-finalizers": "pods"}
+"""A policy that would refuse the same: it is off from the beginning to the end."""
 
 
 @contextlib.asynccontextmanager
@@ -142,13 +160,12 @@ async def only_watching(admin: Client, policy: str) -> AsyncIterator[None]:
         await act("Deny")
 
 
-@pytest.mark.parametrize(
-    ("policy", "attack"), ATTACKS, ids=[attack.__name__ for _, attack in ATTACKS]
-)
+@pytest.mark.parametrize("case", CASES)
 async def test_each_attack_works_while_its_policy_is_off_and_not_before_or_after(
-    admin: Client, operator: Client, namespace: str, policy: str, attack: Attack
+    admin: Client, operator: Client, namespace: str, case: str
 ) -> None:
     by = Attacker(admin, operator, namespace)
+    policy, attack = CASES[case]
 
     async def is_refused() -> bool:
         try:
@@ -157,7 +174,11 @@ async def test_each_attack_works_while_its_policy_is_off_and_not_before_or_after
             return f"bernstein-{policy}" in str(refusal)
         return False
 
-    assert await is_refused()
-    async with only_watching(admin, policy):
-        await eventually(lambda: attack(by))
-    await eventually(is_refused)
+    async with contextlib.AsyncExitStack() as beside:
+        if case in BESIDE:
+            await beside.enter_async_context(only_watching(admin, BESIDE[case]))
+            await eventually(is_refused)
+        assert await is_refused()
+        async with only_watching(admin, policy):
+            await eventually(lambda: attack(by))
+        await eventually(is_refused)

@@ -246,6 +246,34 @@ async def test_a_viewer_sees_every_kind_and_writes_none(person: Person, namespac
             await viewer.create(resource, valid(kind, namespace))
 
 
+WRITES = ("create", "update", "patch", "delete", "deletecollection")
+
+
+async def _allowed(
+    client: Client, namespace: str, kinds: Iterable[str], *parts: str
+) -> list[tuple[str, str]]:
+    """What it may write of these kinds, or of these parts of theirs."""
+    whats = [_what(KINDS[k].group, KINDS[k].plural, part) for k in kinds for part in parts]
+    asked = [(verb, what) for what in whats for verb in WRITES]
+    return [each for each in asked if await may(client, *each, namespace)]
+
+
+async def test_a_viewer_writes_nothing_of_any_kind(person: Person, namespace: str) -> None:
+    viewer = await person("view")
+
+    assert await _allowed(viewer, namespace, KINDS, "", "status", "finalizers") == []
+
+
+async def test_an_editor_writes_no_status_and_no_kind_but_plans_and_tasks(
+    person: Person, namespace: str
+) -> None:
+    editor = await person("edit")
+    others = [kind for kind in KINDS if kind not in ("Plan", "Task")]
+
+    assert await _allowed(editor, namespace, KINDS, "status", "finalizers") == []
+    assert await _allowed(editor, namespace, others, "") == []
+
+
 @pytest.mark.parametrize(
     "allowed",
     [("list", "configmaps"), ("list", "pods"), ("get", "pods/log")],

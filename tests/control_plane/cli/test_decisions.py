@@ -15,7 +15,7 @@ from bernstein.kube.resource import Object
 from tests.control_plane.cli.conftest import Bernstein, KubeconfigOf
 from tests.control_plane.cli.scenes import PLAN, now, set_status
 from tests.control_plane.conftest import Person, Tools, eventually
-from tests.control_plane.objects import APPROVALS, PLANS, PROJECTS, TASKS, valid
+from tests.control_plane.objects import APPROVALS, KINDS, PLANS, PROJECTS, TASKS, valid
 
 NAME = "one-approval-1"
 SHA = "a" * 40
@@ -27,7 +27,7 @@ def asks() -> Object:
 
 
 def record(**more: Any) -> Object:
-    return {"name": NAME, "asks": asks(), "because": ["why"], "since": now(), **more}
+    return {"name": NAME, "asks": asks(), "because": ["why"], "since": now()} | more
 
 
 async def waits(admin: Client, operator: Client, namespace: str) -> Object:
@@ -44,18 +44,21 @@ async def waits(admin: Client, operator: Client, namespace: str) -> Object:
     return task
 
 
-async def acted(admin: Client, operator: Client, namespace: str, state: str) -> Object:
+async def acted(
+    admin: Client, operator: Client, namespace: str, state: str, name: str = NAME
+) -> Object:
     """What the operator writes once somebody has decided."""
     found: list[Object] = []
 
     async def there() -> bool:
-        approval = await admin.get(APPROVALS, NAME, namespace)
+        approval = await admin.get(APPROVALS, name, namespace)
         found[:] = [approval["spec"]] if "decision" in approval["spec"] else []
         return bool(found)
 
     await eventually(there)
     (spec,) = found
-    done = record(decision=spec["decision"], by=spec["decidedBy"], time=now())
+    done = {"decision": spec["decision"], "by": spec["decidedBy"], "time": now()}
+    done = record(name=name, asks=spec["asks"]) | done
     await set_status(operator, await admin.get(TASKS, "one", namespace), state=state, approval=done)
     return spec
 
@@ -158,6 +161,54 @@ async def test_whoever_runs_a_file_is_the_author_of_its_plan(
     assert plan["spec"]["author"] == user
 
 
+async def test_a_decision_about_what_was_seen_is_not_written_onto_the_next_question(
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str, user: str
+) -> None:
+    await waits(admin, operator, namespace)
+    call = ("reject", "one", "--retry", "--json")
+    await asyncio.gather(bernstein(*call), acted(admin, operator, namespace, "Failed"))
+    await operator.patch(
+        *(APPROVALS, NAME, namespace),
+        {"status": {"state": "Rejected", "endedAt": now()}},
+        subresource="status",
+    )
+    task = await admin.get(TASKS, "one", namespace)
+    for state in ("Open", "Claimed", "InProgress"):
+        task = await set_status(operator, task, state=state, attempt=2)
+    between = [await bernstein(*call), await bernstein("approve", "one", "--json")]
+
+    await asks_next(admin, operator, namespace)
+    about = ("--approval", NAME)
+    again = await bernstein(*call, *about)
+    by_commit = await bernstein(*call, "--sha", asks()["sha"][:7])
+    other = await bernstein("approve", "one", "--json", *about)
+    changed = await bernstein("approve", "one", "--json", "--approval", "next", "--sha", SHA[:12])
+    untouched = (await admin.get(APPROVALS, "next", namespace))["spec"]
+    decided, spec = await asyncio.gather(
+        bernstein("approve", "one", "--approval", "next", "--sha", "b" * 7),
+        acted(admin, operator, namespace, "Done", "next"),
+    )
+
+    assert [answer.code for answer in (between[0], again, by_commit)] == [0, 0, 0]
+    refused = [answer.json["error"]["reason"] for answer in (between[1], other, changed)]
+    assert refused == ["NothingToDecide", "DecidedAlready", "WorkChanged"]
+    assert "decision" not in untouched
+    assert (decided.code, spec["decision"], spec["decidedBy"]) == (0, "Approve", user)
+
+
+async def asks_next(admin: Client, operator: Client, namespace: str) -> None:
+    """The next attempt of the Task waits for a decision, too."""
+    asked = asks() | {"attempt": 2, "sha": "b" * 40}
+    task = await admin.get(TASKS, "one", namespace)
+    for state in ("Done", "PendingApproval"):
+        approval = record(name="next", asks=asked, decision=None, by=None, time=None)
+        task = await set_status(operator, task, state=state, approval=approval)
+    about = {"kind": "Task", "name": "one", "uid": task["metadata"]["uid"]}
+    await operator.create(
+        APPROVALS, valid("Approval", namespace, "next", subject=about, asks=asked)
+    )
+
+
 async def test_an_approval_of_an_attempt_before_is_no_answer_to_what_is_done_now(
     bernstein: Bernstein, admin: Client, operator: Client, namespace: str
 ) -> None:
@@ -218,24 +269,74 @@ async def test_a_viewer_sees_what_waits_and_changes_nothing(
     admin: Client,
     operator: Client,
     namespace: str,
+    plan_file: str,
 ) -> None:
     await admin.create(PROJECTS, valid("Project", namespace, "default"))
-    before = await waits(admin, operator, namespace)
+    await waits(admin, operator, namespace)
+    await plans_wait(admin, operator, namespace)
+    before = await everything(admin, namespace)
     await person("view")
     config = kubeconfig_of("view")
 
     seen = await bernstein("--json", "pending", "--kubeconfig", config)
-    refused = [
-        await bernstein("--json", *call, "--kubeconfig", config)
-        for call in (("cancel", "one"), ("verify", "one"), ("retry", "one"), ("add-task", "x"))
-    ]
+    calls = (
+        *(
+            ("cancel", "one"),
+            ("verify", "one"),
+            ("retry", "one"),
+            ("unblock", "one", "-r", "go on"),
+        ),
+        *(
+            ("approve", "one"),
+            ("reject", "one"),
+            ("add-task", "x"),
+            ("run", plan_file, "--no-wait"),
+        ),
+        *(("approve", "plan/asks"), ("reject", "plan/asks"), ("cancel", "plan/asks")),
+        *(("stop",), ("stop", "--force"), ("suspend", "asks"), ("resume", "rests")),
+        ("deliver", "asks", "--partial", "--yes"),
+    )
+    refused = {call: await bernstein("--json", *call, "--kubeconfig", config) for call in calls}
     cancel = json.dumps({"spec": {"cancel": {"reason": "no"}}})
-    patch = ("patch", "btask", "one", "-n", namespace, "--type", "merge", "-p", cancel)
-    patched = tools.run("kubectl", "--kubeconfig", config, *patch)
+    patches = {
+        "btask/one": cancel,
+        "bplan/asks": cancel,
+        "bproj/default": json.dumps({"spec": {"gates": {"allowBypass": True}}}),
+        f"bappr/{NAME}": json.dumps({"spec": {"decision": "Approve", "decidedBy": "view"}}),
+    }
+    with_kubectl = [
+        tools.run("kubectl", "--kubeconfig", config, "-n", namespace, *call)
+        for what, change in patches.items()
+        for call in (("patch", what, "--type", "merge", "-p", change), ("delete", what))
+    ]
 
-    assert [each["id"] for each in seen.json] == [NAME]
-    told = [(answer.code, answer.json["error"]["reason"]) for answer in refused]
-    assert told == [(1, "Forbidden")] * 4
-    assert patched.returncode != 0
-    assert "forbidden" in patched.stderr.lower()
-    assert (await admin.get(TASKS, "one", namespace))["spec"] == before["spec"]
+    assert {each["id"] for each in seen.json} == {NAME, "asks-approval-1"}
+    for call, answer in refused.items():
+        error = answer.json["error"]
+        assert (answer.code, error["reason"]) == (1, "Forbidden"), call
+        assert error["message"].startswith("you may not "), call
+        assert error["remedy"].startswith("ask for a Role that allows "), call
+    for done in with_kubectl:
+        assert done.returncode != 0, done.args
+        assert "forbidden" in done.stderr.lower(), done.args
+    assert await everything(admin, namespace) == before
+
+
+async def plans_wait(admin: Client, operator: Client, namespace: str) -> None:
+    """A Plan that a person decides about, and one that is suspended."""
+    plan = await admin.create(PLANS, valid("Plan", namespace, "asks"))
+    await admin.create(PLANS, valid("Plan", namespace, "rests", suspend=True))
+    about = {"kind": "Plan", "name": "asks", "uid": plan["metadata"]["uid"]}
+    asks = {"digest": "d" * 64}
+    await set_status(operator, plan, approval=record(name="asks-approval-1", asks=asks))
+    approval = valid("Approval", namespace, "asks-approval-1", subject=about, asks=asks)
+    await operator.create(APPROVALS, approval)
+
+
+async def everything(admin: Client, namespace: str) -> dict[tuple[str, str], Object]:
+    """The specs of all objects of ours, by kind and name."""
+    return {
+        (kind, item["metadata"]["name"]): item["spec"]
+        for kind, resource in KINDS.items()
+        for item in (await admin.list(resource, namespace)).items
+    }

@@ -204,7 +204,8 @@ class Pod:
             final=FinalRecord(**{"outcome": "Succeeded", **final}),
             stopped=stopped,
         )
-        pushed = programs.PusherResult(base=base, sha=commit, tree=tree_of(commit), final=True)
+        said = "" if empty else recorded.final.outcome
+        pushed = programs.PusherResult(base, commit, tree_of(commit), final=True, outcome=said)
         return {"recorder": exited(message=dump(recorded)), "pusher": exited(message=dump(pushed))}
 
 

@@ -124,6 +124,26 @@ async def test_a_check_that_never_ends_is_read_before_it_is_stopped(
     assert text_of(await gated.get(CONFIG_MAPS, REPORT)) == b"still at it\n"
 
 
+async def test_a_secret_that_a_check_printed_stands_in_no_status_log_or_prompt(
+    gated: World, logs: NodeLogs
+) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    gate = {"name": "lint", "command": "make lint"}
+    await gated.project(gates={"extends": "Default", "pipeline": [gate]})
+    gated.kubelet.on("one-s?-lint-[0-9]", ends("Failed", check=exited(1, f"assert {token}")))
+    logs.printed = f"export {token}\n".encode()
+    await gated.start()
+    await gated.task("one", maxRetries=1)
+    task = await gated.stalled(TASKS, "one", "GateFailed")
+
+    assert text_of(await gated.get(CONFIG_MAPS, REPORT)) == b"export ***\n"
+    (check,) = (c for c in task["status"]["verification"]["checks"] if c["name"] == "lint")
+    assert check["excerpt"] == "exit code 1\nassert ***"
+    prompts = [o for n, o in (await gated.all(CONFIG_MAPS)).items() if not n.endswith("-report")]
+    assert any("assert ***" in str(prompt) for prompt in prompts)
+    assert token not in str([task, prompts])
+
+
 async def test_a_check_that_passes_or_could_not_start_is_not_asked(
     gated: World, logs: NodeLogs
 ) -> None:

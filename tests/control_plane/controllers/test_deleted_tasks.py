@@ -98,11 +98,16 @@ async def test_a_task_that_is_made_again_is_told_from_the_deleted_one(world: Wor
     world.kubelet.may_end.clear()
     old = await world.get(TASKS, TASK)
     session = await world.get(AGENT_SESSIONS, SESSION)
+    await world.change(PLANS, "shop", suspend=True)  # it ends for want of the Task otherwise
     await world.delete(TASKS, TASK)
     await world.gone(TASKS, TASK)
     kept = {key: old["metadata"][key] for key in ("name", "namespace", "labels", "ownerReferences")}
     again = await world.as_operator.create(TASKS, {**old, "metadata": kept, "status": None})
+    await world.until(
+        PLANS, "shop", lambda p: p["status"]["tasks"][0]["uid"] == again["metadata"]["uid"]
+    )
     world.kubelet.on("agent", works(usage=THREE_DOLLARS))
+    await world.change(PLANS, "shop", suspend=False)
     await world.task_in(TASK, "Claimed")
     world.kubelet.may_end.set()
     plan = await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded")
@@ -125,18 +130,21 @@ async def test_a_session_goes_with_its_plan_when_both_are_deleted(world: World) 
     await world.gone(AGENT_SESSIONS, SESSION)
 
 
-async def test_a_plan_that_has_ended_settles_what_ends_after_it(world: World) -> None:
+@pytest.mark.parametrize("phase", ["Failed", "Cancelled"])
+async def test_a_plan_that_has_ended_settles_what_ends_after_it(world: World, phase: str) -> None:
     replica = await begun(world, "one")
     world.kubelet.may_end.clear()
     session = await world.get(AGENT_SESSIONS, SESSION)
+    await world.change(PLANS, "shop", suspend=phase == "Cancelled")
     await world.delete(TASKS, TASK)
     await world.gone(TASKS, TASK)
-    await world.change(PLANS, "shop", cancel={"reason": "not needed"})
-    await world.until(PLANS, "shop", lambda p: p["status"]["phase"] == "Cancelled")
+    if phase == "Cancelled":
+        await world.change(PLANS, "shop", cancel={"reason": "not needed"})
+    await world.until(PLANS, "shop", lambda p: p["status"].get("endedAt"))
     world.kubelet.may_end.set()
     await nothing_is_left(world, "shop", session["metadata"]["uid"])
     plan = await world.get(PLANS, "shop")
-    assert (plan["status"]["phase"], plan["status"]["spendUsd"]) == ("Cancelled", "3")
+    assert (plan["status"]["phase"], plan["status"]["spendUsd"]) == (phase, "3")
     await nothing_is_written(world, replica)
 
 

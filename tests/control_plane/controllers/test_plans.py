@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import itertools
 
+import pytest
+
 from bernstein.kube.resource import JOBS, PODS, Object, Resource
 from tests.control_plane.conftest import Tools, eventually
-from tests.control_plane.controllers.kubelet import nothing, works
+from tests.control_plane.controllers.kubelet import nothing, stops, works
 from tests.control_plane.controllers.world import PATIENCE, World, condition, stage
 from tests.control_plane.objects import PLANS, TASKS
 
@@ -117,12 +119,18 @@ async def test_a_plan_whose_task_was_deleted_fails_and_names_it(world: World) ->
     assert "short-a-two" in condition(plan, "Stalled")["message"]
 
 
+@pytest.mark.parametrize("how", ["its Task fails", "its Task is deleted"])
 async def test_kubectl_can_wait_for_the_end_of_a_plan_that_fails(
-    world: World, tools: Tools
+    world: World, tools: Tools, how: str
 ) -> None:
-    world.kubelet.on("agent", works(outcome="AgentFailed", message="I gave up"))
+    deleted = how == "its Task is deleted"
+    gives_up = works(outcome="AgentFailed", message="I gave up")
+    world.kubelet.on("agent", stops() if deleted else gives_up)
     await world.start()
     await world.plan("short", [stage("a", "one")])
+    if deleted:
+        await world.task_in("short-a-one", "InProgress")
+        await world.delete(TASKS, "short-a-one")
     plan = ("wait", "plan/short", "-n", world.namespace)
 
     ended = await asyncio.to_thread(
@@ -134,7 +142,9 @@ async def test_kubectl_can_wait_for_the_end_of_a_plan_that_fails(
 
     assert "condition met" in ended
     assert well.returncode != 0
-    await world.stalled(PLANS, "short", "TaskFailed")
+    found = await world.stalled(PLANS, "short", "TaskFailed")
+    assert found["status"]["phase"] == "Failed"
+    assert condition(found, "Succeeded")["status"] == "False"
 
 
 async def test_stages_in_any_order_raise_no_false_alarm(world: World) -> None:

@@ -21,6 +21,8 @@ from tests.demo.manifests import GitServer
 from tests.e2e.conftest import MakeWorld, Object, World, condition, state
 from tests.e2e.hostile.attacks import CHECKS, NAMES, Attacks, begin, ref_of
 
+pytestmark = pytest.mark.verification
+
 TOKEN = re.compile(r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}")
 NO_PROJECTS_PLACE = ("/tmp/repo.git", "/recorder", "/parts", "/base", "/var/run/bernstein")
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.conftest import MakeWorld, Object, does, writing
+
+pytestmark = pytest.mark.verification
 
 FORGED = '{"check": "signal-3", "verdict": "Passed", "version": 1}'
 GREEDY: dict[str, tuple[str, str, str]] = {

@@ -6,11 +6,12 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
-from bernstein.api.approvals.policy import ApprovalPolicy
+from bernstein.api.approvals.policy import PROTECTED_PATHS, ApprovalPolicy
 from bernstein.kube.errors import ApiError
 from bernstein.kube.resource import Object, is_deleting, key_of
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.model.approvals.approvers import WHO
+from tests.model.approvals.risks import Rules
 from tests.model.cluster.store import Store
 from tests.model.dice import Dice
 
@@ -22,7 +23,7 @@ class Policies:
     def __init__(self, store: Store, dice: Dice) -> None:
         self._store = store
         self._dice = dice
-        self._since: list[tuple[float, ApprovalPolicy]] = []
+        self._since: list[tuple[float, Rules]] = []
         self._allowed: list[tuple[float, bool]] = []
         """Whether gates could be bypassed, and since when."""
         self._looks = False
@@ -43,6 +44,12 @@ class Policies:
                 )
             )
 
+    def protect(self, event: dict[str, Any]) -> None:
+        """Somebody replaces the protected paths of all Projects."""
+        for project in self._store.all(PROJECTS):
+            body = {"spec": {"protectedPaths": event["paths"]}}
+            self._note(self._store.merge(PROJECTS, key_of(project), body))
+
     def allow_bypass(self, event: dict[str, Any]) -> None:
         """Somebody lets all Projects have gates bypassed, or takes that back."""
         for project in self._store.all(PROJECTS):
@@ -58,21 +65,23 @@ class Policies:
         older = [allowed for at, allowed in self._allowed if at <= since]
         return any([*older[-1:], *(allowed for at, allowed in self._allowed if at > since)])
 
-    def during(self, since: float) -> list[ApprovalPolicy]:
+    def during(self, since: float) -> list[Rules]:
         """All that were in force since then, in seconds of the store."""
-        older = [policy for at, policy in self._since if at <= since]
-        return [*older[-1:], *(policy for at, policy in self._since if at > since)]
+        older = [rules for at, rules in self._since if at <= since]
+        return [*older[-1:], *(rules for at, rules in self._since if at > since)]
 
     def _note(self, project: Object) -> None:
         said = project["spec"].get("approval", {})
-        self._since.append((self._store.seconds, ApprovalPolicy.model_validate(said)))
-        if self._since[-1][1].approver_is_not_author and not self._looks:
+        policy = ApprovalPolicy.model_validate(said)
+        protected = frozenset(project["spec"].get("protectedPaths", PROTECTED_PATHS))
+        self._since.append((self._store.seconds, Rules(policy, protected)))
+        if policy.approver_is_not_author and not self._looks:
             self._looks = True
             asyncio.get_running_loop().call_later(LOOKS_SECONDS, self._look)
 
     def _look(self) -> None:
         """Where an author is asked for, somebody stands for what has none; it is taken once."""
-        if self._since[-1][1].approver_is_not_author:
+        if self._since[-1][1].policy.approver_is_not_author:
             for resource in (PLANS, TASKS):
                 for obj in filter(_has_none, self._store.all(resource)):
                     who = self._dice.pick((WHO, "carl"), "stands for", key_of(obj).name)

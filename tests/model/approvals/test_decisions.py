@@ -13,7 +13,8 @@ from bernstein.resources import APPROVALS, PLANS, TASKS
 from tests.model.approvals.policies import Policies
 from tests.model.loop import run
 from tests.model.scenario import Scenario
-from tests.model.world import World
+from tests.model.stories import story
+from tests.model.world import World, lived
 
 STAGES = [{"name": "a", "steps": [{"title": "one"}, {"title": "two"}]}]
 WORK: list[dict[str, Any]] = [
@@ -117,6 +118,32 @@ def test_policies_and_budgets_may_change_at_any_moment(seed: int) -> None:
 
     assert broken == []
     assert {obj["spec"].get("author") for obj in world.store.all(PLANS)} != {None}
+
+
+AT_RISK = "an-agent-changes-what-ci-runs-and-another-one-a-test"
+
+
+def test_people_are_asked_about_the_work_that_is_a_risk_and_about_no_other() -> None:
+    world, outcome = lived(story(AT_RISK))
+
+    assert outcome.violations == ()
+    tasks = map(task.parse, world.store.all(TASKS))
+    asked = {t.metadata.name: t.status.approval.because if t.status.approval else () for t in tasks}
+    assert asked == {
+        "task-0": ("it changes a protected path: .github/workflows/release.yml",),
+        "task-1": ("it takes lines from a test that existed, or weakens it: tests/test_one.py",),
+        "task-2": (),
+    }
+
+
+def test_where_people_are_asked_without_a_risk_the_model_finds_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(policy, "_risks", lambda *_: ("it may be anything",))
+
+    _, outcome = lived(story(AT_RISK))
+
+    assert outcome.what == "a person is asked for a reason"
 
 
 def test_nobody_decides_and_nothing_happens() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,6 +23,12 @@ from tests.unit.core import objects
 from tests.unit.core.simulation.remote import Remote
 
 HEARTBEAT = 30.0
+RISKS = {
+    ".github/workflows/{}.yml": 0.12,
+    "tests/{}/test_one.py": 0.08,
+    "{}/ruff.toml": 0.05,
+}
+"""What agents change beside their files, each Task its own, and how often."""
 FOUND_NOTHING, OUT_OF_MEMORY, GOES_ON = "Errored", "OutOfMemory", "Hangs"
 """What a witness is told of a check that said neither Passed, Failed nor Skipped: it lacked its
 command, or its memory, or it will not end."""
@@ -80,6 +86,7 @@ class Witness(Protocol):
 
     def pushed(self, run: Run, onto: str, sha: str) -> None: ...
     def judged(self, run: Run, sha: str, verdict: str) -> None: ...
+    def made(self, sha: str, changed: protocol.Changed, protected: frozenset[str]) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,8 @@ class Programs:
         self._dice = dice
         self._fates = fates
         self.forced: list[dict[str, Any]] = []
-        """Fates that a story wants, each for one Job: {job: part of its name, fate, seconds}."""
+        """Fates that a story wants, each for one Job: {job: part of its name, fate, seconds, also:
+        paths that an agent changes besides}."""
         self.all_good = False
 
     def fate(self, run: Run) -> tuple[str, float]:
@@ -110,6 +118,7 @@ class Programs:
         for wish in self.forced:
             if wish["job"] in run.job and run.role == wish.get("role", run.role):
                 self.forced.remove(wish)
+                run.shared["also"] = wish.get("also")
                 return wish["fate"], wish.get("seconds", 5.0)
         known = run.role if run.role in (AGENT, CHECK, INSPECT, PROBE) else "merge"
         fate = self._dice.weighed(self._fates[known], "fate", run.job)
@@ -189,13 +198,14 @@ class Programs:
         if fate == "blocked":
             others = self._others(run)
             finals[fate] = protocol.FinalRecord("Blocked", "the others", waits_for=others)
-        change = {} if fate == "empty" else {self._path(run): f"{run.job} {run.uid}"}
+        paths = () if fate == "empty" else (self._path(run), *self._also(run))
+        change = dict.fromkeys(paths, f"{run.job} {run.uid}")
         out = self.remote.push_work(run.config("pusher")["ref"], run.base, change)
         seen = objects.recorded(
             base=out.base,
             sha=out.sha,
             tree=out.tree,
-            changed=protocol.Changed(files=len(change), python=bool(change)),
+            changed=self._told(out.base, out.sha, run.config("recorder")["protected"]),
             usage=self._usage(run),
             final=finals.get(fate, protocol.FinalRecord("Succeeded")),
             stopped="Cancelled" if stopped else None,
@@ -216,6 +226,22 @@ class Programs:
             return ()
         names = sorted(task["metadata"]["name"] for task in self._store.all(TASKS))
         return tuple(dict.fromkeys(self._dice.pick(names, "awaits", run.job, n) for n in range(2)))
+
+    def _told(self, base: str, sha: str, protected: Iterable[str]) -> protocol.Changed:
+        """What is said of a commit, by the paths that the Job was told to be protected."""
+        assert self.witness is not None
+        changed = self.remote.changed(base, sha, protected)
+        self.witness.made(sha, changed, frozenset(protected))
+        return changed
+
+    def _also(self, run: Run) -> Iterable[str]:
+        """What people may have to see, which the agent changes besides."""
+        wanted: list[str] | None = run.shared.get("also")
+        if wanted is not None:
+            return wanted
+        name = run.labels[labels.TASK]
+        risky = (p for p, often in RISKS.items() if self._dice.chance(often, "risk", p, run.job))
+        return [path.format(name) for path in risky]
 
     def _path(self, run: Run) -> str:
         name = run.labels[labels.TASK]
@@ -302,7 +328,8 @@ class Programs:
             case "prepare":
                 wanted = {n: config[n] for n in ("ref", "sha", "onto", "candidate", "merge")}
                 message = config["commit"]["message"]
-                return remote.prepare(RunPrepare(job=run.job, message=message, **wanted))
+                asked = RunPrepare(job=run.job, message=message, **wanted)
+                return self._seen(remote.prepare(asked, config["protected"]), config)
         assert run.role == LAND
         assert self.witness is not None
         wanted = {n: config[n] for n in ("ref", "sha", "tree", "onto", "expect")}
@@ -312,13 +339,21 @@ class Programs:
             self.witness.pushed(run, config["onto"], config["sha"])
         return result
 
+    def _seen(self, result: Any, config: Any) -> Any:
+        """The result of who may have made a commit."""
+        if not isinstance(result, protocol.Failure) and result.sha not in ("", result.base):
+            assert self.witness is not None
+            self.witness.made(result.sha, result.changed, frozenset(config["protected"]))
+        return result
+
     def _formatted(self, run: Run, config: Any) -> Any:
         begun, message = run.config("checkout"), config["commit"]["message"]
         assert self.witness is not None
         nothing = CheckSpec("auto_format", "gate", "auto_format", required=False)
         wanted = {"ref": begun["ref"], "pinned_sha": begun["pinned_sha"], "message": message}
         more = {name: config[name] for name in ("sha", "base", "to")}
-        result = self.remote.format(RunFormat(job=run.job, check=nothing, **wanted, **more))
+        asked = RunFormat(job=run.job, check=nothing, **wanted, **more)
+        result = self._seen(self.remote.format(asked, config["protected"]), config)
         if not isinstance(result, protocol.Failure):
             self.witness.judged(run, result.sha, "Passed")
         return result

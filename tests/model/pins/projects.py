@@ -8,6 +8,7 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
+from bernstein.api.approvals.policy import PROTECTED_PATHS
 from bernstein.kube.errors import AlreadyExists, ApiError
 from bernstein.kube.resource import Key, Object, Resource, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, PROJECTS, TASKS
@@ -103,11 +104,12 @@ class Projects:
             return
 
     def _make(self, name: str, spec: dict[str, Any]) -> None:
-        """Each has a repository of its own; who decides, and for how many agents, is for all the
-        same."""
+        """Each has a repository of its own; for all it is the same who decides, about what, and how
+        many agents there are."""
         for other in self._living():
             there = copy(other["spec"])
             spec = spec | {field: there.get(field, {}) for field in ("approval", "limits")}
+            spec["protectedPaths"] = there.get("protectedPaths", [*PROTECTED_PATHS])
         self._number += 1
         (repository,) = spec["repositories"]
         url = f"https://git.example.com/{name}-{self._number}.git"

@@ -124,7 +124,7 @@ async def _pass(
 
 
 def table(size: Size, found: dict[int, Costs]) -> Table:
-    """Costs for each Task, and what they grow by."""
+    """Costs for each Task, and what they grow by; of Leases lost the most beside any number."""
     columns = [f"{wanted:,} wait" for wanted in size.waiting]
     made = Table(f"A Task beside others of its Project; {size.tasks} in a run", [*columns, "most"])
     rows: tuple[tuple[str, str, Callable[[Costs], Values]], ...] = (
@@ -137,6 +137,12 @@ def table(size: Size, found: dict[int, Costs]) -> Table:
         values = {column: of(found[n]) for column, n in zip(columns, size.waiting, strict=True)}
         most = {"most": ratio(values[columns[-1]], values[columns[0]])} if columns[1:] else {}
         made.add(what, unit, values | most)
+    lost = {
+        column: tuple(float(m.lost + p.lost) for m, p in zip(c.made, c.passed, strict=True))
+        for column, c in zip(columns, (found[n] for n in size.waiting), strict=True)
+    }
+    most_lost = tuple(map(max, zip(*lost.values(), strict=True)))
+    made.add("Lease lost", "", {**lost, "most": most_lost})
     others = {
         column: tuple(100 * span.others for span in (*found[n].made, *found[n].passed))
         for column, n in zip(columns, size.waiting, strict=True)

@@ -6,18 +6,23 @@ Each attack is first seen to work where the protection is taken off.
 from __future__ import annotations
 
 import subprocess
+import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from structlog.testing import capture_logs
 
 from bernstein.agents import records
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.controllers.events import stalls
+from bernstein.controllers.tasks import telling
 from bernstein.core import sanitise
 from bernstein.core.delivery import task as deliveries
 from bernstein.core.money import pricing
@@ -27,13 +32,17 @@ from bernstein.core.scheduling.schedule import Schedule
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions import outcome
 from bernstein.core.snapshot import ProjectSnapshot
+from bernstein.core.verification import executed, findings
+from bernstein.observe.metrics import Metrics
 from bernstein.pods.session import messages
 from tests.programs.hostile.attack import after, over, pod_of, said
+from tests.programs.hostile.test_verdicts import OFF, Story
 from tests.programs.pods.agent_pod import Volumes
 from tests.programs.pods.git_server import plain_env
 from tests.unit.core import objects
-from tests.unit.core.objects import Object, agent_pod, at, ended, job
+from tests.unit.core.objects import BASE, HEAD, NOW, Object, agent_pod, at, ended, job
 from tests.unit.core.scheduling.schedules import schedule, starts
+from tests.unit.core.verification.test_base import ruled
 
 # --- one session's word, and all other Tasks of its agent -----------------------------------------
 
@@ -109,7 +118,7 @@ def test_a_trillion_forged_tokens_make_no_status_that_is_refused_for_ever(
     with monkeypatch.context() as taken:
         for limit in ("COUNT_LIMIT", "TOTAL_LIMIT"):
             taken.setattr(records, limit, 10**30)
-        taken.setattr(sessions, "bounded", lambda usage, _: usage)
+        taken.setattr(sessions, "bounded", lambda usage, *_: usage)
         taken.setattr(pricing, "_MOST", 10**30)
         with pytest.raises(ValidationError, match="spend_usd"):
             after(over(pod_of(said(volumes, *used(10**15)))))  # as the API server refuses it
@@ -127,7 +136,7 @@ def test_a_trillion_forged_tokens_spend_no_more_than_a_sessions_time_allows(
     assert lied.usage.output == 10**12, "the number arrives"
 
     with monkeypatch.context() as taken:
-        taken.setattr(sessions, "bounded", lambda usage, _: usage)
+        taken.setattr(sessions, "bounded", lambda usage, *_: usage)
         spent = float(after(over(pod_of(lied))).status.spend_usd)
         assert spent > BUDGET * 1000, "where it is believed one session has spent it all"
 
@@ -181,6 +190,60 @@ def test_an_agents_last_words_are_in_no_condition_and_no_event(
     told = shown(result)
     assert PROSE not in told
     assert SECRET not in told
+
+
+PRINTS = f"""
+import sys
+
+print({PROSE!r}, flush=True)
+print({SECRET!r}, file=sys.stderr)
+sys.exit(%d)
+"""
+"""What the work makes of the Project's check: it tells whoever reads its output, and ends so."""
+CHECK = {"name": "own", "command": f"{sys.executable} check.py"}
+
+
+def judged(folder: Path, code: int) -> tuple[str, str, str]:
+    """What is said to people of work whose check ends so: in the status's fields of other people's
+    words; in the conditions, and why it waits; in Events and lines of the operator's log."""
+    trees = {HEAD: {"check.py": PRINTS % code}, BASE: {"check.py": ""}}
+    story = Story(folder, trees, ruled(CHECK, OFF), CHECK["command"])
+    for number in range(2):
+        if story.status.state == "Done":
+            story.round(number)
+    theirs, ours, events = "", "", Events()
+    context: Any = SimpleNamespace(
+        metrics=Metrics(process=False), caches=SimpleNamespace(sessions={}), writer=events
+    )
+    with capture_logs() as lines:
+        for before, after_ in pairwise(story.statuses):
+            theirs += str(after_.verification)
+            ours += str((after_.conditions, after_.waiting))
+            telling.tell(context, {}, objects.task(status=before, maxRetries=0), after_, NOW)
+    assert events.told
+    assert lines
+    assert story.status.state == "Failed", "it has ended"
+    return theirs, ours, " ".join((*events.told, *map(str, lines)))
+
+
+@pytest.mark.parametrize("code", [1, 127])
+def test_what_a_check_prints_is_in_no_condition_no_event_and_no_log_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    with monkeypatch.context() as taken:
+        taken.setattr(executed, "quoting", lambda _ours, theirs, _limit: theirs)
+        taken.setattr(findings, "_one", lambda check: check.excerpt)
+        _, ours, told = judged(tmp_path / "open", code)
+        assert PROSE in told, "where checks are not named but heard, Events tell it"
+        assert SECRET in told
+        assert (SECRET in ours) == (code == 127), "a command that is not found is no verdict"
+
+    theirs, ours, told = judged(tmp_path / "closed", code)
+    assert PROSE in theirs, "it is said, and kept where it can be read"
+    assert SECRET in theirs
+    for shown_ in (ours, told):
+        assert PROSE not in shown_
+        assert SECRET not in shown_
 
 
 # --- text that hides ------------------------------------------------------------------------------

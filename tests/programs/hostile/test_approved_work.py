@@ -15,6 +15,8 @@ from bernstein.core.approvals import results
 from tests.unit.core.objects import sha
 from tests.unit.core.tasks.test_pending import approved, done, look
 
+pytestmark = pytest.mark.verification
+
 OTHERS = {
     "work": {"sha": sha(5)},
     "base": {"base": sha(6)},

@@ -18,6 +18,8 @@ from tests.programs.pods.agent_pod import Volumes
 from tests.unit.core import objects
 from tests.unit.core.objects import agent_pod, ended, job
 
+pytestmark = pytest.mark.verification
+
 CONTAINERS = 5
 """Of an agent's pod: checkout, recorder, pusher and agent, and one that somebody else puts in."""
 KUBELETS_SHARE = 12 * 1024 // CONTAINERS

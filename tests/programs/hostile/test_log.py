@@ -12,11 +12,13 @@ from time import process_time
 import pytest
 
 from bernstein.checks.content import secrets
+from bernstein.checks.content.private_keys import PrivateKeys
 from bernstein.core import sanitise
 from bernstein.pods.session import live
 from bernstein.pods.session.live import Live
 from bernstein.pods.session.messages import harmless
-from bernstein.pods.session.private_keys import PrivateKeys
+
+pytestmark = pytest.mark.verification
 
 TOKEN = "AKIA" + "Q3EGRIHBAJ6XVK2P"
 HIDDEN = {

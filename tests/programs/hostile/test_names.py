@@ -16,6 +16,8 @@ import pytest
 
 from tests.unit.controllers.jobs.built import JOBS
 
+pytestmark = pytest.mark.verification
+
 ATTACKER, FORGE = "10.0.0.66", "192.0.2.1"
 SEARCHED = ("team.svc.cluster.local", "svc.cluster.local", "cluster.local")
 ANSWERS = {"github.com.team.svc.cluster.local": ATTACKER, "github.com": FORGE}

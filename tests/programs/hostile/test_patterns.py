@@ -20,6 +20,8 @@ from bernstein.core.snapshot import PlanSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object
 
+pytestmark = pytest.mark.verification
+
 MOST_SECONDS = 0.2
 """For which the loop may be held up: a Lease of 15 seconds is renewed beside all else."""
 LOOKS = 3

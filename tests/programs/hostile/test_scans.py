@@ -19,6 +19,8 @@ from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.content.test_secret_tokens import KEYS, TOKENS
 from tests.unit.checks.trees import Tree
 
+pytestmark = pytest.mark.verification
+
 TOKEN = "key = 'AKIA" + "IOSFODNN7ABCDEFG'\n"
 CARD = "4111 1111 1111 1111"
 KEY = "-----BEGIN " + "PRIVATE KEY-----\n"

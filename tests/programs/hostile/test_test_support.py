@@ -14,6 +14,8 @@ from bernstein.pods.git import client, line_counts
 from bernstein.pods.programs import inspect
 from tests.programs.pods.git_server import plain_env
 
+pytestmark = pytest.mark.verification
+
 HOOK = (
     "import pytest\n"
     "@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem):\n    return True\n"

@@ -28,6 +28,8 @@ from tests.unit.core.objects import BASE, HEAD, TIP, checked, done, snapshot
 from tests.unit.core.verification.test_base import ruled
 from tests.unit.core.verification.test_blamed import DIES, LINTERS, compared_twice
 
+pytestmark = pytest.mark.verification
+
 Files = Mapping[str, str]
 OFF = {"name": "lint", "enabled": False}
 TESTS = {"name": "own", "command": f"{sys.executable} -m pytest -q -p no:cacheprovider"}
@@ -39,11 +41,18 @@ class Story:
     """A Task of which the gate is run, whenever it is asked for, on the tree that is asked for."""
 
     def __init__(
-        self, folder: Path, trees: Mapping[str, Files], of: Project, **verified: str
+        self,
+        folder: Path,
+        trees: Mapping[str, Files],
+        of: Project,
+        command: str = TESTS["command"],
+        **verified: str,
     ) -> None:
-        self._folder, self._trees, self._of = folder, trees, of
+        self._folder, self._trees, self._of, self._command = folder, trees, of, command
         self._jobs: dict[str, JobView] = {}
         self.status: TaskStatus = done(verification=objects.verification(**verified))
+        self.statuses = [self.status]
+        """All that there were, in order."""
         self.asked: list[tuple[str, str | None]] = []
         """The commits on which the gate was run: that of the work, or of the base."""
 
@@ -56,23 +65,32 @@ class Story:
                 break
             for run in runs:
                 self.asked.append((run.job, run.base))
-                code = self._run(self._trees[run.base or HEAD])
-                self._jobs[run.job] = checked(run.job, code)
+                code, printed = self._run(self._trees[run.base or HEAD])
+                self._jobs[run.job] = checked(run.job, code, said=printed)
 
     def _look(self, number: int) -> TaskDecision:
         subject = objects.task(status=self.status)
         given = snapshot(subject, jobs=tuple(self._jobs.values()), project=self._of)
         decided = task_decide.decide(given, objects.at(number * 2 * PROBE_SECONDS))
         self.status = decided.status
+        self.statuses.append(self.status)
         return decided
 
-    def _run(self, files: Files) -> int:
+    def _run(self, files: Files) -> tuple[int, str]:
+        """Its exit code, and the end of what it printed, as the kubelet tells it."""
         folder = self._folder / str(len(self.asked))
         folder.mkdir(parents=True)
         for name, text in files.items():
             (folder / name).write_text(text)
-        command = ["sh", "-c", TESTS["command"]]
-        return subprocess.run(command, cwd=folder, check=False, capture_output=True).returncode
+        command = ["sh", "-c", self._command]
+        over = subprocess.run(
+            command,
+            cwd=folder,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        return over.returncode, over.stdout[-2048:].decode(errors="replace")
 
 
 LEAVES: Files = {**FAILING, "conftest.py": "import os\n\nos._exit(127)\n"}

@@ -65,11 +65,12 @@ def plan(**status: Any) -> Plan:
         "phase": "Running",
         "currentStage": "implement",
         "startedAt": "2030-01-01T00:00:00Z",
-        "endedAt": "2030-01-01T00:03:12Z",
         "spendUsd": "0.42",
         "counts": {"total": 7, "closed": 2, "running": 2, "open": 3},
         "conditions": [condition("Reconciling", "True", "Running", "Tasks are running")],
     }
+    if any(each["type"] == "Succeeded" for each in status.get("conditions", ())):
+        running["endedAt"] = "2030-01-01T00:03:12Z"
     return plans.parse(obj | {"status": running | status})
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
-from bernstein.cli.follow import follow, is_over, succeeded
+from bernstein.cli.follow import follow, succeeded
 from bernstein.cli.output.views import LineView
-from bernstein.core.plans.standstill import watch
+from bernstein.core.plans.standstill import is_at_rest, watch
 from bernstein.kube.client import Client
 from bernstein.resources import TASKS
 from tests.unit.cli.scenes import condition, name, plan, task, terminal
@@ -38,7 +38,7 @@ RESTING = {"total": 7, "closed": 2, "open": 5}
 def test_a_plan_is_watched_until_it_ended_or_waits_for_a_person(
     status: dict[str, Any], over: bool
 ) -> None:
-    assert is_over(plan(**status)) is over
+    assert is_at_rest(plan(**status)) is over
 
 
 def trying(state: str = "Claimed") -> Task:
@@ -57,8 +57,8 @@ def test_a_session_that_only_tries_whether_it_is_mended_keeps_nobody_watching() 
     stalled = plan(conditions=[STALLED], counts=RESTING | {"running": 1})
     both = plan(conditions=[STALLED], counts=RESTING | {"running": 2})
 
-    assert is_over(stalled, [trying()])
-    assert not is_over(both, [trying(), task(1, state="InProgress")])
+    assert is_at_rest(stalled, [trying()])
+    assert not is_at_rest(both, [trying(), task(1, state="InProgress")])
 
 
 @pytest.mark.parametrize("reason", ["GateErrored", "MergeConflict"])
@@ -69,7 +69,7 @@ def test_a_plan_whose_task_is_done_and_stalled_is_watched_no_more(reason: str) -
 
     found = watch(plan_snapshot(seen, done), seen.status, objects.NOW)
 
-    assert is_over(plan(waiting=found.waiting, counts=RESTING | {"verifying": 1}), [done])
+    assert is_at_rest(plan(waiting=found.waiting, counts=RESTING | {"verifying": 1}), [done])
 
 
 def test_only_the_succeeded_condition_is_success() -> None:

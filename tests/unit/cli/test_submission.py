@@ -187,8 +187,11 @@ async def test_the_first_advice_costs_nothing_and_can_be_pasted(
     assert f"--name {NAME}-2, after `bernstein cancel {NAME}`" in paid
 
 
-async def test_a_failed_plan_is_better_given_another_round(api: ApiServer, client: Client) -> None:
-    there(api, of_file(), {}, phase="Failed", endedAt=ago(9))
+@pytest.mark.parametrize("how", [{"phase": "Failed", "endedAt": ago(9)}, {"phase": "Stalled"}])
+async def test_a_plan_with_a_failed_task_is_better_given_another_round(
+    api: ApiServer, client: Client, how: dict[str, str]
+) -> None:
+    there(api, of_file(), {}, counts={"total": 1, "failed": 1}, **how)
 
     remedy = (await refused(client, of_file(description="x"))).remedy
 

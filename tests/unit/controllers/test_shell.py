@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from bernstein.controllers.__main__ import login_of, uninstalled
+from bernstein.controllers import __main__ as program
+from bernstein.controllers.__main__ import GARBAGE, keep, login_of, uninstalled
 from bernstein.kube.config import ConnectionInfo, FileToken
 
 
@@ -63,3 +68,58 @@ def test_a_package_is_missing_for_a_block_alone(
         with uninstalled(package), pytest.raises(ImportError):
             importlib.import_module(package)
         assert sys.modules[package] is loaded
+
+
+@pytest.fixture
+def as_before() -> Iterator[None]:
+    """How Python looks for garbage is the process' own."""
+    was = gc.get_threshold()
+    yield
+    gc.set_threshold(*was)
+    gc.unfreeze()
+
+
+class Lists:
+    """An informer whose first list brings as many objects."""
+
+    def __init__(self, number: int) -> None:
+        self.objects: list[dict[str, list[int]]] = []
+        self._number = number
+
+    async def synced(self) -> None:
+        self.objects = [{"items": [number]} for number in range(self._number)]
+
+
+@pytest.mark.usefixtures("as_before")
+async def test_what_the_first_lists_brought_is_not_looked_through_for_garbage_any_more() -> None:
+    informers = [Lists(2000), Lists(1000)]
+    engine: Any = SimpleNamespace(caches=SimpleNamespace(informers=informers))
+    gc.freeze()
+    before = gc.get_freeze_count()
+
+    await keep(engine)
+
+    assert gc.get_freeze_count() >= before + 2 * 3000
+    found = {id(obj) for obj in gc.get_objects()}
+    assert not any(id(obj) in found for each in informers for obj in each.objects)
+
+
+@pytest.mark.usefixtures("as_before")
+async def test_while_the_operator_runs_garbage_is_looked_for_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def shell(*_: object) -> int:
+        seen.extend([gc.get_threshold(), gc.get_freeze_count()])
+        return 0
+
+    seen: list[Any] = []
+    before = gc.get_freeze_count()
+    arguments = ["operator", "--image=bernstein:1", "--namespace=system", "--http-port=0"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    monkeypatch.setattr(program, "_shell", shell)
+    monkeypatch.setattr(ConnectionInfo, "load", lambda: ConnectionInfo("https://api:6443"))
+
+    assert await program._run(program.arguments()) == 0
+
+    assert seen[0] == GARBAGE
+    assert seen[1] > before + 10_000, "what was imported"

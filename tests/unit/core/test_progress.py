@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import Condition
-from bernstein.api.plan import PlanStatus
+from bernstein.api.plan import Counts, PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
+from bernstein.api.waiting import Waiting
 from bernstein.core import conditions, progress
-from bernstein.core.waiting import is_stalled, wait
+from bernstein.core.plans.standstill import is_at_rest
+from bernstein.core.waiting import RESTS, is_stalled, stands_still, wait
+from bernstein.observe.population import Census
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, plan, status, told
 from tests.unit.core.simulation.invariants import consistent
@@ -86,6 +89,58 @@ def _says_one_thing(found: TaskStatus | PlanStatus) -> None:
     assert kinds or suspended
     if found.waiting is not None and "Reconciling" in kinds:
         assert kinds["Reconciling"] == ("True", found.waiting.reason)
+
+
+WAITS, NEEDS = objects.waits("MaxAgents"), objects.waits("SecretNotFound", needs_person=True)
+SUSPENDED = objects.waits("Suspended", RESTS)
+PASSES_BY: dict[str, str] = {"Reconciling": "True"}
+STANDS: dict[str, str] = {"Stalled": "True"}
+
+
+@pytest.mark.parametrize(
+    ("phase", "waiting", "ended", "kinds", "needs_a_person", "rests"),
+    [
+        ("Pending", WAITS, False, PASSES_BY, False, False),
+        ("Pending", NEEDS, False, STANDS, True, True),
+        ("Invalid", NEEDS, False, STANDS, True, True),
+        ("Starting", None, False, PASSES_BY, False, False),
+        ("Running", None, False, PASSES_BY, False, False),
+        ("Running", WAITS, False, PASSES_BY, False, False),
+        ("Running", NEEDS, False, STANDS, True, True),
+        ("Suspended", SUSPENDED, False, {}, False, False),
+        ("Delivering", None, False, PASSES_BY, False, False),
+        ("Stalled", NEEDS, False, STANDS, True, True),
+        ("Cancelling", None, False, PASSES_BY, False, False),
+        ("Cancelling", NEEDS, False, STANDS, True, True),
+        ("Succeeded", None, True, {"Succeeded": "True"}, False, True),
+        ("DeliveredPartially", None, True, {"Succeeded": "False"}, False, True),
+        ("Cancelled", None, True, {"Succeeded": "False"}, False, True),
+        ("Failed", NEEDS, True, STANDS | {"Succeeded": "False"}, False, True),
+    ],
+)
+def test_phase_conditions_metrics_and_cli_have_one_notion_of_standing_still(
+    phase: str,
+    waiting: Waiting | None,
+    ended: bool,
+    kinds: dict[str, str],
+    needs_a_person: bool,
+    rests: bool,
+) -> None:
+    given = PlanStatus(
+        phase=phase, waiting=waiting, ended_at=NOW if ended else None, observed_generation=1
+    )
+    found = progress.of_plan(plan(), given, NOW)
+    at_work = found.model_copy(update={"counts": Counts(total=1, running=1)})
+    census = Census("phase")
+    census.changed(None, plan(status=found).dump())
+
+    assert {kind: truth for kind, (truth, _) in told(found.conditions).items()} == kinds
+    assert (found.phase == "Stalled") == (phase in ("Running", "Stalled") and needs_a_person)
+    assert stands_still(found) is needs_a_person
+    assert is_at_rest(plan(status=found)) is rests
+    assert is_at_rest(plan(status=found, generation=2)) is ended
+    assert is_at_rest(plan(status=at_work)) is ended
+    assert bool(census.stalled) == ("Stalled" in kinds)
 
 
 def verified(truth: bool) -> tuple[Condition, ...]:

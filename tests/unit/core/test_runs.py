@@ -103,6 +103,14 @@ def test_a_run_has_ended_once_all_its_containers_ended_well(limit: int | None) -
     assert runs.state(left(*WELL, limit=limit), NOW) is State.ENDED
 
 
+@pytest.mark.parametrize("said", ["", '{"base": "cut thr'])
+def test_a_message_that_is_lost_or_cut_is_not_waited_for(said: str) -> None:
+    """The kubelet writes it together with the end of its container, or never."""
+    view = left(ended("checkout"), ended("recorder", said=said), ended("agent"))
+
+    assert runs.state(view, NOW) is State.ENDED
+
+
 @pytest.mark.parametrize(
     "view",
     [

@@ -11,6 +11,7 @@ from bernstein import crds
 from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.meta import Model
 from bernstein.api.plan import Plan
+from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task
 from bernstein.core import progress
@@ -32,6 +33,19 @@ def shown(obj: Model) -> object:
     assert column.path == f".status.conditions[{in_turn}].reason"
     said = {each["type"]: each["reason"] for each in found["status"].get("conditions", ())}
     return next((said[kind] for kind in kinds if kind in said), None)
+
+
+def line_of(session: AgentSession) -> dict[str, object]:
+    """All columns of a session, wide ones too: each is a path of fields."""
+    (kind,) = (kind for kind in crds.KINDS if kind.model is AgentSession)
+    return {column.name: _at(session.dump(), column.path) for column in kind.columns}
+
+
+def _at(obj: Any, path: str) -> object:
+    assert re.fullmatch(r"(\.[A-Za-z]+)+", path), path
+    for field in path.split(".")[1:]:
+        obj = obj.get(field) if obj is not None else None
+    return obj
 
 
 def told_task(state: TaskState, **status: Any) -> Task:
@@ -101,5 +115,9 @@ def test_the_session_of_a_liar_does_not_read_succeeded(
 ) -> None:
     ended = objects.dead(outcome)
     status = reading.told(ended, ended.status, judged, NOW)
+    told = ended.model_copy(update={"status": status})
 
-    assert shown(ended.model_copy(update={"status": status})) == reason
+    assert status.outcome is not None
+    assert status.outcome.reason == outcome
+    assert shown(told) == reason
+    assert "Succeeded" not in line_of(told).values()

@@ -52,6 +52,7 @@ FIRST_SEEN_TO_WORK = {
     "last words of wide characters": "test_free_failures.py",
     "`.gitignore` of 100,000 rules": "test_walker_limits.py",
     "the operator's token used": "test_policies_off.py",
+    "looked for in conditions, Events and logs": "hostile/test_agents_words.py",
     "to be `github.com`": "hostile/test_names.py",
     "`allowBaseFailures` excuses": "hostile/test_verdicts.py",
     "`os._exit(127)`": "hostile/test_verdicts.py",

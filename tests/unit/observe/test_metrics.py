@@ -202,6 +202,27 @@ def test_plans_are_counted_by_phase_also_before_they_have_one() -> None:
         assert value(metrics, "bernstein_plans", namespace="a", phase="New") == 1
 
 
+def approval(namespace: str, state: str | None) -> dict[str, Any]:
+    status = {"status": {"state": state}} if state else {}
+    return {"metadata": {"namespace": namespace, "uid": f"u-{next(UIDS)}"}, **status}
+
+
+def test_what_waits_for_people_is_counted() -> None:
+    metrics = Metrics(process=False)
+    first = approval("a", "Pending")
+    asked = (first, approval("a", "Pending"), approval("a", "Void"), approval("b", "Pending"))
+    approvals = census(*asked, approval("b", None))
+    with counting(metrics, approvals=approvals):
+        assert value(metrics, "bernstein_approvals", namespace="a", state="Pending") == 2
+        assert value(metrics, "bernstein_approvals", namespace="a", state="Void") == 1
+        assert value(metrics, "bernstein_approvals", namespace="b", state="Pending") == 1
+        assert value(metrics, "bernstein_approvals", namespace="b", state="New") == 1
+
+        approvals.changed(first, first | {"status": {"state": "Approved"}})
+        assert value(metrics, "bernstein_approvals", namespace="a", state="Pending") == 1
+        assert value(metrics, "bernstein_approvals", namespace="a", state="Approved") == 1
+
+
 def test_what_exists_is_counted_by_none_that_does_not_lead() -> None:
     metrics = Metrics(process=False)
     gauges = {"bernstein_tasks", "bernstein_sessions", "bernstein_plans", "bernstein_stalled"}

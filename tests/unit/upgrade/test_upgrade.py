@@ -16,6 +16,7 @@ import pytest
 
 from bernstein.checks import gates
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.verification.expected import required
 from tests.unit.upgrade import made, moments, then
 from tests.unit.upgrade.change import Change
 from tests.unit.upgrade.changes import CHANGES, follows_its_landing
@@ -27,6 +28,7 @@ from tests.unit.upgrade.recordings import FOLDER, Recording, files, read
 @pytest.fixture(autouse=True)
 def _asked_as_then(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gates, "GATES", then.GATES)
+    monkeypatch.setattr(required, "_SILENCED", then.SILENCED)
 
 
 EVERY = pytest.mark.parametrize("path", files(), ids=lambda path: path.name)

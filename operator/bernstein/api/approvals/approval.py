@@ -174,6 +174,11 @@ class Shown(Model):
     diff: Annotated[str, Field(max_length=200)] | None = Field(
         default=None, description="Of a Task: the command that shows all of the change."
     )
+    decide: Annotated[str, Field(max_length=300)] | None = Field(
+        default=None,
+        description="The command that approves this question and no other; with `reject` in place "
+        "of `approve` it rejects.",
+    )
     checks: Annotated[
         tuple[ShownCheck, ...],
         Field(max_length=MOST_SHOWN, json_schema_extra=list_map("name")),

@@ -92,7 +92,8 @@ def only_stricter() -> tuple[CelRule, ...]:
         _stricter(f"!has({_IS}) || ({_ranks('result', RESULTS)})", ".result"),
         _stricter(
             f"!has({_IS}) || !has({_WAS}.aboveUsd) || {_IS}.plan == 'Always' || "
-            f"(has({_IS}.aboveUsd) && {_IS}.aboveUsd == {_WAS}.aboveUsd)",
+            f"(has({_IS}.aboveUsd) && ({_IS}.aboveUsd == {_WAS}.aboveUsd || "
+            f"{_dollars(_IS)}.compareTo({_dollars(_WAS)}) <= 0))",
             ".aboveUsd",
         ),
         _stricter(
@@ -111,6 +112,11 @@ def only_stricter() -> tuple[CelRule, ...]:
             ".movedBase",
         ),
     )
+
+
+def _dollars(policy: str) -> str:
+    """CEL: its `aboveUsd`, which may be a number, as an amount that can be compared exactly."""
+    return f"quantity(string({policy}.aboveUsd).replace('$', ''))"
 
 
 def _ranks(field: str, words: tuple[str, ...]) -> str:

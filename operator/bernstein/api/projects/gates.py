@@ -147,5 +147,5 @@ class Gates(Model):
     pipeline: Annotated[
         tuple[GateSettings, ...], Field(max_length=32, json_schema_extra=list_map("name"))
     ] = ()
-    """The gates that run, complete and in this order; absent or empty: those that are on by
-    default."""
+    """The gates that run, complete and in this order, with lint_suppression before an enabled lint
+    or type_check unless it is named; absent or empty: those that are on by default."""

@@ -9,12 +9,23 @@ import typer
 from bernstein.api.plan import Plan
 from bernstein.cli import decisions
 from bernstein.cli.cluster import connected
-from bernstein.cli.decisions import Decision
+from bernstein.cli.decisions import Decision, Seen
 from bernstein.cli.naming import Subject
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import text
 from bernstein.core.serializers import plan_record, task_record
+
+ApprovalSeen = Annotated[
+    str | None,
+    typer.Option(
+        "--approval", metavar="NAME", help="Only this question: the name that `pending` tells."
+    ),
+]
+ShaSeen = Annotated[
+    str | None,
+    typer.Option("--sha", metavar="COMMIT", help="Only this commit, or what it begins with."),
+]
 
 _EXCERPT = 600
 """Characters of what a gate has found, or printed."""
@@ -26,23 +37,28 @@ def approve(
     reason: Annotated[
         str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
     ] = "",
+    approval: ApprovalSeen = None,
+    sha: ShaSeen = None,
 ) -> None:
     """Approves the work of a task, or a Plan that waits to begin.
 
     Exactly what was verified is approved: work that changes afterwards is asked about anew. Where a
-    gate has said no, it goes on without that, and a reason must be given.
+    gate has said no, it goes on without that, and a reason must be given. With --approval or --sha
+    nothing is written where something else is asked by then: so the call may be repeated.
     """
     terminal = Terminal(settings)
-    run_command(terminal, decided(terminal, settings, name, "Approve", reason.strip()))
+    seen = Seen(approval, sha.lower() if sha is not None else None)
+    run_command(terminal, decided(terminal, name, "Approve", reason.strip(), seen))
 
 
 async def decided(
-    terminal: Terminal, settings: CliSettings, name: str, decision: Decision, reason: str
+    terminal: Terminal, name: str, decision: Decision, reason: str, seen: Seen
 ) -> None:
     """Decides, and shows what has become of it."""
     decisions.check_reason(reason)
-    async with connected(settings) as cluster:
-        outcome = await decisions.decide(cluster, name, decision, reason)
+    seen.check()
+    async with connected(terminal.settings) as cluster:
+        outcome = await decisions.decide(cluster, name, decision, reason, seen)
     subject = outcome.subject
     if terminal.json:
         terminal.answer(plan_record(subject) if isinstance(subject, Plan) else task_record(subject))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -60,7 +59,7 @@ async def _cancel(terminal: Terminal, settings: CliSettings, name: str, reason: 
         kind = subject.resource.kind.lower()
         asked = False
         if not subject.cancelled and not subject.ended:
-            asked = await _ask(cluster, subject, reason)
+            asked = await _ask(terminal, cluster, subject, reason)
             subject = await _find(cluster, f"{kind}/{subject.name}")
         if terminal.json:
             terminal.answer(subject.record)
@@ -80,12 +79,14 @@ async def _cancel(terminal: Terminal, settings: CliSettings, name: str, reason: 
             terminal.advise(words)
 
 
-async def _ask(cluster: Cluster, subject: _Subject, reason: str) -> bool:
+async def _ask(terminal: Terminal, cluster: Cluster, subject: _Subject, reason: str) -> bool:
     """Cancels it, in the user's name where that is told; False when somebody else has done so
     first."""
     cancel = {"reason": reason.strip()}
-    with suppress(UnknownUserError):  # that keeps nobody from cancelling
+    try:
         cancel["by"] = await user_name(cluster)
+    except UnknownUserError as error:  # that keeps nobody from cancelling
+        terminal.complain(f"! {error.message}: it is cancelled without your name", "yellow")
     body = {"spec": {"cancel": cancel}}
     try:
         await cluster.client.patch(subject.resource, subject.name, cluster.namespace, body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
+from bernstein.core.sanitise import some
 from bernstein.core.serializers import approval_record
 from bernstein.core.waiting import is_kept_back, is_stalled
 
@@ -63,6 +64,7 @@ async def _pending(
         terminal.show(tables.approval_table(waiting, namespaces=everywhere))
         terminal.advise(f"see what a task has changed with `bernstein diff {name}`")
         terminal.advise(f"decide with `bernstein approve {name}` or `bernstein reject {name}`")
+        terminal.advise(_only(waiting))
     else:
         place = "any namespace" if everywhere else f"namespace '{cluster.namespace}'"
         terminal.say(f"Nothing waits for a decision in {place}.")
@@ -71,6 +73,12 @@ async def _pending(
             about = each.spec.subject
             what = "sent back" if each.spec.decision == RETRY else "rejected"
             terminal.say(f"{about.kind} '{about.name}' was {what} just now")
+
+
+def _only(waiting: Sequence[Approval]) -> str:
+    """How to decide about nothing but what is shown: something else may be asked by then."""
+    names = some((approval.metadata.name for approval in waiting), len(waiting))
+    return f"and to decide only about what is shown here, add --sha COMMIT or --approval: {names}"
 
 
 def is_pending(approval: Approval) -> bool:

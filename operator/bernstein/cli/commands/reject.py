@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bernstein.cli.commands.approve import decided
-from bernstein.cli.decisions import Decision
+from bernstein.cli.commands.approve import ApprovalSeen, ShaSeen, decided
+from bernstein.cli.decisions import Decision, Seen
 from bernstein.cli.naming import Subject
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
@@ -22,11 +22,15 @@ def reject(
     reason: Annotated[
         str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
     ] = "",
+    approval: ApprovalSeen = None,
+    sha: ShaSeen = None,
 ) -> None:
     """Rejects the work of a task, or a Plan; or sends the work back.
 
-    Without --retry it is over: the task is cancelled, and what it left stays on its ref.
+    Without --retry it is over: the task is cancelled, and what it left stays on its ref. With
+    --approval or --sha nothing is written where something else is asked by then.
     """
     terminal = Terminal(settings)
     decision: Decision = "Retry" if retry else "Reject"
-    run_command(terminal, decided(terminal, settings, name, decision, reason.strip()))
+    seen = Seen(approval, sha.lower() if sha is not None else None)
+    run_command(terminal, decided(terminal, name, decision, reason.strip(), seen))

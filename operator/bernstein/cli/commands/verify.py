@@ -15,6 +15,7 @@ from bernstein.cli import requests
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED
+from bernstein.cli.local import configuration
 from bernstein.cli.naming import called
 from bernstein.cli.output.details import tell_verdicts
 from bernstein.cli.output.terminal import Terminal, run_async
@@ -57,6 +58,7 @@ async def _verify(
     """The exit code: whether it passes, where that is waited for."""
     seconds = seconds_of(at_most)
     requests.check_reason(reason)
+    configuration.tell_gates(terminal)
     async with connected(terminal.settings) as cluster:
         task, request, answer = await requests.of_task(cluster, name, VERIFY, reason, _stays_failed)
         if wait:

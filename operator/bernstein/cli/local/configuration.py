@@ -20,6 +20,7 @@ from bernstein.core.plans.field_errors import did_you_mean, quoted, type_name
 FILE = "bernstein.yaml"
 _OURS = ("context", "namespace", "project")
 _GATES = "quality_gates"
+_HOW_TO = "docs/how-to/add-a-gate.md"
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,10 @@ def project(settings: CliSettings) -> str | None:
 
 
 def tell_gates(terminal: Terminal) -> None:
-    """Says that gates of the file judge nothing: who declares work may believe that they do."""
+    """Says that gates of the file judge nothing, and where they would: who declares work, or has it
+    judged, may believe that they do."""
     file = read(terminal.settings.workdir)
     if file is not None and file.has_gates:
         text = f"{file.name}: {_GATES} has no effect here: the gates are those of the Project"
         terminal.complain(f"! {text} (spec.gates), which an administrator sets", "yellow")
+        terminal.complain(f"  list them in its spec.gates.pipeline, as {_HOW_TO} tells")

@@ -15,7 +15,7 @@ from bernstein.core.owners import plan_of
 from bernstein.core.reasons import Retry, policy
 from bernstein.core.sanitise import ELLIPSIS, line, ordinal, quoted, text
 from bernstein.core.serializers import plan_standing, task_status
-from bernstein.core.waiting import is_stalled, parted
+from bernstein.core.waiting import is_stalled, parted, stands_still
 
 _MENDED_FROM_OUTSIDE = (
     *(Reason.BUDGET_EXCEEDED, Reason.PROJECT_NOT_FOUND, Reason.PROJECT_NOT_READY),
@@ -90,7 +90,7 @@ def labelled(reason: str, message: str) -> str:
 def how_it_goes_on(plan: Plan) -> str:
     """How a Plan that stands still goes on; "" for one that has ended or moves."""
     waiting = plan.status.waiting
-    if plan.status.ended_at is not None or waiting is None or not is_stalled(plan.status):
+    if waiting is None or not stands_still(plan.status):
         return ""
     mended = "It stands still, and goes on by itself once that is mended"
     if waiting.until is not None:

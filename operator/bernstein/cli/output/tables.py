@@ -42,6 +42,8 @@ _MARKS = {
     "cancelled": "⊘",
 }
 _WIDE = 120
+_COMMIT = 8
+"""Characters of a commit; `--sha` takes as few as 7."""
 _LONGEST_DESCRIPTION = 1000
 
 
@@ -102,6 +104,7 @@ def approval_table(approvals: Sequence[Approval], *, namespaces: bool = False) -
     table = _table(namespaces=namespaces)
     table.add_column("KIND", no_wrap=True)
     table.add_column("NAME", no_wrap=True, overflow="ellipsis", min_width=20)
+    table.add_column("COMMIT", no_wrap=True)
     table.add_column("FILES", justify="right", no_wrap=True)
     table.add_column("LINES", justify="right", no_wrap=True)
     table.add_column("COST", justify="right", no_wrap=True)
@@ -116,6 +119,7 @@ def approval_table(approvals: Sequence[Approval], *, namespaces: bool = False) -
             *_namespace(approval.metadata.namespace, namespaces),
             Text(about.kind.lower()),
             Text(about.name),
+            Text((approval.spec.asks.sha or "")[:_COMMIT]),
             Text("" if files is None else str(files)),
             Text(_lines(shown)),
             Text("" if cost is None else cents(cost)),

@@ -23,12 +23,11 @@ from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunFormat, RunInspect, RunJudge
+from bernstein.core.verification.verdicts import START_SECONDS
 from bernstein.places import LAUNCHER, SESSION, TMP, WORKSPACE
 
 _BEFORE = "/before"
 _TOOLS = "/bernstein/tools"
-START_SECONDS = 300
-"""Seconds that a pod may take beyond the check's own time: to pull images, check out and start."""
 
 
 def check_job(
@@ -291,4 +290,5 @@ def answering(
             **pod.owner_label(owner),
         },
         pod=spec,
+        stays=0 if isinstance(action, RunFormat) else action.stays,
     )

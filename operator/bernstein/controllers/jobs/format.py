@@ -20,11 +20,12 @@ from bernstein.api.programs.formatting import (
 )
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
-from bernstein.controllers.jobs.check import START_SECONDS, answering
+from bernstein.controllers.jobs.check import answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.actions import RunFormat
 from bernstein.core.verification.expected.required import keeps_secrets_back
+from bernstein.core.verification.verdicts import START_SECONDS
 from bernstein.places import TMP, WORKSPACE
 
 

@@ -7,10 +7,11 @@ from bernstein.api.programs.judge import JudgeConfig, ModelAddress
 from bernstein.api.project import Project
 from bernstein.api.projects.credentials import JudgingModel
 from bernstein.controllers.jobs import pod
-from bernstein.controllers.jobs.check import START_SECONDS, answering
+from bernstein.controllers.jobs.check import answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.actions import RunJudge
+from bernstein.core.verification.verdicts import START_SECONDS
 
 _KEY, _CA = "model", "model-ca"
 _KEY_FILE, _CA_FILE = "key", "ca.crt"

@@ -83,10 +83,12 @@ def job(
     more_labels: Mapping[str, str],
     pod: Object,
     finalizers: Iterable[str] = (),
+    stays: int = 0,
 ) -> Object:
     """A Job that runs one pod, once. `pod` is the pod's spec, with `activeDeadlineSeconds`.
 
-    The labels are on the Job and on its pod, the finalizers on the pod.
+    The labels are on the Job and on its pod, the finalizers on the pod. Once it has ended it stays
+    as long as the Project says, but `stays` seconds at least.
     """
     ours = {
         labels.MANAGED_BY: labels.MANAGER,
@@ -100,7 +102,7 @@ def job(
     spec = {
         "backoffLimit": 0,
         "activeDeadlineSeconds": pod["activeDeadlineSeconds"] + BACKSTOP_SECONDS,
-        "ttlSecondsAfterFinished": project.spec.retention.pods_seconds,
+        "ttlSecondsAfterFinished": max(stays, project.spec.retention.pods_seconds),
         "podFailurePolicy": _FAIL_WHEN_DISRUPTED,
         "template": template,
     }

@@ -165,6 +165,7 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
             title=line(plan.spec.name, 300),
             because=because,
             author=plan.spec.author,
+            decide=_command(snapshot.approval),
             tasks=sum(len(stage.steps) for stage in plan.spec.stages),
             cost_usd=estimate.cost_usd if estimate is not None else None,
         )
@@ -179,10 +180,18 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
         files_changed=judged.files_changed if judged is not None else None,
         most_changed=judged.most_changed if judged is not None else None,
         diff=f"bernstein diff {task.metadata.name} --namespace {task.metadata.namespace}",
+        decide=_command(snapshot.approval),
         checks=_checks(judged),
         excerpt=_excerpt(judged, asked.asks.gate),
         cost_usd=task.status.spend_usd,
     )
+
+
+def _command(approval: Approval) -> str:
+    """What approves exactly this; the same once more is not written onto a later question."""
+    name, about = approval.metadata, approval.spec.subject
+    subject = f"{about.kind.lower()}/{about.name}"
+    return f"bernstein approve {subject} --approval {name.name} --namespace {name.namespace}"
 
 
 def _excerpt(judged: Verification | None, gate: str | None) -> str | None:

@@ -55,7 +55,7 @@ def tightened(was: ApprovalPolicy, said: ApprovalPolicy) -> dict[str, object]:
     changes = {
         field: getattr(said, field)
         for field in said.model_fields_set
-        if field != "above_usd" and _is_stricter(field, getattr(was, field), getattr(said, field))
+        if _is_stricter(field, getattr(was, field), getattr(said, field))
     }
     if "plan" in changes:
         changes["above_usd"] = said.above_usd
@@ -68,6 +68,8 @@ def _is_stricter(field: str, was: object, said: object) -> bool:
         return False
     if field == "expires_after_seconds":
         return was is None or cast("int", said) < cast("int", was)
+    if field == "above_usd":
+        return was is not None and Decimal(cast("str", said)) < Decimal(cast("str", was))
     if field == "moved_base":
         return was != "Ask"
     words: tuple[object, ...] = {"plan": PLANS, "result": RESULTS}.get(field, (False, True))

@@ -115,6 +115,7 @@ def _check(result: CheckResult, room: int) -> Object:
         "reason": result.reason if _WORD.fullmatch(result.reason) else None,
         "image": result.image,
         "seconds": result.seconds,
+        "endedAt": _time(result.ended_at),
         "excused": result.excused or None,
         "bypass": _bypass(result, room),
         "byModel": result.by_model,

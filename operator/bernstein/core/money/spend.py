@@ -34,7 +34,7 @@ def usage_of(session: AgentSession) -> UsageCounts | None:
         return status.usage
     if status.report.usage is None:
         return None
-    return bounded(status.report.usage, _time_of_report(session))
+    return bounded(status.report.usage, _time_of_report(session), session.spec.model)
 
 
 def _time_of_report(session: AgentSession) -> timedelta:

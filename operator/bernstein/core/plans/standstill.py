@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from bernstein.api.plan import PlanStatus
+from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -16,7 +16,21 @@ from bernstein.core.plans.member import failed_for_good, only_waits, order
 from bernstein.core.plans.tally import tallied, tally
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, waits
+from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, stands_still, waits
+
+
+def is_at_rest(plan: Plan, tasks: Iterable[Task] = ()) -> bool:
+    """Whether it has ended, or stands still, as it is now, and no agent of it is at work.
+
+    What is being verified needs a person, too, in a Plan that is Stalled; and so does the session
+    of a Task that is Stalled: it only tries whether that is mended.
+    """
+    status = plan.status
+    if status.ended_at is not None:
+        return True
+    seen = status.observed_generation >= plan.metadata.generation
+    tries = sum(task.status.state in ACTIVE and is_stalled(task.status) for task in tasks)
+    return seen and stands_still(status) and status.counts.running <= tries
 
 
 def stopped(snapshot: PlanSnapshot) -> PlanStatus:
@@ -36,14 +50,16 @@ def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatu
 
 
 def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
-    """The status of a Plan that is at work: Running, or Stalled or Failed with what stops it."""
+    """The status of a Plan that is at work: Running, or what stops it and Stalled, or Failed.
+
+    It is Failed at its end alone: until then something may let it go on.
+    """
     tally = tallied(snapshot)
     cause = None if tally.moving else _what_stops(snapshot, status)
     if cause is not None:
         reason, text, remedy, until = cause
-        failed = reason == Reason.TASK_FAILED
-        ended = now if failed and _is_over(snapshot) else None
-        update = {"phase": "Failed" if failed else "Stalled", "ended_at": ended}
+        over = reason == Reason.TASK_FAILED and _is_over(snapshot)
+        update = {"phase": "Failed" if over else "Stalled", "ended_at": now if over else None}
         stalled = goes_on(status).model_copy(update=update)
         stopped = waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
         return _until(stopped, until)
@@ -56,7 +72,9 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
 def _is_over(snapshot: PlanSnapshot) -> bool:
     """Whether nothing that a person might mend lets another Task of the Plan go on.
 
-    A Task that is not there may still come, or come again.
+    A Task that nobody has seen yet may still come. One whose row knows its uid was in a cache, and
+    no cache goes back behind what was read by the one that led before: it was deleted, and is not
+    made again.
     """
 
     def is_over(task: Task) -> bool:
@@ -64,12 +82,14 @@ def _is_over(snapshot: PlanSnapshot) -> bool:
         never_starts = waiting is not None and waiting.reason == Reason.DEPENDENCY_FAILED
         return never_starts or is_final(task.status, task.spec.max_retries)
 
-    return not _missing(snapshot) and all(map(is_over, snapshot.tasks.values()))
+    deleted = all(row.uid is not None for row in _missing(snapshot))
+    return deleted and all(map(is_over, snapshot.tasks.values()))
 
 
-def _missing(snapshot: PlanSnapshot) -> list[str]:
-    """Names of Tasks that a row is about, and that are not there."""
-    return [row.name for row in snapshot.plan.status.tasks if row.name not in snapshot.tasks]
+def _missing(snapshot: PlanSnapshot) -> list[PlanTask]:
+    """Rows of Tasks that are not there, and whose work is not done."""
+    rows = (row for row in snapshot.plan.status.tasks if row.name not in snapshot.tasks)
+    return [row for row in rows if row.state != TaskState.CLOSED]
 
 
 def _first_of_all(snapshot: PlanSnapshot) -> Task | None:
@@ -127,7 +147,8 @@ def _what_stops(
         return Reason.TASK_FAILED, text, _remedy(snapshot, status), None
     missing = _missing(snapshot)
     if missing:
-        text = f"Tasks were deleted and are not made again: {', '.join(missing[:5])}."
+        names = ", ".join(row.name for row in missing[:5])
+        text = f"Tasks were deleted and are not made again: {names}."
         return Reason.TASK_FAILED, text, _remedy(snapshot, status), None
     for task in tasks:
         stall = task.status.waiting if is_stalled(task.status) else None

@@ -172,14 +172,15 @@ def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     match runs.state(job, now):
         case State.ENDED:
             assert job is not None
-            return _end(with_prompt(status, job), outcome.classify(session, job), now)
+            ended = outcome.classify(session, job)
+            return _end(with_prompt(status, job), ended, now, session.spec.model)
         case State.WANTED | State.GONE:
-            return _end(status, outcome.without_pod(session), now)
+            return _end(status, outcome.without_pod(session), now, session.spec.model)
         case State.LOST:
             assert job is not None
             why = diagnosis.without_end(job, now, silent=Reason.HEARTBEAT_LOST)
             assert why is not None
-            return _end(status, outcome.lost(session, job, why), now)
+            return _end(status, outcome.lost(session, job, why), now, session.spec.model)
         case _:
             assert job is not None
             return _alive(session, job, status, now)
@@ -297,9 +298,12 @@ def _dead(snapshot: SessionSnapshot, status: AgentSessionStatus, now: datetime) 
     return SessionDecision(status, (*actions, ReleaseSession()))
 
 
-def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> SessionDecision:
+def _end(
+    status: AgentSessionStatus, ending: Ending, now: datetime, model: str = ""
+) -> SessionDecision:
+    """`model`: whose tokens were told, if any were."""
     check_session_move(status.state, SessionState.DEAD)
-    status, usage = _possible_usage(status, ending.usage, now)
+    status, usage = _possible_usage(status, ending.usage, now, model)
     update = {
         "state": SessionState.DEAD,
         "outcome": ending.outcome,
@@ -316,12 +320,12 @@ def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> SessionDe
 
 
 def _possible_usage(
-    status: AgentSessionStatus, usage: UsageCounts | None, now: datetime
+    status: AgentSessionStatus, usage: UsageCounts | None, now: datetime, model: str
 ) -> tuple[AgentSessionStatus, UsageCounts | None]:
     """The usage that counts, and the status, which says so where more was reported."""
     if usage is None:
         return status, None
-    possible = bounded(usage, now - (status.started_at or now))
+    possible = bounded(usage, now - (status.started_at or now), model)
     if possible == usage:
         return status, usage
     text = f"it reported {_tokens(usage)}; in its time at most {_tokens(possible)} are possible"

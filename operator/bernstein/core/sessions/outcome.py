@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from bernstein.agents.adapter import MESSAGE_LIMIT, RETRY_LIMIT, TEXT_LIMIT
@@ -32,7 +32,7 @@ from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import line, quoting
 from bernstein.core.sanitise import text as sanitise
-from bernstein.core.sessions import blocked
+from bernstein.core.sessions import blocked, trailers
 from bernstein.core.verification import candidate
 
 T = TypeVar("T")
@@ -77,8 +77,9 @@ def classify(session: AgentSession, job: JobView) -> Ending:
     """The outcome of a session whose pod has ended."""
     assert job.pod is not None
     recorded = _recorded(job.pod) or _reported_end(session, job.pod)
-    work = _work(session, job.pod, recorded)
     usage = counts(recorded.usage) if recorded is not None else _reported(session)
+    recorded = recorded or _committed_end(job.pod)
+    work = _work(session, job.pod, recorded)
     outcome = _outcome(session, job.pod, recorded, work)
     return Ending(outcome=outcome, work=work, usage=usage)
 
@@ -138,27 +139,46 @@ def _reported_end(session: AgentSession, pod: Object) -> RecorderResult | None:
 
     It says nothing of what changed, so that every condition of a gate counts as met.
     """
-    report, ended = session.status.report, pods.terminated(pod, RECORDER)
+    report, pushed = session.status.report, _pushed(pod)
     if report is None or not report.finished or report.outcome is None:
         return None
-    if ended is None or ended.get("exitCode") != 0:
-        return None
-    pushed = _pushed(pod)
     if pushed is None or (report.checkpoint or pushed.base) != pushed.sha:
         return None
     usage = report.usage or UsageCounts()
-    return RecorderResult(
-        base=pushed.base,
-        sha=pushed.sha,
-        tree=pushed.tree,
-        changed=Changed(files=int(pushed.sha != pushed.base), python=True, tests=True, deps=True),
-        usage=Usage(usage.input, usage.output, usage.cache_read, usage.cache_write),
-        final=FinalRecord(
-            report.outcome,
-            no_change=bool(report.no_change),
-            low_confidence=report.low_confidence or "",
-        ),
+    final = FinalRecord(
+        report.outcome,
+        no_change=bool(report.no_change),
+        low_confidence=report.low_confidence or "",
     )
+    tokens = Usage(usage.input, usage.output, usage.cache_read, usage.cache_write)
+    return _without_message(pod, pushed, final, tokens)
+
+
+def _committed_end(pod: Object) -> RecorderResult | None:
+    """The same, by the trailers of the last commit, which the pusher has read: no server heard it.
+
+    They tell no tokens.
+    """
+    pushed = _pushed(pod)
+    if pushed is None or not pushed.final or pushed.sha == pushed.base:
+        return None
+    if pushed.outcome not in trailers.OUTCOMES:
+        return None
+    stopped = Reason.STALLED if pushed.outcome == Reason.STALLED else None
+    final = FinalRecord(pushed.outcome, low_confidence=pushed.unsure)
+    found = _without_message(pod, pushed, final, Usage())
+    return replace(found, stopped=stopped) if found is not None else None
+
+
+def _without_message(
+    pod: Object, pushed: PusherResult, final: FinalRecord, usage: Usage
+) -> RecorderResult | None:
+    """What a recorder that ended well has said of this end; None: it did not end well."""
+    ended = pods.terminated(pod, RECORDER)
+    if ended is None or ended.get("exitCode") != 0:
+        return None
+    changed = Changed(files=int(pushed.sha != pushed.base), python=True, tests=True, deps=True)
+    return RecorderResult(pushed.base, pushed.sha, pushed.tree, changed, usage, final)
 
 
 def _pushed(pod: Object) -> PusherResult | None:

@@ -1,6 +1,7 @@
 """What goes of a Task: sessions that came to nothing, and the Task itself some time after its end.
 
-One that has ended is kept as long as its Plan; without one, as its Project says.
+One that has ended is kept as long as its Plan; without one, as its Project says, or as a Project
+that says nothing where its own is gone: else it would stay for ever.
 
 has an owner, or a tool delivers it ────────────────▶ stays: that deletes it, or makes it anew
  └─▶ another Task depends on it that has not ended ─▶ stays until that has
@@ -17,6 +18,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from bernstein.api.meta import Metadata, UsageCounts
+from bernstein.api.project import Retention
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task, TaskStatus
@@ -83,7 +85,8 @@ def _came_to_nothing(session: AgentSession) -> bool:
 def due_at(snapshot: TaskSnapshot) -> datetime | None:
     """When the Task is to be deleted; None: not by its own age, or not yet."""
     task, project = snapshot.task, snapshot.project
-    seconds = project.spec.retention.tasks_seconds if project is not None else 0
+    kept = project.spec.retention if project is not None else Retention()
+    seconds = kept.tasks_seconds
     ended = ended_at(task)
     if not seconds or ended is None or not stands_alone(task.metadata):
         return None

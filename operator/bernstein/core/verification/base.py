@@ -28,6 +28,7 @@ from bernstein.core.verification.executed import (
     cut_off,
     errored,
     executed,
+    ran,
     result_of,
     without_pod,
 )
@@ -92,6 +93,14 @@ def told_of_both(
     check: CheckSpec, job: JobView, abandoned: Abandoned | None, now: datetime
 ) -> CheckResult:
     """The verdict of a check that is always asked of both trees, once its Job is over."""
+    result = _told_of_both(check, job, abandoned, now)
+    # The tool's image says more than ours, which compares.
+    return ran(result, job.pod, CHECK, image_of=_ON_WORK) if job.pod is not None else result
+
+
+def _told_of_both(
+    check: CheckSpec, job: JobView, abandoned: Abandoned | None, now: datetime
+) -> CheckResult:
     comparison = _comparison(check, job, abandoned, now)
     if isinstance(comparison, CheckResult):
         return comparison
@@ -208,4 +217,5 @@ def _fails_too(check: CheckSpec, result: CheckResult) -> CheckResult:
 def _how(result: CheckResult) -> dict[str, Any]:
     """How the command ran on the work, and whether that is required, which stays whatever the
     verdict becomes."""
-    return {"seconds": result.seconds, "image": result.image, "required": result.required}
+    fields = ("seconds", "image", "ended_at", "required")
+    return {field: getattr(result, field) for field in fields}

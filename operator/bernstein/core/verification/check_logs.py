@@ -118,12 +118,32 @@ def _has_log(job: JobView) -> bool:
 
 
 def pack(log: bytes, before: int = 0) -> PackedLog:
-    """The end of the log, halved until it fits; `before` others were kept already."""
+    """The end of the log without secrets, halved until it fits; `before` others were kept already.
+
+    A megabyte takes about a second, most of it to look for secrets: not in the operator's loop.
+    """
     limit = PACKED_BYTES if before < _WHOLE else PACKED_BYTES // 4
     end = log if len(log) <= LOG_BYTES else _from_line(log[-LOG_BYTES:])
+    end, _ = _fitting(end, limit)
+    masked = _without_secrets(end)
+    kept, packed = _fitting(masked, limit)
+    cut = len(end) < len(log) or len(kept) < len(masked) or log.count(b"\n") >= LOG_LINES
+    return PackedLog(packed, cut)
+
+
+def _fitting(end: bytes, limit: int) -> tuple[bytes, bytes]:
+    """As much of the end as fits, and the same packed."""
     while len(packed := _gzip(end)) > limit:
         end = _from_line(end[len(end) // 2 :])
-    return PackedLog(packed, len(end) < len(log) or log.count(b"\n") >= LOG_LINES)
+    return end, packed
+
+
+def _without_secrets(log: bytes) -> bytes:
+    """The log, masked; of what is no secret each byte stays, also one that is no text."""
+    from bernstein.checks.content import printed  # its patterns take a moment to load
+
+    text = log.decode("utf-8", "surrogateescape")
+    return printed.without_secrets(text).encode("utf-8", "surrogateescape")
 
 
 def unpack(packed: bytes) -> bytes:

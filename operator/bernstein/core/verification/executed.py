@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import CHECK, CHECKOUT, EXCERPT_CHARACTERS
@@ -22,6 +23,8 @@ from bernstein.core.sanitise import text as sanitise
 
 _PRINTED = 1400
 """Characters of the excerpt for what a command printed; the rest is for our own words."""
+_MESSAGE = 4096
+"""Bytes that the kubelet takes of a container at most."""
 _OF_PLUGINS: Mapping[str, tuple[str, ...]] = {
     "Passed": ("",),
     "Failed": (VerdictReason.PLUGIN_SAYS_NO,),
@@ -71,7 +74,17 @@ def executed(
     result = _verdict(check, job, job.pod, hurried=abandoned is not None)
     took = pods.seconds(pods.terminated(job.pod, CHECK) or {})
     known = {"seconds": None if took is None else round(took)}
-    return result.model_copy(update={**known, "image": pods.image_digest(job.pod, CHECK)})
+    return ran(result.model_copy(update=known), job.pod, CHECK)
+
+
+def ran(
+    result: CheckResult, pod: Object, container: str, *, image_of: str | None = None
+) -> CheckResult:
+    """The verdict with when this container of its pod was over, and of which image it was made.
+    `image_of`: another container of the pod, whose image tells more."""
+    ended = pods.ended_at(pods.terminated(pod, container) or {})
+    image = pods.image_digest(pod, image_of or container)
+    return result.model_copy(update={"ended_at": ended, "image": image})
 
 
 def without_pod(
@@ -95,9 +108,18 @@ def _timed_out(check: CheckSpec, excerpt: str = "") -> CheckResult:
     )
 
 
+@lru_cache(maxsize=512)
+def _without_secrets(text: str) -> str:
+    """What the command printed, masked before it is cut. It takes some milliseconds, and is asked
+    for with each look at the same pod: so it is worked out once."""
+    from bernstein.checks.content import printed  # its patterns take a moment to load
+
+    return printed.without_secrets(text) if text else text
+
+
 def _printed(ended: Object) -> str:
     """The last lines that the command printed: its summary stands at the end."""
-    shown = sanitise(str(ended.get("message") or ""), 4096)
+    shown = _without_secrets(sanitise(str(ended.get("message") or ""), _MESSAGE))
     if len(shown) <= _PRINTED:
         return shown
     cut = shown[-_PRINTED:]
@@ -152,7 +174,8 @@ def of_plugin(check: CheckSpec, plugin: Plugin, ended: Object, printed: str) -> 
     may_say = _OF_PLUGINS.get(told.verdict, (VerdictReason.PLUGIN_FAILED,))
     verdict = told.verdict if told.verdict in _OF_PLUGINS else "Errored"
     reason = told.reason if told.reason in may_say else may_say[0]
-    result = result_of(check, verdict, reason, told.excerpt)
+    excerpt = _without_secrets(sanitise(told.excerpt, _MESSAGE))
+    result = result_of(check, verdict, reason, excerpt)
     if not plugin.says_required or told.required is None:
         return result
     return result.model_copy(update={"required": told.required})

@@ -57,7 +57,8 @@ def decided(check: CheckSpec, result: CheckResult) -> CheckResult:
     if result.reason != VerdictReason.JUDGE_RETRY or not check.is_last:
         return result
     text = f"{_ONCE_MORE}: a person must decide\n{result.excerpt}"
-    return result_of(check, "Skipped", VerdictReason.UNSURE, text)
+    unsure = result_of(check, "Skipped", VerdictReason.UNSURE, text)
+    return unsure.model_copy(update={"image": result.image, "ended_at": result.ended_at})
 
 
 def remedy(reason: str) -> str | None:

@@ -203,6 +203,9 @@ def _read(
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
         return replace(stopped, status=status, actions=(*logs, *more, *ended))
     start = verdicts.to_start(seen.runs, existing, now, gates)
+    if start:
+        stays = verdicts.seconds_of_round(checks, gates)
+        start = tuple(replace(asked, stays=stays) for asked in start)
     out = outstanding(judged.outstanding, existing.values(), checks, known, now)
     judged = judged.model_copy(update={"outstanding": out})
     status = status.model_copy(update={"verification": judged})

@@ -20,7 +20,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import within
 from bernstein.core.verification import base, models
-from bernstein.core.verification.executed import SLACK, errored, executed, result_of, unstarted
+from bernstein.core.verification.executed import SLACK, errored, executed, ran, result_of, unstarted
 from bernstein.core.verification.expected.required import executing
 from bernstein.core.verification.inspections import is_inspection, is_judge, shared
 from bernstein.core.verification.summary import passed
@@ -35,6 +35,9 @@ _RESULTS: Mapping[str, type[InspectResult | JudgeResult]] = {
     INSPECT: InspectResult,
     JUDGE: JudgeResult,
 }
+
+START_SECONDS = 300
+"""Seconds that a pod may take beyond the check's own time: to pull images, check out and start."""
 
 Asked = TypeVar("Asked")
 Abandonments = tuple[AbandonedCheck, ...] | None
@@ -53,6 +56,22 @@ def to_start(
         janitors = [check for check in missing if _is_janitors(check)]
         missing = janitors or missing[: 0 if running else 1]
     return tuple(asked[check] for check in missing[: max(0, gates.max_parallel - running)])
+
+
+def seconds_of_round(checks: Iterable[CheckSpec], gates: Gates) -> int:
+    """How long the checks of a tree may take together, where their pods find room.
+
+    Each is asked of the work, and maybe of the base. The verdict of one is recorded with those of
+    all others, and so is its log kept: until then its Job must be there, or it runs once more.
+    """
+    each = [2 * (check.timeout + START_SECONDS) for check in checks if check.skipped is None]
+    longest, places = max(each, default=0), gates.max_parallel
+    if gates.execution == "Sequential":
+        return sum(each)
+    if len(each) <= places:
+        return longest
+    # When one of them is free, the next one starts: so the last one starts after no more than that.
+    return sum(each) // places + longest
 
 
 def _is_janitors(check: str) -> bool:
@@ -258,6 +277,7 @@ def _shared(
             text = f"the {program} Job said nothing of it"
             return result_of(check, "Errored", VerdictReason.NO_VERDICT, text)
         result = result_of(check, answer.verdict, answer.reason, answer.excerpt)
+        result = ran(result, job.pod or {}, program)
         return _blamed(check, models.decided(check, result), again)
 
     return judge

@@ -34,6 +34,8 @@ _FILE_BYTES = 20_000_000
 _OUTPUT_BYTES = 100_000_000
 _SECONDS = 120.0
 """For reading either tree. What is compared is the agent's: it may be as slow to read as can be."""
+_LOOKED_AT = 8_000
+"""Characters of an excerpt that are looked through for secrets, before it is cut."""
 _EVERY_64 = re.compile(rb"(?:[^\n]*+\n){64}")
 _ON_BASE = "nothing can be told of what is found on the commit before this work"
 _MISSING = (126, 127, 128)
@@ -176,7 +178,7 @@ def _scored(config: CompareConfig, least: float) -> CheckVerdict:
         text = f"what the tests notice cannot be told: {error}"
         return _failed(config, text, VerdictReason.TESTS_TOO_WEAK)
     verdict, reason, text = mutants.judged(work, before, least)
-    return CheckVerdict(config.name, verdict, reason, sanitise.text(text, EXCERPT_CHARACTERS))
+    return CheckVerdict(config.name, verdict, reason, _excerpt(text))
 
 
 def _measures_of_base(config: CompareConfig) -> Measures:
@@ -200,8 +202,15 @@ def _measures_of_work(
 def _failed(
     config: CompareConfig, text: str, reason: str = VerdictReason.NEW_FINDINGS
 ) -> CheckVerdict:
-    excerpt = sanitise.text(text, EXCERPT_CHARACTERS)
-    return CheckVerdict(config.name, "Failed", reason, excerpt)
+    return CheckVerdict(config.name, "Failed", reason, _excerpt(text))
+
+
+def _excerpt(text: str) -> str:
+    """What is told of a tool's output, without secrets: masked before it is cut."""
+    from bernstein.checks.content import printed  # its patterns take a moment to load
+
+    shown = sanitise.text(text, _LOOKED_AT)
+    return sanitise.text(printed.without_secrets(shown), EXCERPT_CHARACTERS)
 
 
 def _code(listing: Listing) -> int | None:

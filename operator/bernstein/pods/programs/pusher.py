@@ -19,6 +19,7 @@ from pathlib import Path
 
 from bernstein.api.pod import PusherConfig, PusherResult
 from bernstein.api.reasons import Reason
+from bernstein.core.sessions import trailers
 from bernstein.pods import log, sigterm
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
@@ -64,6 +65,7 @@ class Pusher:
         self._final_wait = final_wait
         self._final_push = final_push
         self._pushed: PackRecord | None = None
+        self._said = ("", "")
         self._done = 0
         self._tried = 0
         self._error: PodError | None = None
@@ -121,6 +123,7 @@ class Pusher:
     def _push(self, number: int, record: PackRecord) -> None:
         try:
             self._intake.take(number, record)
+            said = self._intake.said(record)
             self._ref.move(record.sha)
         except FileNotFoundError:
             return  # the recorder has removed it, for a newer one
@@ -133,7 +136,7 @@ class Pusher:
             self._next_try = time.monotonic() + pause
             return
         log.event("pushed", number=number, sha=record.sha, final=record.final)
-        self._pushed, self._done = record, number
+        self._pushed, self._said, self._done = record, said, number
         self._error = None
 
     def _result(self) -> PusherResult:
@@ -141,7 +144,7 @@ class Pusher:
         if record is None:
             base, base_tree = self._intake.base, self._intake.base_tree
             return PusherResult(base, base, base_tree, final=False)
-        return PusherResult(record.base, record.sha, record.tree, record.final)
+        return PusherResult(record.base, record.sha, record.tree, record.final, *self._said)
 
 
 class Intake:
@@ -186,6 +189,14 @@ class Intake:
         for other in self._store.glob("incoming-*.pack"):
             if other != pack:
                 self._drop(other)
+
+    def said(self, record: PackRecord) -> tuple[str, str]:
+        """What the commit that was taken says of the agent's end (`trailers.read`). Only the last
+        one of the recorder's own does: whoever wrote the base may have written anything."""
+        if not record.final or record.sha == self.base:
+            return "", ""
+        commit = self._git.run("cat-file", "commit", record.sha)
+        return trailers.read(commit.partition(b"\n\n")[2])
 
     def _copy(self, source: Path, number: int) -> Path:
         target = self._store / f"incoming-{number}.pack"

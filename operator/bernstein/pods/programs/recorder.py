@@ -11,27 +11,22 @@ import dataclasses
 import os
 import threading
 import time
-from pathlib import Path
 
 from bernstein import agents
 from bernstein.agents import StreamParser, low_confidence, records
 from bernstein.agents.adapter import MESSAGE_LIMIT, PROGRESS_LIMIT, TEXT_LIMIT
 from bernstein.api import encoding, pod
-from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
+from bernstein.api.pod import FinalRecord, RecorderConfig, RecorderResult
 from bernstein.api.reasons import Reason
-from bernstein.checks.changes import changed_from_paths
 from bernstein.core import sanitise
-from bernstein.core.sessions import blocked
+from bernstein.core.sessions import blocked, trailers
 from bernstein.pods import log, sigterm
 from bernstein.pods.errors import PodError
 from bernstein.pods.session import stream
 from bernstein.pods.session.callback import Beat, CallbackClient, CallbackError, Heart
 from bernstein.pods.session.live import Live
 from bernstein.pods.session.messages import harmless, harmless_line
-from bernstein.pods.worktree import packs
-from bernstein.pods.worktree.ignored import Ignored
-from bernstein.pods.worktree.objects import Objects, RefusedContents, with_trailer
-from bernstein.pods.worktree.walker import Tree, Walker
+from bernstein.pods.worktree.checkpoints import Checkpoints, Trailers
 
 CONFIG = RecorderConfig
 
@@ -41,8 +36,6 @@ _MODEL_LIMIT = 100
 _LAST_CALL_SECONDS = 5.0
 _LAST_WORDS_SECONDS = 7.0
 """How long it is read on for the log when the agent has ended: the launcher waits for ten."""
-_REFUSAL_ROUNDS = 3
-_BLOCKED = os.fsencode(blocked.PATH)
 _BY_ITSELF = ("Succeeded", Reason.AGENT_FAILED)
 """Outcomes of agents that ended by themselves."""
 
@@ -59,118 +52,6 @@ def run(config: RecorderConfig) -> RecorderResult:
         return recorder.run(ended)
     finally:
         recorder.close()
-
-
-class Checkpoints:
-    """The agent's tree as commits: the last one that was handed to the pusher, and the next."""
-
-    def __init__(self, config: RecorderConfig) -> None:
-        self._config = config
-        self._packs = Path(config.packs)
-        self._packs.mkdir(exist_ok=True)
-        self.objects = Objects(Path(config.git_dir), Path(config.base_git_dir))
-        self._walker = Walker(
-            config.worktree, self.objects.base_entries, config.limits, unkept=(_BLOCKED,)
-        )
-        self._number = max(packs.numbers(self._packs), default=0)
-        self._entries = self.objects.base_entries
-        self._skipped = 0
-        self._ignored = Ignored()
-        self.commit = self.objects.base
-        self.record: packs.PackRecord | None = None
-
-    def close(self) -> None:
-        self._walker.close()
-
-    @property
-    def skipped(self) -> int:
-        """Files that the last look at the tree left out."""
-        return self._skipped
-
-    @property
-    def ignored(self) -> str:
-        """What rules ignored, in words, where nothing else changed."""
-        return str(self._ignored) if self.commit == self.objects.base else ""
-
-    @property
-    def latest_change(self) -> int:
-        """Newest ctime in the tree, in nanoseconds."""
-        return self._walker.latest_change
-
-    def checkpoint(self, *, final: bool) -> None:
-        """Read the tree; if it changed, or this is the `final` state, hand its commit over.
-
-        Raises PodError (SnapshotTooLarge, ...); the pusher then still has the checkpoint before.
-        """
-        if self.objects.written_bytes > self._config.limits.total_bytes:
-            self.objects.reset()
-            self._walker.forget()
-        for refusals in range(_REFUSAL_ROUNDS):
-            tree = self._read_tree()
-            try:
-                self._advance(tree, final=final)
-            except RefusedContents as refused:
-                self._walker.refuse(refused.object_ids)
-                if refusals:  # git names one file at a time, and there may be any number of them
-                    self._walker.refuse_checked_names()
-            else:
-                return
-        raise PodError("InvalidPack", "git refuses files of the base that the tree keeps")
-
-    def _read_tree(self) -> Tree:
-        try:
-            tree = self._walker.walk(self.objects)
-        except PodError:
-            self.objects.discard()
-            raise
-        self._skipped, self._ignored = tree.skipped, tree.ignored
-        return tree
-
-    def _advance(self, tree: Tree, *, final: bool) -> None:
-        """Hand the tree's commit over, unless it is that of the checkpoint before and not final."""
-        base, commit, pack = self.objects.base, self.commit, None
-        name = self.record.pack if self.record else None
-        if tree.entries != self._entries:
-            text = with_trailer(self._config.commit, tree.skipped)
-            commit = self.objects.commit(tree.entries, text, int(time.time()))
-            pack = None if commit == base else self.objects.pack(commit)
-            name = None
-        elif not final:
-            return
-        self._hand_over(packs.PackRecord(base.sha, commit.sha, commit.tree, final, name), pack)
-        self._entries, self.commit = tree.entries, commit
-        log.event("recorded", sha=commit.sha, final=final, skipped=tree.skipped)
-
-    def blocked(self) -> blocked.Block | None:
-        """What the agent's file says that it waits for; None: there is no such file.
-
-        Raises ValueError, which says what is wrong with it.
-        """
-        try:
-            data = self._walker.read(_BLOCKED, blocked.MOST_BYTES + 1)
-        except OSError:
-            raise ValueError("it is no regular file that can be read") from None
-        return blocked.read(data) if data is not None else None
-
-    def changed(self) -> Changed:
-        """What the last commit changes against the base."""
-        before, after = self.objects.base_entries, self._entries
-        paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
-        facts = changed_from_paths(paths, self._config.protected)
-        lines = self.objects.lines(self.commit)
-        return dataclasses.replace(facts, **lines.facts)
-
-    def abort(self) -> None:
-        """Tell the pusher that no final state will come."""
-        base = self.objects.base
-        last = self.record or packs.PackRecord(
-            base.sha, base.sha, base.tree, final=False, pack=None
-        )
-        self._hand_over(dataclasses.replace(last, final=False, aborted=True), None)
-
-    def _hand_over(self, record: packs.PackRecord, pack: Path | None) -> None:
-        self._number += 1
-        self.record = packs.publish(self._packs, self._number, record, pack)
 
 
 class Recorder:
@@ -331,17 +212,27 @@ class Recorder:
     # --- the end --------------------------------------------------------------------------------
 
     def _finish(self) -> RecorderResult:
-        """Save the work first, then report: the kubelet kills the pod soon."""
+        """Save the work, then report: the kubelet kills the pod soon. The last commit says how the
+        agent ended; where that is still to be read, the work is saved before, too."""
+        if self._behind():
+            self._checkpoint()
+        ending: Trailers = ()
         try:
-            self._work.checkpoint(final=True)
-        except BaseException:
-            self._work.abort()
-            self._read_rest()
-            self._report(None)
-            raise
-        result = self._result(self._read_rest())
+            final = self._waiting(self._read_rest())
+            ending = trailers.of(_sanitised(final), self._stopped)
+        finally:  # a parser's defect must not lose the work
+            self._save(ending)
+        result = self._result(final)
         self._report(result)
         return result
+
+    def _save(self, ending: Trailers) -> None:
+        try:
+            self._work.checkpoint(final=True, ending=ending)
+        except BaseException:
+            self._work.abort()
+            self._report(None)
+            raise
 
     def _read_rest(self) -> FinalRecord:
         for line in self._stdout.rest():
@@ -360,7 +251,7 @@ class Recorder:
                 tree=commit.tree,
                 changed=self._work.changed(),
                 usage=self._parser.usage,
-                final=_sanitised(self._waiting(final)),
+                final=_sanitised(final),
                 model=self._model(),
                 stopped=self._stopped,
                 skipped=self._work.skipped,

@@ -12,10 +12,10 @@ import time
 import unicodedata
 from collections.abc import Callable
 
+from bernstein.checks.content.private_keys import PrivateKeys
 from bernstein.core.sanitise import count
 from bernstein.pods import log
 from bernstein.pods.session.messages import harmless
-from bernstein.pods.session.private_keys import PrivateKeys
 
 LINE_CHARACTERS = 2000
 """Of what one line of the agent's output shows; the rest is cut."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from bernstein.checks.content.private_keys import PrivateKeys
 from bernstein.core import sanitise
 from bernstein.observe import redact
-from bernstein.pods.session.private_keys import PrivateKeys
 
 _CUT = 256
 """Characters before a cut in which a secret may have begun that is no longer known by its form."""

@@ -21,7 +21,6 @@ from bernstein.pods.worktree.walker import Entry
 
 _BATCH_BYTES = 32 << 20
 _REF = "refs/bernstein/snapshot"
-_TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
 _WORDS = 500
 """Characters of what git says of them: it may name what is in them."""
 _BLAMED = re.compile(rb"\bobject ([0-9a-f]{40,64})\b|\bin (?:blob|tree) ([0-9a-f]{40,64})\b")
@@ -154,18 +153,14 @@ def _entries(listing: bytes) -> dict[bytes, Entry]:
     return entries
 
 
-def with_trailer(text: CommitText, skipped: int) -> CommitText:
-    """The commit's text with a trailer that counts the files left out, if there are any.
-
-    It joins the trailers that end the message, or begins a paragraph of its own.
-    """
-    if skipped == 0:
-        return text
+def with_trailer(text: CommitText, name: str, value: str) -> CommitText:
+    """The commit's text with one more trailer, which joins those that end the message, or begins a
+    paragraph of its own."""
     message = text.message.rstrip("\n")
     last = message.rpartition("\n\n")[2].splitlines() if "\n\n" in message else []
     trailers = bool(last) and all(_is_trailer(line) for line in last)
     gap = "\n" if trailers else "\n\n"
-    return dataclasses.replace(text, message=f"{message}{gap}{_TRAILER_SKIPPED}: {skipped}\n")
+    return dataclasses.replace(text, message=f"{message}{gap}{name}: {value}\n")
 
 
 def _is_trailer(line: str) -> bool:

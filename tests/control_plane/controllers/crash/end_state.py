@@ -10,6 +10,9 @@ from bernstein.kube.resource import JOBS, Object
 from tests.control_plane.controllers.world import World, condition
 from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, PLANS, PROJECTS, TASKS
 
+_MOVE = ("toState", "actor", "reason")
+"""Of a move nothing differs but its time: no story loses a run for good, so none ends for another
+reason because an operator has died."""
 _OF_A_PLAN = re.compile(r"(refs/bernstein|refs/heads/bernstein)/[^/]+?(?=/|$)")
 
 
@@ -68,7 +71,7 @@ def _task(task: Object) -> Object:
         "attempt": status["attempt"],
         "sessions": status["sessions"],
         "attempts": [[a[field] for field in fields] for a in status.get("attempts", [])],
-        "moves": [move["toState"] for move in status["history"]],
+        "moves": [" ".join(move[f] for f in _MOVE) for move in status["history"]],
     }
 
 

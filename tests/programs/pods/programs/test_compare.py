@@ -70,6 +70,14 @@ def test_what_is_new_fails_and_is_all_that_is_told(tmp_path: Path) -> None:
     assert "a.py" not in verdict.excerpt
 
 
+def test_a_secret_that_the_tool_quotes_is_not_told(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+    verdict = judged(tmp_path, {"a.py": OLD}, {"a.py": OLD, "b.py": f"print({token})\n"})
+
+    assert "b.py:1 F821 Undefined name `***`" in verdict.excerpt
+
+
 def test_a_file_that_is_no_python_any_more_is_a_new_finding(tmp_path: Path) -> None:
     assert judged(tmp_path, {"a.py": OLD}, {"a.py": "def (:\n"}).verdict == "Failed"
 

@@ -79,3 +79,6 @@ async def test_where_nobody_tells_who_cancels_it_is_done_all_the_same(
 
     assert answer.code == 0, answer
     assert api.get(TASKS, name, "team")["spec"]["cancel"] == {"reason": "Cancelled by user"}
+    (told,) = answer.err.splitlines()
+    assert told.startswith("! the API server does not tell who you are: ")
+    assert told.endswith(": it is cancelled without your name")

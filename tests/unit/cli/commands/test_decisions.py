@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 from bernstein.api.approvals.approval import Approval
 from bernstein.cli.commands.pending import is_rejected
+from bernstein.cli.main import app
 from bernstein.resources import APPROVALS, PROJECTS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
@@ -94,6 +96,8 @@ async def test_what_waits_in_all_namespaces_is_listed_with_theirs(
     assert rows[0][:3] == ["NAMESPACE", "KIND", "NAME"]
     assert [row[:3] for row in rows[2:4]] == [["shop", "task", "one"], ["web", "task", "two"]]
     assert "`bernstein approve NAME --namespace NAMESPACE --kubeconfig " in shown.out
+    only = "add --sha COMMIT or --approval: one-approval-1, two-approval-1\n"
+    assert shown.out.endswith(only)
     assert [(each["namespace"], each["task_id"]) for each in records] == [
         ("shop", "one"),
         ("web", "two"),
@@ -124,3 +128,24 @@ async def test_nobody_waits_for_the_verdicts_of_all_namespaces(
     found = await bernstein("pending", "-A", "--timeout", "1h")
 
     assert (found.code, found.out) == (0, "Nothing waits for a decision in any namespace.\n")
+
+
+@BOTH
+@pytest.mark.parametrize("sha", ["", "abcdef", "g" * 12, "a" * 65, "HEAD"])
+def test_what_can_be_no_commit_is_refused_and_no_cluster_is_asked(
+    runner: CliRunner, command: str, sha: str, tmp_path: Path
+) -> None:
+    given = [command, "x", f"--sha={sha}", "--kubeconfig", calls.unreachable(tmp_path)]
+
+    found = runner.invoke(app, ["--json", *given])
+
+    assert found.exit_code == 2
+    assert json.loads(found.stdout)["error"]["reason"] == "InvalidSha"
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["", "..", "a/b"])
+def test_what_can_be_no_approval_is_refused_and_no_cluster_is_asked(
+    runner: CliRunner, command: str, name: str, tmp_path: Path
+) -> None:
+    calls.is_no_name(runner, tmp_path, command, "x", "--approval", name)

@@ -16,6 +16,8 @@ from bernstein.cli.main import app
 from bernstein.cli.settings import CliSettings
 from tests.unit.cli import calls
 
+DOCS = Path(__file__).parents[4] / "docs"
+
 
 def written(folder: Path, text: str) -> str:
     (folder / configuration.FILE).write_text(text)
@@ -111,4 +113,21 @@ def test_gates_in_it_are_told_to_have_no_effect(runner: CliRunner, tmp_path: Pat
 
     checked = runner.invoke(app, ["validate", str(tmp_path / "plan.yaml"), "--workdir", folder])
 
-    assert "quality_gates has no effect here: the gates are those of the Project" in checked.stderr
+    tells_of_gates(checked.stderr)
+
+
+def tells_of_gates(told: str) -> None:
+    assert "quality_gates has no effect here: the gates are those of the Project" in told
+    assert "list them in its spec.gates.pipeline, as docs/how-to/add-a-gate.md tells" in told
+    assert (DOCS / "how-to" / "add-a-gate.md").is_file()
+
+
+def test_who_has_work_judged_is_told_too_that_gates_in_it_have_no_effect(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    folder = written(tmp_path, "quality_gates:\n  lint: true\n")
+    nowhere = calls.unreachable(tmp_path)
+
+    asked = runner.invoke(app, ["verify", "x", "--workdir", folder, "--kubeconfig", nowhere])
+
+    tells_of_gates(asked.stderr)

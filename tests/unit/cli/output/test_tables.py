@@ -39,7 +39,7 @@ verify
 def test_a_running_plan_is_shown_step_by_step_in_80_columns() -> None:
     shown, console = terminal()
 
-    shown.show(tables.headline(plan()))
+    shown.show(tables.headline(plan(endedAt="2030-01-01T00:03:12Z")))
     shown.show(
         tables.steps_table(plan(), running_tasks(), {name(2): f"editing the limiter {HOSTILE}"})
     )
@@ -161,6 +161,7 @@ def test_what_stops_a_plan_is_told_alike_whether_or_not_something_of_it_runs(
     assert console.export_text().splitlines() == [
         "✗ Stalled: GateErrored: 'lint' could not run.",
         "  Mend it.",
+        "  It stands still: nothing is tried by itself until the Project changes.",
     ]
 
 
@@ -199,6 +200,7 @@ def test_a_plan_whose_whole_was_refused_tells_the_verdicts_and_where_there_is_mo
     assert console.export_text().splitlines() == [
         "✗ Stalled: GateFailed: it does not pass",
         "  Mend it.",
+        "  It stands still: nothing is tried by itself until the Project changes.",
         "  ✗ gate tests: Failed (ExitCode)",
         "      1 failed",
         "  All that its checks printed: bernstein logs rate-limit-api",
@@ -349,11 +351,11 @@ def test_a_plan_that_stands_still_says_that_it_goes_on_and_when_it_is_tried() ->
     ]
 
 
-def test_a_plan_that_has_failed_does_not_go_on() -> None:
+def test_a_plan_whose_task_has_failed_does_not_go_on_by_itself() -> None:
     waiting = {"reason": "TaskFailed", "message": "x", "since": "2030-01-01T12:00:00Z"}
-    failed = plan(phase="Failed", waiting=waiting | {"needsPerson": True}, endedAt=None)
+    stands = plan(phase="Stalled", waiting=waiting | {"needsPerson": True}, endedAt=None)
 
-    assert notes.how_it_goes_on(failed) == ""
+    assert notes.how_it_goes_on(stands) == ""
 
 
 def test_a_reason_is_not_told_twice() -> None:
@@ -381,8 +383,8 @@ def test_who_decides_sees_how_many_lines_changed(
     shown.show(tables.approval_table([asked]))
 
     row = console.export_text().splitlines()[-1]
-    told = row.partition("work")[2].strip().split(maxsplit=1)
-    assert told == [str(files_changed), *filter(None, [lines])]
+    told = row.partition("work")[2].split()
+    assert told == ["aaaaaaaa", str(files_changed), *lines.split()]
 
 
 def asks_about(name: str, **shown: object) -> Approval:

@@ -24,6 +24,7 @@ FACTS: dict[str, object] = {
     "$sha": "b" * 40,
     "$tree": "c" * 40,
     "$files": 1,
+    "$outcome": "Succeeded",
     "$verdicts": [{"name": "lint", "verdict": "Passed"}],
     "$config.sha": "b" * 40,
     "true": True,

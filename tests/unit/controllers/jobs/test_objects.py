@@ -21,6 +21,7 @@ from bernstein.api.pod import (
     InspectConfig,
 )
 from bernstein.controllers.jobs import agent
+from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.core.prompts import parts
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import (
@@ -164,6 +165,20 @@ def test_everything_is_bounded(name: str) -> None:
     assert (spec["terminationGracePeriodSeconds"] == 120) is is_agent
     assert spec["terminationGracePeriodSeconds"] <= 120
     assert job["ttlSecondsAfterFinished"] > 0
+
+
+@pytest.mark.parametrize("name", ["check", "compare", "inspect", "judge"])
+def test_a_job_that_judges_stays_as_long_as_it_is_asked_to_and_as_the_project_says(
+    name: str,
+) -> None:
+    wanted, owner = built.WANTED[name]
+    assert isinstance(wanted, RunCheck | RunInspect | RunJudge)
+    project = built.JUDGED if name == "judge" else built.PLAIN
+
+    for stays, seconds in ((0, 900), (899, 900), (901, 901)):
+        longer = replace(wanted, stays=stays)
+        made = built.follow_up(longer, owner, project, built.PLAIN_SETTINGS)
+        assert made["spec"]["ttlSecondsAfterFinished"] == seconds
 
 
 @EVERY

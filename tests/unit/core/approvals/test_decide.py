@@ -167,6 +167,7 @@ def test_whoever_decides_sees_the_verdicts_the_cost_and_why_he_is_asked() -> Non
     assert [(check.name, check.verdict) for check in found.checks] == [("lint", "Passed")]
     assert found.files_changed == 1
     assert found.diff == "bernstein diff work --namespace team"
+    assert found.decide == f"bernstein approve task/work --approval {NAME} --namespace team"
     assert found.most_changed == (
         ChangedFile(path="src/api.py", added=40, deleted=2),
         ChangedFile(path="logo.png"),

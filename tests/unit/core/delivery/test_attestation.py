@@ -55,6 +55,7 @@ def test_a_task_says_what_was_verified_for_which_ref_and_when() -> None:
 
 def test_a_task_says_who_it_is_and_what_each_check_said() -> None:
     gate = objects.gate("lint") | {"image": IMAGE, "seconds": 3, "required": True}
+    gate |= {"ended_at": objects.at(-5)}
     skipped = {"name": "own", "kind": "gate", "verdict": "Skipped", "reason": "ConditionNotMet"}
 
     ours = said(judged(checks=[gate, skipped], digest="d" * 64))[EXTENSION]
@@ -80,6 +81,7 @@ def test_a_task_says_who_it_is_and_what_each_check_said() -> None:
             "asked": objects.asked("lint"),
             "image": IMAGE,
             "seconds": 3,
+            "endedAt": "2030-01-01T11:59:55Z",
         },
         {
             "name": "own",
@@ -238,6 +240,7 @@ def test_what_is_said_of_the_most_checks_fits_into_an_argument_of_a_program(
             "reason": "R" * 64,
             "image": IMAGE,
             "seconds": 86400,
+            "ended_at": objects.NOW,
         }
         for number in range(MOST_CHECKS - gates)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from bernstein.api.meta import UsageCounts
 from bernstein.api.money import MOST_DOLLARS
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FinalRecord, Usage
+from bernstein.api.prices import Rate, rates
 from bernstein.api.project import Price
 from bernstein.api.session import AgentSession, AgentSessionStatus, Report
 from bernstein.api.states import SessionState, TaskState
@@ -37,9 +39,11 @@ counts = st.integers(-(2**70), 2**70)
 usages = st.builds(Usage, input=counts, output=counts, cache_read=counts, cache_write=counts)
 
 
-def over(usage: Usage, *, seconds: int = 60, retry_after: int | None = None) -> AgentSession:
+def over(
+    usage: Usage, *, seconds: int = 60, retry_after: int | None = None, model: str = "sonnet"
+) -> AgentSession:
     """A session of the Task `work` whose recorder left this usage after so many seconds."""
-    began = session(state=WORKING, job="work-s1", started_at=at(-seconds))
+    began = session(state=WORKING, job="work-s1", started_at=at(-seconds), model=model)
     said = objects.recorded(usage=usage, final=FinalRecord("RateLimited", retry_after=retry_after))
     pod = agent_pod(1, recorder=ended("recorder", said=said))
     found = sessions.decide(sessions.SessionSnapshot(began, job("work-s1", pod), True), at(0))
@@ -50,12 +54,45 @@ def over(usage: Usage, *, seconds: int = 60, retry_after: int | None = None) -> 
 def test_more_tokens_than_its_time_allows_are_cut_and_that_is_said() -> None:
     lied = over(FORGED, seconds=600)
 
-    most = {kind: rate * 601 for kind, rate in plausible.RATE.model_dump().items()}
+    rate_ = plausible.rate_of(lied.spec.model)
+    most = {kind: rate * 601 for kind, rate in rate_.model_dump().items()}
     assert lied.status.usage == UsageCounts(**most)
     assert told(lied.status.conditions)["UsageCut"] == ("True", "MoreThanPossible")
     cut = conditions.find(lied.status.conditions, "UsageCut")
     assert cut is not None
     assert "4,000,000,000,000 tokens" in cut.message
+
+
+def test_more_tokens_than_its_model_makes_in_its_time_are_cut() -> None:
+    spent = {
+        model: over(Usage(output=10**12), seconds=600, model=model).status.usage
+        for model in ("opus", "claude-opus-4-5", "haiku", "own-model")
+    }
+
+    assert spent == {
+        "opus": UsageCounts(output=400 * 601),
+        "claude-opus-4-5": UsageCounts(output=400 * 601),
+        "haiku": UsageCounts(output=800 * 601),
+        "own-model": UsageCounts(output=plausible.RATE.output * 601),
+    }
+
+
+@pytest.mark.parametrize("row", rates())
+def test_a_models_rate_is_below_that_of_all_and_above_that_of_one_busy_agent(row: Rate) -> None:
+    found = plausible.rate_of(f"{row.model}-20270101")
+
+    assert found.output in range(200, plausible.RATE.output)
+    assert found.input in range(1000, plausible.RATE.input + 1)
+    assert (found.cache_read, found.cache_write) == (
+        plausible.RATE.cache_read,
+        plausible.RATE.cache_write,
+    )
+
+
+def test_the_longest_name_that_a_model_begins_with_says_how_fast_it_is() -> None:
+    slow, fast = (plausible.rate_of(model).output for model in ("gpt-5.1", "gpt-5-mini-2026"))
+
+    assert slow < fast
 
 
 def test_tokens_of_a_busy_agent_are_not_cut() -> None:
@@ -70,7 +107,8 @@ def test_what_a_session_reports_while_it_works_is_bounded_by_the_servers_clock()
     for seconds, most in ((600, 601), (0, plausible.LEAST_SECONDS + 1)):
         report = Report(usage=much, heartbeat_time=at(seconds))
         found = session(state=WORKING, started_at=at(0), report=report.model_dump())
-        assert spend.usage_of(found) == UsageCounts(output=plausible.RATE.output * most)
+        rate = plausible.rate_of(found.spec.model)
+        assert spend.usage_of(found) == UsageCounts(output=rate.output * most)
 
 
 def test_money_stays_at_the_most_that_a_status_holds() -> None:

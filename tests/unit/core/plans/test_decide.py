@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.programs.merge import BeginResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -238,102 +237,6 @@ def test_a_plan_whose_first_job_was_drained_begins_again_at_once_and_not_for_eve
     assert held.status.waiting is not None
 
 
-# --- counts and money ---------------------------------------------------------------------------
-
-
-def test_a_plan_counts_its_tasks_by_what_they_are_doing() -> None:
-    tasks = [
-        task("a"),
-        task("b", TaskState.FAILED, attempt=1),
-        task("c", TaskState.FAILED, attempt=4),
-        task("d", TaskState.CLAIMED),
-        task("e", TaskState.IN_PROGRESS),
-        task("f", TaskState.DONE),
-        task("g", TaskState.CLOSED),
-        task("h", TaskState.CANCELLED),
-    ]
-
-    counts = look(objects.plan(), *tasks).status.counts
-
-    assert counts.model_dump() == {
-        "total": 8,
-        "open": 2,
-        "running": 2,
-        "verifying": 1,
-        "closed": 1,
-        "failed": 1,
-        "cancelled": 1,
-    }
-
-
-@pytest.mark.parametrize(
-    ("state", "count"),
-    [
-        (TaskState.IN_PROGRESS, "cancelled"),
-        (TaskState.DONE, "cancelled"),
-        (TaskState.OPEN, "cancelled"),
-        (TaskState.CANCELLED, "cancelled"),
-        (TaskState.CLOSED, "closed"),
-    ],
-)
-def test_a_task_that_is_deleted_counts_as_cancelled_unless_it_was_closed(
-    state: TaskState, count: str
-) -> None:
-    plan = objects.plan()
-    with_task = again(plan, look(plan, task("gone", state), task("stays", TaskState.IN_PROGRESS)))
-
-    counts = look(with_task, task("stays", TaskState.IN_PROGRESS)).status.counts.model_dump()
-
-    nothing = dict.fromkeys(counts, 0)
-    assert counts == nothing | {"total": 2, "running": 1} | {count: 1}
-
-
-def test_a_task_that_was_not_seen_yet_is_open() -> None:
-    new = objects.plan(begun=False, stages=TWO)
-
-    counts = look(again(new, look(new))).status.counts
-
-    assert (counts.total, counts.open, counts.cancelled) == (3, 3, 0)
-
-
-def test_spend_is_the_sum_and_remembers_tasks_that_were_deleted() -> None:
-    both = look(objects.plan(), task("a", spend_usd="1.5"), task("b", spend_usd="0.25"))
-    assert both.status.spend_usd == "1.75"
-
-    one = look(again(objects.plan(), both), task("b", spend_usd="0.5"))
-    assert one.status.spend_usd == "2"
-    assert [t.name for t in one.status.tasks] == ["a", "b"]
-
-
-def test_a_task_of_the_plan_that_names_no_stage_is_counted_like_the_others() -> None:
-    stranger = objects.task("stranger", status=status(), stage=None)
-
-    assert look(objects.plan(), stranger).status.counts.total == 1
-
-
-def test_tokens_are_summed() -> None:
-    found = look(objects.plan(), task("a", usage=UsageCounts(input=1)), task("b")).status
-
-    assert found.usage == UsageCounts(input=1)
-
-
-def test_deleting_a_task_takes_no_tokens_back() -> None:
-    both = look(objects.plan(), task("a", usage=UsageCounts(input=1)), task("b"))
-
-    one = look(again(objects.plan(), both), task("b", usage=UsageCounts(output=2)))
-
-    assert one.status.usage == UsageCounts(input=1, output=2)
-
-
-def test_the_current_stage_is_the_first_with_something_left() -> None:
-    begun = objects.plan(stages=TWO)
-    first = [objects.task(n, status=closed(i), stage="one") for i, n in enumerate("ab")]
-    last = objects.task("c", status=status(), stage="two")
-
-    assert look(begun, *first, last).status.current_stage == "two"
-    assert look(begun, objects.task("a", stage="one"), last).status.current_stage == "one"
-
-
 # --- watching -----------------------------------------------------------------------------------
 
 
@@ -359,6 +262,7 @@ LATER = task(
         ((AT_WORK,), "Running", None),
         ((AT_WORK, GIVEN_UP, DEPENDANT), "Running", None),
         ((GIVEN_UP, DEPENDANT), "Failed", "TaskFailed"),
+        ((GIVEN_UP, NO_SECRET), "Stalled", "TaskFailed"),
         ((task("x", TaskState.CANCELLED), DEPENDANT), "Failed", "TaskFailed"),
         ((LATER, GIVEN_UP), "Running", None),
         ((LATER, PENDING), "Running", None),
@@ -395,20 +299,63 @@ def test_a_plan_of_which_nothing_can_go_on_has_ended(tasks: tuple[Task, ...]) ->
 
 
 @pytest.mark.parametrize("other", [NO_SECRET, CONFLICT])
-def test_a_failed_plan_with_a_task_that_a_person_can_help_has_not_ended(other: Task) -> None:
+def test_a_plan_with_a_task_that_a_person_can_help_has_not_failed_yet(other: Task) -> None:
     found = look(objects.plan(), GIVEN_UP, other).status
 
-    assert (found.phase, found.ended_at) == ("Failed", None)
+    assert (found.phase, found.ended_at) == ("Stalled", None)
+    assert stalled_for(found.conditions) == "TaskFailed"
     assert conditions.find(found.conditions, "Succeeded") is None
 
 
-@pytest.mark.parametrize("uid", ["u1", None])
-def test_a_task_that_is_not_there_may_still_come(uid: str | None) -> None:
-    known = PlanStatus(tasks=(PlanTask(name="a", stage="build", uid=uid),), expanded=True)
+def with_rows(*rows: PlanTask) -> Plan:
+    """A Plan that has made its Tasks; `rows` are about those that are not there."""
+    return objects.plan(status=PlanStatus(tasks=rows, expanded=True))
 
-    found = look(objects.plan(status=known), objects.task("b", status=closed(1))).status
 
-    assert (found.phase, found.ended_at) == ("Failed", None)
+DELETED = PlanTask(name="a", stage="build", uid="u1")
+
+
+@pytest.mark.parametrize(
+    "others", [(), (objects.task("b", status=closed(1)),), (GIVEN_UP,), (DEPENDANT,)]
+)
+def test_a_plan_whose_task_was_deleted_has_ended_with_succeeded_false(
+    others: tuple[Task, ...],
+) -> None:
+    known = with_rows(DELETED)
+
+    decision = look(known, *others)
+    found, later = decision.status, look(again(known, decision), *others, now=60).status
+
+    told_of = conditions.find(found.conditions, "Succeeded")
+    assert told_of is not None
+    assert (told_of.status, told_of.reason) == ("False", "TaskFailed")
+    assert (found.phase, found.ended_at) == ("Failed", NOW)
+    assert stalled_for(found.conditions) == "TaskFailed"
+    assert later == found
+
+
+def test_a_plan_whose_task_was_deleted_goes_on_while_another_can() -> None:
+    for other, phase in ((AT_WORK, "Running"), (NO_SECRET, "Stalled"), (CONFLICT, "Stalled")):
+        found = look(with_rows(DELETED), other).status
+
+        assert (found.phase, found.ended_at) == (phase, None)
+        assert conditions.find(found.conditions, "Succeeded") is None
+
+
+def test_a_task_that_nobody_has_seen_yet_may_still_come() -> None:
+    found = look(with_rows(DELETED.model_copy(update={"uid": None})), GIVEN_UP).status
+
+    assert (found.phase, found.ended_at) == ("Stalled", None)
+    assert stalled_for(found.conditions) == "TaskFailed"
+    assert conditions.find(found.conditions, "Succeeded") is None
+
+
+def test_a_closed_task_that_was_deleted_fails_nothing() -> None:
+    over = DELETED.model_copy(update={"state": TaskState.CLOSED})
+
+    found = look(with_rows(over), NO_SECRET).status
+
+    assert stalled_for(found.conditions) == "SecretNotFound"
 
 
 def test_a_failed_plan_names_the_tasks_and_what_is_left_to_do() -> None:

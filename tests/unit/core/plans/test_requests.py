@@ -97,6 +97,21 @@ def test_a_round_that_fails_too_ends_the_plan_again() -> None:
     assert still.status.ended_at is not None
 
 
+def test_a_plan_that_has_lost_a_task_can_be_retried_with_what_is_left() -> None:
+    lost = PlanTask(name="lost", stage="build", uid="u1")
+    before = objects.plan(status=PlanStatus(tasks=(lost,), expanded=True), requests=[RETRY])
+    ended = again(before, look(before, GIVEN_UP))
+    assert (ended.status.phase, ended.status.ended_at) == ("Failed", NOW)
+
+    at_work = look(ended, granted(GIVEN_UP), now=60)
+    over = granted(GIVEN_UP, TaskState.CLOSED)
+    closed = look(again(ended, at_work), over, now=90).status
+
+    assert answers(at_work.status) == [("r-1", "Done", "Retry")]
+    assert (at_work.status.phase, at_work.status.ended_at) == ("Running", None)
+    assert (closed.phase, closed.ended_at) == ("Failed", at(90))
+
+
 def test_a_cache_that_lags_behind_a_round_ends_no_plan() -> None:
     revived = again(failed(GIVEN_UP), look(failed(GIVEN_UP), granted(GIVEN_UP)))
 

@@ -149,6 +149,10 @@ def consistent(status: TaskStatus | PlanStatus | AgentSessionStatus) -> None:
     assert not ("Reconciling" in kinds and "Succeeded" in kinds), kinds
     if kinds.get("Succeeded") == "True":
         assert "Stalled" not in kinds
+    if isinstance(status, PlanStatus):
+        assert (status.ended_at is not None) == ("Succeeded" in kinds), (status.phase, kinds)
+        if status.phase == "Failed":
+            assert kinds.get("Succeeded") == "False", (status.phase, kinds)
 
 
 def _is_let_on(status: TaskStatus) -> bool:

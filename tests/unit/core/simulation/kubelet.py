@@ -116,7 +116,7 @@ class Kubelet(State):
         path = task.spec.files[0] if task is not None else "late.py"
         change = {} if fate == "empty" else {path: f"{wanted.metadata.name} {job.uid}"}
         out = self.remote.push_work(wanted.spec.work_ref, job.base, change)
-        changed = protocol.Changed(files=len(change), python=bool(change))
+        changed = self.remote.changed(out.base, out.sha, self.project.spec.protected_paths)
         seen = objects.recorded(
             base=out.base, sha=out.sha, tree=out.tree, changed=changed, usage=TOKENS, final=final
         )
@@ -178,13 +178,14 @@ class Kubelet(State):
         job.pod = self._pod(job, objects.ended(main, code, said=result), phase=phase)
 
     def _merge(self, job: Job, wanted: RunBegin | RunFormat | RunPrepare | RunLand) -> Any:
+        protected = self.project.spec.protected_paths
         match wanted:
             case RunBegin():
                 return self.remote.begin(wanted)
             case RunFormat():
-                return self.remote.format(wanted)
+                return self.remote.format(wanted, protected)
             case RunPrepare():
-                return self.remote.prepare(wanted)
+                return self.remote.prepare(wanted, protected)
         before = self.remote.refs[wanted.onto]
         result = self.remote.land(wanted)
         if self.remote.refs[wanted.onto] != before:

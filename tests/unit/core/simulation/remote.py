@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from bernstein.api.pod import Changed, Failure, PusherResult
 from bernstein.api.programs.formatting import FormatResult, Told
 from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult
+from bernstein.checks.changes import digest_of
 from bernstein.core.actions import RunBegin, RunFormat, RunLand, RunPrepare
 
 Files = dict[str, str]
@@ -18,6 +20,10 @@ Files = dict[str, str]
 
 def _digest(*parts: Any) -> str:
     return hashlib.sha1(json.dumps(parts, sort_keys=True).encode()).hexdigest()  # noqa: S324
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,21 @@ class Remote:
         self.refs[ref] = sha
         return PusherResult(base, sha, self.tree(sha), final=True)
 
+    def changed(self, base: str, sha: str, protected: Iterable[str]) -> Changed:
+        """What our programs say of a commit. Whatever changes a test here takes lines from it, and
+        whatever has settings of a linter changes them."""
+        before = self.files(base)
+        new = [path for path, text in self.commits[sha].files if before.get(path) != text]
+        guarded = [path for path in new if any(_lies_in(path, each) for each in protected)]
+        return Changed(
+            files=len(new),
+            python=bool(new),
+            protected=guarded[0] if guarded else "",
+            protected_by=digest_of(protected),
+            weakened=next((path for path in new if _lies_in(path, "tests")), ""),
+            configured=next((path for path in new if path.endswith("ruff.toml")), ""),
+        )
+
     def checkout(self, ref: str, sha: str) -> Failure | None:
         found = self.refs.get(ref)
         if found is None:
@@ -95,7 +116,7 @@ class Remote:
             return Failure("RefMoved", f"{ref} is at {found}, expected {sha}")
         return None
 
-    def format(self, wanted: RunFormat) -> FormatResult | Failure:
+    def format(self, wanted: RunFormat, protected: Iterable[str]) -> FormatResult | Failure:
         """The same change, with a line more in each file of it."""
         problem = self.checkout(wanted.ref, wanted.sha)
         if problem is not None:
@@ -104,7 +125,7 @@ class Remote:
         new = {path: text for path, text in files.items() if before.get(path) != text}
         formatted = files | {path: f"{text}, formatted" for path, text in new.items()}
         sha = self.refs[wanted.to] = self.commit((wanted.base,), formatted, wanted.to)
-        changed = Changed(files=len(new), python=True)
+        changed = self.changed(wanted.base, sha, protected)
         return FormatResult(wanted.base, sha, self.tree(sha), Told("Passed"), changed)
 
     def begin(self, wanted: RunBegin) -> BeginResult | Failure:
@@ -115,7 +136,7 @@ class Remote:
         self.refs[wanted.integration] = tip
         return BeginResult(tip, tip, wanted.integration)
 
-    def prepare(self, wanted: RunPrepare) -> PrepareResult | Failure:
+    def prepare(self, wanted: RunPrepare, protected: Iterable[str]) -> PrepareResult | Failure:
         problem = self.checkout(wanted.ref, wanted.sha)
         if problem is not None:
             return problem
@@ -130,7 +151,7 @@ class Remote:
         parents = (tip, wanted.sha) if wanted.merge else (tip,)
         sha = self.commit(parents, merged, wanted.candidate)
         self.refs[wanted.candidate] = sha
-        return PrepareResult(tip, sha, self.tree(sha), Changed(files=1, python=True))
+        return PrepareResult(tip, sha, self.tree(sha), self.changed(tip, sha, protected))
 
     def _merged(self, ours: str, theirs: str) -> Files | tuple[str, ...]:
         base = self.files(self._merge_base(ours, theirs))

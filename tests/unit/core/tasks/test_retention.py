@@ -73,8 +73,11 @@ def test_a_project_that_keeps_all_keeps_all() -> None:
     assert (kept.actions, kept.requeue_after) == ((), None)
 
 
-def test_without_its_project_nobody_says_how_long() -> None:
-    assert after(1000 * WEEK, project=None).actions == ()
+def test_without_its_project_it_is_kept_as_by_one_that_says_nothing() -> None:
+    early, late = (after(seconds, project=None) for seconds in (WEEK - 60, WEEK))
+
+    assert (early.actions, early.requeue_after) == ((), 60)
+    assert late.actions == (DeleteTask(),)
 
 
 def test_a_task_of_a_plan_stays_as_long_as_the_plan() -> None:

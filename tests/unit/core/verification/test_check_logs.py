@@ -149,6 +149,18 @@ def test_a_small_log_is_kept_byte_for_byte(log: bytes) -> None:
     assert not report.cut
 
 
+def test_secrets_that_a_check_printed_are_not_kept() -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    log = b"\xff 1\n" + f"token={token}\nexport {token}\n".encode() + numbered(9_000)
+
+    small = check_logs.unpack(check_logs.pack(log[:200]).packed)
+    large = check_logs.unpack(check_logs.pack(log + token.encode()).packed)
+
+    assert small.startswith(b"\xff 1\ntoken=***\nexport ***\n000000 ")
+    assert large.endswith(b"\n***")
+    assert token.encode() not in small + large
+
+
 def test_of_a_long_log_the_end_is_kept_from_a_line_on() -> None:
     log = numbered(9_000)
 

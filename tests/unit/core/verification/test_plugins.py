@@ -131,6 +131,14 @@ def test_it_passes_with_its_words() -> None:
     assert (passed.verdict, passed.reason, passed.excerpt) == ("Passed", "", "Found 'foo'")
 
 
+def test_a_secret_in_its_words_is_not_shown() -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+    found = result(look(done(), of(said(excerpt=f"Found {token}"))))
+
+    assert found.excerpt == "Found ***"
+
+
 @pytest.mark.parametrize(
     "container",
     [

@@ -18,6 +18,7 @@ from bernstein.core.runs import LOST_SECONDS
 from bernstein.core.verification import summary, verdicts
 from bernstein.core.verification.executed import executed
 from bernstein.core.verification.expected import required
+from bernstein.core.verification.summary import feedback
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,
@@ -205,6 +206,28 @@ def test_the_end_of_the_output_is_kept_and_harmless() -> None:
     assert found[0].excerpt == "exit code 1\nF401 \uff20me"
 
 
+TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+KEY = "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END PRIVATE KEY-----"
+
+
+def test_a_secret_that_a_check_printed_is_neither_shown_nor_told_to_the_next_agent() -> None:
+    coloured = f"\x1b[1m{TOKEN[:9]}\x1b[0m{TOKEN[9:]}"
+    said = f"{'x' * 900}{TOKEN} first\n{'y ' * 300}\nassert {coloured}\n{KEY}"
+
+    found = verdicts.complete(
+        verdicts.so_far(
+            [RUNS], {"lint": job("lint", check_pod(1, said=said)), **BASE_PASSES}, NOW, PARALLEL
+        )
+    )
+
+    assert found is not None
+    assert found[0].excerpt.endswith("\nassert ***\n*** (a private key)")
+    assert "***" in feedback(found)
+    for told in (found[0].excerpt, feedback(found)):
+        assert TOKEN[-9:] not in told
+        assert "MIIE" not in told
+
+
 @pytest.mark.parametrize("text", ["row {:02} " + "x" * 60 + "\n", "{:02}" + "x" * 70])
 def test_of_long_output_the_end_is_kept_with_its_summary(text: str) -> None:
     said = "".join(text.format(n) for n in range(28)) + "3 failed, 25 passed"
@@ -257,6 +280,26 @@ def test_all_jobs_are_started_together_up_to_the_projects_limit() -> None:
     assert started(few, "signal-1", running=("signal-0",)) == ["lint"]
     assert started(few, running=("signal-0", "signal-1")) == []
     assert started(Gates(max_parallel=1), "signal-0", running=("signal-1", "lint")) == []
+
+
+@pytest.mark.parametrize(
+    ("gates", "seconds"),
+    [
+        (PARALLEL, 2 * (1200 + 300)),
+        (Gates(max_parallel=2), (2 * (1200 + 300) + 2 * 2 * (100 + 300)) // 2 + 2 * (1200 + 300)),
+        (IN_TURN, 2 * (1200 + 300) + 2 * 2 * (100 + 300)),
+    ],
+    ids=["together", "two at a time", "in turn"],
+)
+def test_a_round_takes_as_long_as_its_checks_may_with_their_pods_and_on_the_base(
+    gates: Gates, seconds: int
+) -> None:
+    quick = [CheckSpec(name, "gate", name, True, "true", timeout=100) for name in ("a", "b")]
+    slow = CheckSpec("slow", "gate", "slow", True, command="true", timeout=1200)
+    off = replace(slow, name="off", timeout=9999, skipped="ConditionNotMet")
+
+    assert verdicts.seconds_of_round([*quick, slow, off], gates) == seconds
+    assert verdicts.seconds_of_round([], gates) == 0
 
 
 def test_in_turn_the_janitors_jobs_come_first_and_gates_one_by_one() -> None:

@@ -15,7 +15,7 @@ from tests.perf.bench.throughput import COLUMNS
 FOUR = "Tasks of four Jobs: 100 in 25 Projects"
 
 
-def span(api: float = 1.0, operator: float = 1.0, reconciles: float = 100) -> Span:
+def span(api: float = 1.0, operator: float = 1.0, reconciles: float = 100, lost: int = 0) -> Span:
     cpu = {
         "operator": operator,
         "kube-apiserver": api,
@@ -25,18 +25,19 @@ def span(api: float = 1.0, operator: float = 1.0, reconciles: float = 100) -> Sp
         "kube-controller-manager": 0.1,
         "kube-scheduler": 0.1,
     }
-    return Span(10.0, cpu, 0.02, Counter(), Counter(), reconciles, 0)
+    return Span(10.0, cpu, 0.02, Counter(), Counter(), reconciles, lost)
 
 
-def of_throughput(tasks_seconds: float, api: float, operator: float) -> Table:
+def of_throughput(tasks_seconds: float, api: float, operator: float, lost: int = 0) -> Table:
     runs = {name: [throughput.Run(10, span(api=1.0))] * 2 for name in COLUMNS}
-    runs["Tasks"] = [throughput.Run(tasks_seconds, span(api, operator))] * 2
+    runs["Tasks"] = [throughput.Run(tasks_seconds, span(api, operator, lost=lost))] * 2
     return throughput.costs(FOUR, 10, throughput.Found(pods=4, runs=runs))
 
 
-def of_waiting(most: float) -> Table:
+def of_waiting(most: float, lost: int = 0) -> Table:
+    passed = [span(operator=1, lost=lost)]
     found = {
-        100: waiting.Costs(made=[span(operator=1, reconciles=30)], passed=[span(operator=1)]),
+        100: waiting.Costs(made=[span(operator=1, reconciles=30)], passed=passed),
         2000: waiting.Costs(made=[span(operator=most, reconciles=30)], passed=[span(operator=1)]),
     }
     return waiting.table(waiting.Size((100, 2000), 10), found)
@@ -50,16 +51,19 @@ def of_closed(megabytes: int, lost: int) -> Table:
     return closed.table({0: [few, few], 10_000: [many, many]}, 7_000)
 
 
-def of_overhead(seconds: float) -> Table:
+def of_overhead(seconds: float, slow: int = 0, ours: float = 0.1) -> Table:
+    """Of 20 Tasks in each run so many are `slow`."""
     of_each = dict.fromkeys(overhead.PHASES, 0.1) | {overhead.PHASES[0]: seconds}
-    return overhead.table(overhead.Size(20, 2), [[of_each] * 20] * 2)
+    of_each |= dict.fromkeys((*overhead.OURS, overhead.OUR_LAST), ours)
+    of_slow = of_each | {overhead.PHASES[0]: 12.0}
+    return overhead.table(overhead.Size(20, 2), [[of_slow] * slow + [of_each] * (20 - slow)] * 2)
 
 
 REACHED = [
     of_throughput(tasks_seconds=12, api=1.4, operator=0.5),
     of_waiting(most=1.4),
     of_closed(megabytes=200, lost=0),
-    of_overhead(4.0),
+    of_overhead(4.0, slow=1),
 ]
 
 
@@ -94,7 +98,27 @@ def test_every_goal_is_about_a_figure_that_there_is() -> None:
             "90 beside none, 61 KB for each Task",
         ),
         (of_closed(megabytes=90, lost=3), ["writes at a restart"], "PATCH tasks 3"),
+        (
+            of_throughput(tasks_seconds=12, api=1.4, operator=0.5, lost=1),
+            ["Lease lost, Tasks: 1, at most 0"],
+            "reconciles 10",
+        ),
+        (
+            of_waiting(most=1.4, lost=1),
+            ["Lease lost, most: 1, at most 0"],
+            "reconciles for a new Task 3 and 3",
+        ),
         (of_overhead(9.0), ["all, p50: 9.6 s, at most 7.5 s"], f"{overhead.PHASES[0]} 9, "),
+        (
+            of_overhead(4.0, slow=2),
+            ["all, p95: 12.6 s, at most 12 s"],
+            f"{overhead.PHASES[0]} 12, ",
+        ),
+        (
+            of_overhead(1.0, ours=0.6),
+            ["all of the operator's, p50: 2.4 s, at most 2 s"],
+            f"{overhead.OURS[0]} 0.6",
+        ),
     ],
 )
 def test_a_goal_that_is_missed_is_told_with_its_noise_and_where_that_comes_from(

@@ -86,4 +86,13 @@ def test_what_the_operator_takes_is_summed_for_each_task() -> None:
     rows = {row.what: row.cells for row in table(Size(3, 2), [[told()] * 3, [slower]]).rows}
 
     assert rows["all of the operator's"]["p50"] == (3.5, 7)
-    assert rows["all"] == {"p50": (11.5, 23), "most": (11.5, 23)}
+    assert rows["all"] == {"p50": (11.5, 23), "p95": (11.5, 23), "most": (11.5, 23)}
+
+
+def test_what_is_as_slow_as_one_of_twenty_is_in_the_most_and_not_in_the_p95() -> None:
+    slower = {phase: 2 * seconds for phase, seconds in told().items()}
+    runs = [[slower] + [told()] * 19, [slower] * 2 + [told()] * 18]
+
+    (everything,) = (row for row in table(Size(20, 2), runs).rows if row.what == "all")
+
+    assert everything.cells == {"p50": (11.5, 11.5), "p95": (11.5, 23), "most": (23, 23)}

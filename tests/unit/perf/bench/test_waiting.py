@@ -8,8 +8,8 @@ from tests.perf.bench.moments import Span
 from tests.perf.bench.waiting import Costs, Size, table
 
 
-def span(operator: float, reconciles: float) -> Span:
-    return Span(1.0, {"operator": operator}, 0.0, Counter(), Counter(), reconciles, 0)
+def span(operator: float, reconciles: float, lost: int = 0) -> Span:
+    return Span(1.0, {"operator": operator}, 0.0, Counter(), Counter(), reconciles, lost)
 
 
 def test_costs_are_those_of_one_task_and_what_they_grow_by_is_told() -> None:
@@ -31,3 +31,15 @@ def test_costs_are_those_of_one_task_and_what_they_grow_by_is_told() -> None:
         "2,000 wait": (60,),
         "most": (2,),
     }
+
+
+def test_a_lease_that_was_lost_beside_any_number_is_told() -> None:
+    quiet = span(1, 30)
+    found = {
+        100: Costs(made=[quiet, span(1, 30, lost=1)], passed=[quiet, span(1, 30, lost=2)]),
+        2000: Costs(made=[quiet, quiet], passed=[quiet, span(1, 30, lost=1)]),
+    }
+
+    (row,) = (r for r in table(Size((100, 2000), 10), found).rows if r.what == "Lease lost")
+
+    assert row.cells == {"100 wait": (0, 3), "2,000 wait": (0, 1), "most": (0, 3)}

@@ -10,7 +10,7 @@ from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
 from bernstein.cli.naming import called
 from bernstein.core.sanitise import line, some
-from bernstein.core.waiting import is_stalled, parted
+from bernstein.core.waiting import parted, stands_still
 from bernstein.kube.errors import Forbidden
 
 _CAUSE = 300
@@ -29,7 +29,7 @@ def by_cause(subjects: Iterable[Plan | Task], namespace: str) -> list[Finding]:
     stalled: dict[str, list[Plan | Task]] = {}
     for subject in subjects:
         waiting = subject.status.waiting
-        if waiting is not None and is_stalled(subject.status) and subject.status.ended_at is None:
+        if waiting is not None and stands_still(subject.status):
             stalled.setdefault(waiting.reason, []).append(subject)
     if not stalled:
         text = f"nothing in namespace '{namespace}' needs a person"

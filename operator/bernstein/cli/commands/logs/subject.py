@@ -12,9 +12,9 @@ from bernstein.api.verification import CheckResult
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.logs import check_log
 from bernstein.cli.commands.logs.check_log import Whose
-from bernstein.cli.follow import is_over
 from bernstein.cli.output import notes
 from bernstein.core.fsm import is_final
+from bernstein.core.plans.standstill import is_at_rest
 from bernstein.resources import PLANS, SESSIONS, TASKS
 
 
@@ -51,7 +51,7 @@ class LogSubject:
     @property
     def ended(self) -> bool:
         if self.plan is not None:
-            return is_over(self.plan)
+            return is_at_rest(self.plan)
         if self.task is not None:
             return is_final(self.task.status, self.task.spec.max_retries)
         return all(s.status.state is SessionState.DEAD for s in self.sessions)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bernstein.api.project import Project
+from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli import kept_work
 from bernstein.cli.cluster import Cluster, connected
@@ -89,6 +90,14 @@ async def _read(task: Task, project: Project, commits: Commits, *, stat: bool) -
         raise CliError("RepositoryUnreadable", text, remedy) from problem
 
 
+def _asking(task: Task, commits: Commits) -> str | None:
+    """The Approval that asks about this commit now."""
+    asked, state = task.status.approval, task.status.state
+    if asked is None or asked.decision is not None or state is not TaskState.PENDING_APPROVAL:
+        return None
+    return asked.name if asked.asks.sha == commits.sha else None
+
+
 def _record(task: Task, url: str, commits: Commits, difference: Changes) -> Object:
     return {
         "task_id": task.metadata.name,
@@ -98,6 +107,7 @@ def _record(task: Task, url: str, commits: Commits, difference: Changes) -> Obje
         "sha": commits.sha,
         "diff": difference.text,
         "cut": difference.cut,
+        "approval_name": _asking(task, commits),
     }
 
 
@@ -113,3 +123,7 @@ def _tell(terminal: Terminal, task: Task, commits: Commits, difference: Changes)
     if difference.cut:
         more = f"{changes.LARGEST >> 20} MiB are shown, and there is more: fetch {commits.ref}"
         terminal.complain(f"… {more}", "yellow")
+    if asking := _asking(task, commits):
+        command = f"`bernstein approve {task.metadata.name} --approval {asking}`"
+        placed = terminal.settings.placed(command)
+        terminal.complain(f"  a person decides about exactly this: {placed}, or reject", "dim")

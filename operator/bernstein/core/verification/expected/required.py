@@ -15,7 +15,7 @@ from bernstein.api.vocabulary import condition_of
 from bernstein.checks import gates, prompts, signals
 from bernstein.checks.asks import Asks
 from bernstein.checks.gate import Command, Formats, Gate, Plugin, asking_plugin
-from bernstein.checks.gates import pii_scan
+from bernstein.checks.gates import lint, lint_suppression, pii_scan, type_check
 from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalCommand
 from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
@@ -132,10 +132,26 @@ def _pipeline(settings: Gates) -> Iterable[GateSettings]:
     """What the Project lists, in its order; before that the defaults where it extends them, and
     the defaults alone where it lists nothing."""
     if settings.pipeline and settings.extends is None:
-        return settings.pipeline
+        return _guarded(settings.pipeline)
     defaults = {gate.name: GateSettings(name=gate.name) for gate in gates.GATES if gate.default_on}
     # A name that is there keeps its place, and gets the Project's settings.
     return (defaults | {each.name: each for each in settings.pipeline}).values()
+
+
+_SILENCED = (lint.GATE.name, type_check.GATE.name)
+
+
+def _guarded(pipeline: tuple[GateSettings, ...]) -> tuple[GateSettings, ...]:
+    """With the gate that looks for comments by which a file silences a linter, before the first one
+    and as strict as the strictest: without it their verdicts are the work's to choose. A list that
+    names it says itself where it runs, and whether."""
+    silenced = [each for each in pipeline if each.enabled and each.name in _SILENCED]
+    if not silenced or any(each.name == lint_suppression.GATE.name for each in pipeline):
+        return pipeline
+    required = None if any(each.required is not False for each in silenced) else False
+    guard = GateSettings(name=lint_suppression.GATE.name, required=required)
+    place = pipeline.index(silenced[0])
+    return (*pipeline[:place], guard, *pipeline[place:])
 
 
 def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:

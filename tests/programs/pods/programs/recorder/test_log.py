@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import pytest
 
+from bernstein import agents
+from bernstein.agents.adapter import PROGRESS_LIMIT
 from bernstein.api.pod import Callback
 from bernstein.pods.programs import recorder
+from bernstein.pods.session.live import LINE_CHARACTERS
+from bernstein.pods.session.messages import harmless, harmless_line
 from tests.background import wait_for
 from tests.programs.pods.callback_server import CallbackServer
 from tests.programs.pods.programs.recorder.run import Run, line
+from tests.unit.agents import examples
 
 
 def shown(run: Run) -> str:
@@ -42,6 +49,37 @@ def test_what_the_agent_says_is_shown_while_it_works(
     ]
     run.end()
     assert "the tests" not in capsys.readouterr().err, "its own log tells its own events"
+
+
+def says(run: Run, before: int, rows: list[str]) -> bool:
+    """Whether exactly this is shown after so many characters."""
+    return shown(run)[before:].splitlines() == rows
+
+
+def does(server: CallbackServer, what: str) -> bool:
+    return progress(server)[-1:] == [what]
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_output_of_every_adapter_is_heard_as_it_comes(
+    name: str, run: Run, server: CallbackServer, callback: Callback
+) -> None:
+    """Each line of its own example is shown, and what it does is told, before the next is there."""
+    parser = agents.get(name).parser()
+    run.start(adapter=name, callback=callback)
+    heard = 0
+    for each in examples.of_adapter(name).succeeds.stdout.splitlines(keepends=True):
+        rows = harmless(parser.feed(each.rstrip(b"\n")), LINE_CHARACTERS).splitlines()
+        before = len(shown(run))
+        run.say(each.decode())
+        if rows:
+            heard += 1
+            wait_for(partial(says, run, before, rows))
+        wait_for(partial(does, server, harmless_line(parser.progress, PROGRESS_LIMIT)))
+    assert heard
+    assert not (run.volumes.control / "output-end").exists(), "the agent is still at work"
+    wait_for(lambda: server.of("heartbeat")[-1].body["usage"] == asdict(parser.usage))
+    run.end()
 
 
 def test_the_end_is_told_when_all_is_shown_that_the_agent_wrote(run: Run) -> None:

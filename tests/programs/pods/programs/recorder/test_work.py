@@ -15,8 +15,11 @@ from bernstein.api.pod import CommitText, FinalRecord, RecorderResult
 from bernstein.checks.changes import digest_of
 from bernstein.pods.worktree import packs
 from tests.background import wait_for
-from tests.programs.pods.agent_pod import git, write_whole
+from tests.programs.pods.agent_pod import TEXT, git, write_whole
 from tests.programs.pods.programs.recorder.run import Run, line, wait_for_snapshots
+
+ENDED = "Bernstein-Outcome: NoFinalRecord\n"
+"""Of an agent that has said nothing."""
 
 
 def test_the_first_protected_path_that_changed_is_told(run: Run) -> None:
@@ -146,11 +149,14 @@ def test_checkpoints_come_only_when_the_tree_changes(run: Run) -> None:
     assert packs.numbers(run.volumes.packs) == [1]
     write_whole(run.volumes.worktree, {"c.py": "2\n"})
     wait_for(lambda: packs.numbers(run.volumes.packs) == [1, 2])
+    second = run.latest()
     result = run.end()
     last = run.latest()
+    assert second is not None
     assert last is not None
     assert (last.final, last.sha) == (True, result.sha)
-    assert last.pack == "2.pack", "the end made no new commit of the same tree"
+    assert last.pack == "3.pack"
+    assert last.tree == second.tree, "it differs by what it says of the end alone"
     assert_commit(run, last, {"a.py", "README.md", "b.py", "c.py"})
 
 
@@ -174,7 +180,7 @@ def test_what_is_left_out_is_counted_in_result_and_trailer(run: Run) -> None:
     result = run.end()
     assert result.skipped == 2
     raw = git(run.volumes.recorder / "repo.git", "cat-file", "commit", result.sha).decode()
-    assert raw.endswith("Add a thing\n\nTask: one\nBernstein-Tree-Files-Skipped: 2\n")
+    assert raw.endswith(f"Add a thing\n\nTask: one\nBernstein-Tree-Files-Skipped: 2\n{ENDED}")
 
 
 def test_a_message_without_trailers_gets_a_paragraph_of_them(run: Run) -> None:
@@ -182,7 +188,36 @@ def test_a_message_without_trailers_gets_a_paragraph_of_them(run: Run) -> None:
     write_whole(run.volumes.worktree, {"b.py": "1\n", "git~1": "x"})
     result = run.end()
     raw = git(run.volumes.recorder / "repo.git", "cat-file", "commit", result.sha).decode()
-    assert raw.endswith("\n\nSubject: with a colon\n\nBernstein-Tree-Files-Skipped: 1\n")
+    trailers = f"Bernstein-Tree-Files-Skipped: 1\n{ENDED}"
+    assert raw.endswith(f"\n\nSubject: with a colon\n\n{trailers}")
+
+
+def test_the_last_commit_says_how_the_agent_ended_and_that_it_was_not_sure(run: Run) -> None:
+    run.start()
+    run.say(line(type="result", text="It is left as a placeholder.\nBernstein-Outcome: Blocked"))
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    result = run.end()
+    raw = git(run.volumes.recorder / "repo.git", "cat-file", "commit", result.sha).decode()
+    assert raw.endswith(
+        f"\n\n{TEXT.message}Bernstein-Outcome: Succeeded\nBernstein-Unsure: placeholder\n"
+    ), "in our words"
+
+
+def test_a_parser_that_breaks_at_the_end_loses_no_work(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> FinalRecord:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(DemoParser, "finish", broken)
+    run.start()
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    run.stop()
+    assert isinstance(run.outcome, RuntimeError)
+    record = run.latest()
+    assert record is not None
+    assert record.final
+    assert_commit(run, record, {"a.py", "README.md", "b.py"})
 
 
 def test_refused_contents_do_not_cost_the_rest(run: Run) -> None:
@@ -228,7 +263,7 @@ def test_the_last_state_is_handed_over_before_the_rest_of_the_output_is_read(
     result = run.end()
     assert result.usage.input == 1
     assert result.final.text == "Done."
-    assert [record and record.final for record in seen] == [True, True]
+    assert [record and record.tree for record in seen] == [result.tree, result.tree]
 
 
 def test_too_large_a_tree_is_the_outcome_and_the_last_checkpoint_stays(run: Run) -> None:

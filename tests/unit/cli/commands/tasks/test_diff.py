@@ -62,6 +62,7 @@ async def test_what_is_judged_is_shown_and_nothing_else_is_on_standard_output(
         "sha": judged["sha"],
         "diff": "",
         "cut": False,
+        "approval_name": None,
     }
     assert scripted.json["diff"] == answer.out
     assert "1 file changed" in counted.out
@@ -127,3 +128,34 @@ async def test_what_cannot_be_shown_says_why(
     assert answer.code == 1
     assert answer.json["error"]["reason"] == reasons[why]
     assert answer.json["error"]["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("more", "asks"),
+    [
+        ({}, True),
+        ({"state": "Done"}, False),
+        ({"decision": "Approve", "by": "ann"}, False),
+        ({"sha": "c" * 40}, False),
+    ],
+    ids=["it is asked about", "not any more", "decided", "of another commit"],
+)
+async def test_what_a_person_decides_about_says_how_to_decide_about_exactly_this(
+    api: ApiServer,
+    bernstein: Bernstein,
+    repository: Repository,
+    more: dict[str, Any],
+    asks: bool,
+) -> None:
+    judged = changed(repository)
+    about = {"digest": "d" * 64, "attempt": 0, "sha": more.pop("sha", judged["sha"])}
+    state = more.pop("state", "PendingApproval")
+    asked = {"name": "work-approval-1", "asks": about, "since": objects.NOW, **more}
+    put(api, verification=judged, state=state, approval=asked)
+
+    answer = await bernstein("diff", "work")
+    scripted = await bernstein("diff", "work", "--json")
+
+    told = "`bernstein approve work --approval work-approval-1 --kubeconfig " in answer.err
+    assert told is asks
+    assert scripted.json["approval_name"] == ("work-approval-1" if asks else None)

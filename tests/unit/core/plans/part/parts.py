@@ -57,6 +57,13 @@ def still(*tasks: Task, **spec: Any) -> Plan:
     return objects.plan(status=found, **({"requests": [ASK]} | spec))
 
 
+def bereft() -> Plan:
+    """One that has ended because a Task was deleted."""
+    found = look(still(requests=[]), FIRST).status
+    assert (found.phase, found.ended_at) == ("Failed", NOW)
+    return objects.plan(status=found, requests=[ASK])
+
+
 def accepted(before: Plan, *tasks: Task, **more: Any) -> Plan:
     """The Plan once the request was seen."""
     decision = look(before, *tasks, **more)

@@ -33,6 +33,7 @@ from tests.unit.core.plans.part.parts import (
     STARTED,
     accepted,
     answers,
+    bereft,
     cancelled,
     cancels,
     handed_on,
@@ -47,6 +48,7 @@ from tests.unit.core.plans.part.parts import (
     ("before", "tasks", "after"),
     [
         (over(), (FIRST, GIVEN_UP), "Failed"),
+        (bereft(), (FIRST,), "Failed"),
         (cancelled(), (FIRST, GONE), "Cancelled"),
         (still(), (FIRST, HELD), "Stalled"),
     ],

@@ -11,6 +11,8 @@ from bernstein.api.project import ProjectSpec
 from bernstein.api.projects.gates import Gates
 from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import WrittenCondition
+from bernstein.checks.gate import Command
+from bernstein.checks.gates import tests
 from bernstein.checks.linter_files import LINTER_FILES
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.verification.expected import required
@@ -111,7 +113,16 @@ def test_settings_of_a_built_in_gate_change_it() -> None:
     assert names(found) == ["lint", "tests"]
     assert (found[0].command, found[0].required) == ("flake8", False)
     assert found[0].pinned == LINTER_FILES
-    assert found[1].command == "python3 -m pytest -q -p no:cacheprovider"
+    assert isinstance(tests.GATE.runs, Command)
+    assert found[1].command == tests.GATE.runs.command
+
+
+def test_of_a_projects_own_tests_the_exit_code_alone_counts() -> None:
+    own = {"name": "tests", "command": "make test"}
+
+    found = required.required_checks([], spec(pipeline=[own]), CHANGED)
+
+    assert found[-1].command == "make test"
 
 
 OWN = {"name": "licence", "command": "check", "image": "own:1"}
@@ -138,8 +149,45 @@ def test_without_a_pipeline_the_gates_run_that_are_on_by_default() -> None:
 def test_a_pipeline_that_is_given_is_complete_and_in_its_order() -> None:
     listed = [{"name": "pii_scan"}, OWN, {"name": "lint"}, {"name": "tests", "enabled": False}]
 
-    assert in_order(pipeline=listed) == ["pii_scan", "licence", "lint"]
+    assert in_order(pipeline=listed) == ["pii_scan", "licence", "lint_suppression", "lint"]
     assert in_order(pipeline=[OWN]) == ["licence"]
+
+
+SILENCED = {"name": "lint_suppression"}
+
+
+@pytest.mark.parametrize(
+    ("listed", "runs"),
+    [
+        ([{"name": "lint"}], ["lint_suppression", "lint"]),
+        ([OWN, {"name": "type_check"}], ["licence", "lint_suppression", "type_check"]),
+        (
+            [{"name": "type_check"}, OWN, {"name": "lint", "command": "make lint"}],
+            ["lint_suppression", "type_check", "licence", "lint"],
+        ),
+        ([{"name": "lint", "enabled": False}, {"name": "tests"}], ["tests"]),
+        ([{"name": "lint"}, SILENCED], ["lint", "lint_suppression"]),
+        ([SILENCED | {"enabled": False}, {"name": "lint"}], ["lint"]),
+        ([{"name": "lint"}, SILENCED | {"enabled": False}], ["lint"]),
+    ],
+)
+def test_a_pipeline_with_a_linter_has_the_gate_for_suppressions_unless_it_is_switched_off(
+    listed: list[dict[str, Any]], runs: list[str]
+) -> None:
+    assert in_order(pipeline=listed) == runs
+
+
+def test_the_gate_for_suppressions_is_as_strict_as_the_strictest_linter_that_it_guards() -> None:
+    def required_of(*listed: dict[str, Any]) -> dict[str, bool]:
+        given = objects.project().spec.model_copy(
+            update={"gates": Gates.model_validate({"pipeline": listed})}
+        )
+        return {c.name: c.required for c in required.required_checks([], given, CHANGED)}
+
+    tells = {"name": "lint", "required": False}
+
+    assert required_of(tells) == {"lint_suppression": False, "lint": False}
+    assert required_of(tells, {"name": "type_check"})["lint_suppression"] is True
 
 
 def test_a_pipeline_that_extends_the_defaults_has_them_first_with_its_settings() -> None:

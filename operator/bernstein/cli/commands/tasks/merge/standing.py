@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.cli.follow import is_over, succeeded
+from bernstein.cli.follow import succeeded
 from bernstein.cli.naming import called
 from bernstein.cli.output import notes
 from bernstein.core import owners
 from bernstein.core.fsm import VERIFYING, is_final
+from bernstein.core.plans.standstill import is_at_rest
 from bernstein.core.serializers import Document, task_status
 from bernstein.core.tasks.retention import ended_at
 from bernstein.core.waiting import is_held, is_stalled
@@ -116,7 +117,7 @@ def of_plan(plan: Plan, tasks: Iterable[Task]) -> End | None:
     if plan.spec.suspend and plan.status.ended_at is None:
         again = f"let it go on with `bernstein resume {name}`"
         return End(what, name, False, "Suspended", "it is suspended", again)
-    if not is_over(plan, [task for task in tasks if _is_of(task, plan)]):
+    if not is_at_rest(plan, [task for task in tasks if _is_of(task, plan)]):
         return None
     message, remedy = notes.ending(plan)
     reason = plan.status.waiting.reason if plan.status.waiting is not None else "NotDelivered"

@@ -111,7 +111,7 @@ def test_a_plan_whose_tasks_are_all_closed_is_due(
 
 
 def test_a_plan_that_has_ended_is_not_due_any_more() -> None:
-    assert not standing.is_due(plan(tasks=rows()), [])
+    assert not standing.is_due(plan(tasks=rows(), endedAt="2030-01-01T00:03:12Z"), [])
 
 
 def test_a_plan_is_waited_for_until_it_has_ended_or_needs_somebody() -> None:

@@ -1,4 +1,4 @@
-"""Private keys in what an agent prints: they have many lines, which may come one by one."""
+"""Private keys in what agents and checks print: they have many lines, which may come one by one."""
 
 from __future__ import annotations
 

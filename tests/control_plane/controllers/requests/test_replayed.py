@@ -1,0 +1,174 @@
+"""What people ask for and decide is carried through once, whatever write was the engine's last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from bernstein.api.encoding import dump
+from bernstein.api.pod import Failure
+from bernstein.kube.resource import JOBS
+from tests.control_plane.controllers.conftest import MakeWorld
+from tests.control_plane.controllers.kubelet import Pod, Script, ends, exited, works
+from tests.control_plane.controllers.mortal import Life, after_each_write, mortal, over_or
+from tests.control_plane.controllers.remote import MAIN
+from tests.control_plane.controllers.world import QUIET, World, state_of
+from tests.control_plane.objects import APPROVALS, TASKS
+
+NEVER = 10**6
+"""Writes that no story has."""
+SIGNAL = {"completionSignals": [{"type": "test_passes", "command": "pytest"}]}
+DECLINED = exited(1, dump(Failure("BranchProtected", "hook declined")))
+
+
+@dataclass(frozen=True)
+class Story:
+    """One Task, `one`, whose engine dies at some write after somebody has acted."""
+
+    verb: str
+    """What is asked for, or the decision."""
+    moment: Callable[[World], Awaitable[object]]
+    """Until somebody has a reason to act."""
+    scripts: Mapping[str, Script]
+    end: str
+    moves: tuple[tuple[str, str], ...]
+    """Made in the name of who acts: to which state, and why."""
+    ran: tuple[str, ...]
+    """Jobs whose pods there were, each once."""
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    project: Mapping[str, Any] = field(default_factory=dict)
+    more_than: int = 3
+
+
+async def is_bound(world: World) -> None:
+    await world.until(JOBS, "one-s1", lambda job: job["status"].get("active"))
+
+
+async def is_blocked(world: World) -> None:
+    await world.task_in("one", "Blocked")
+
+
+async def has_failed(world: World) -> None:
+    await world.task_in("one", "Failed")
+
+
+async def does_not_land(world: World) -> None:
+    await world.stalled(TASKS, "one", "BranchProtected")
+
+
+async def is_asked_about(world: World) -> None:
+    task = await world.until(TASKS, "one", lambda t: t["status"]["approval"])
+    name = task["status"]["approval"]["name"]
+    await world.until(APPROVALS, name, lambda a: state_of(a) == "Pending")
+
+
+STORIES = (
+    Story(
+        "Unclaim",
+        is_bound,
+        {"one-s1": Pod.bind},
+        "Closed",
+        (("Open", "Unclaimed"),),
+        ("one-s1", "one-s2", "one-s2-land-1"),
+    ),
+    Story(
+        "Unblock",
+        is_blocked,
+        {"one-s1": works(outcome="Blocked", message="the API")},
+        "Closed",
+        (("Open", "Unblocked"),),
+        ("one-s1", "one-s2", "one-s2-land-1"),
+    ),
+    Story(
+        "Verify",
+        has_failed,
+        {"one-s1-signal-0-0": ends("Failed", check=exited(1, "1 failed"))},
+        "Failed",
+        (),
+        ("one-s1", "one-s1-signal-0-0", "one-s1-signal-0-1"),
+        spec={"maxRetries": 0, **SIGNAL},
+    ),
+    Story(
+        "Retry",
+        has_failed,
+        {"one-s1": works(outcome="AgentFailed", message="it cannot be done")},
+        "Closed",
+        (("Open", "Retry"),),
+        ("one-s1", "one-s2", "one-s2-land-1"),
+        spec={"maxRetries": 0},
+    ),
+    Story(
+        "Remerge",
+        does_not_land,
+        {"one-s1-land-1": ends("Failed", land=DECLINED)},
+        "Closed",
+        (),
+        ("one-s1", "one-s1-land-1", "one-s1-land-2"),
+    ),
+    Story(
+        "Approve",
+        is_asked_about,
+        {},
+        "Closed",
+        (("Done", "Approved"),),
+        ("one-s1", "one-s1-land-1"),
+        project={"approval": {"result": "Always"}},
+    ),
+)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.verb)
+async def test_it_is_carried_through_once_whatever_write_was_the_last(
+    story: Story, make_world: MakeWorld, user: str
+) -> None:
+    async def tell(life: Life) -> None:
+        await _told(story, await make_world(), user, life)
+
+    await after_each_write(tell, more_than=story.more_than)
+
+
+async def _told(story: Story, world: World, user: str, life: Life) -> None:
+    for job, script in story.scripts.items():
+        world.kubelet.on(job, script)
+    await world.project(gates=QUIET, **story.project)
+    # What comes before is told often enough elsewhere: only what follows is replayed.
+    lasts, life.lasts = life.lasts, NEVER
+    first = await world.start(client=mortal(life))
+    await world.task("one", **story.spec)
+    await story.moment(world)
+    life.writes.clear()
+    life.lasts = lasts
+    done = asyncio.create_task(_acts(story, world, user))
+    if await over_or(done, life):
+        await first.kill()
+        await world.start(lease="second")
+    await done
+    await world.at_rest()
+    await _ends_as_told(story, world, user)
+
+
+async def _acts(story: Story, world: World, user: str) -> None:
+    if story.verb == "Approve":
+        (name,) = await world.all(APPROVALS)
+        await world.change(APPROVALS, name, decision=story.verb, decidedBy=user)
+        await world.until(APPROVALS, name, lambda a: state_of(a) == "Approved")
+    else:
+        asked = {"id": "r-1", "verb": story.verb, "by": user, "reason": "once more"}
+        await world.change(TASKS, "one", requests=[asked])
+        await world.until(TASKS, "one", lambda t: t["status"].get("requests"))
+    await world.task_in("one", story.end)
+
+
+async def _ends_as_told(story: Story, world: World, user: str) -> None:
+    task = await world.get(TASKS, "one")
+    answers = [(a["verb"], a["answer"]) for a in task["status"].get("requests") or ()]
+    assert answers == ([] if story.verb == "Approve" else [(story.verb, "Done")])
+    moves = [(m["toState"], m["reason"]) for m in task["status"]["history"] if m["actor"] == user]
+    assert tuple(moves) == story.moves
+    assert sorted(world.kubelet.ran) == sorted(story.ran)
+    landed = [MAIN] if story.end == "Closed" else []
+    assert [ref for ref, _ in world.kubelet.remote.landed] == landed

@@ -1,0 +1,116 @@
+"""Which gates and signals judge one pair of trees together in real pods, and who shows the others.
+
+The trees are those of their examples, each in a folder of its own, so that none speaks of another
+one's. What passes a gate may be nothing that a neighbour finds anything in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from bernstein.checks import signals
+from bernstein.checks.asks import Asks
+from tests.unit.checks import examples
+from tests.unit.checks.trees import LINK, Tree
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "what linters say": ("lint", "type_check", "security_scan", "complexity_check"),
+    "what nobody needs or explains": ("dead_code", "comment_quality"),
+    "what is read": (
+        *("dlp_scan", "import_cycle", "large_file", "lint_suppression"),
+        *("merge_conflict", "migration_reversibility"),
+    ),
+    "what tests measure": ("benchmark", "coverage_delta"),
+}
+ELSEWHERE: Mapping[str, str] = {
+    "tests": "tests/e2e/test_gates.py",
+    "pii_scan": "tests/e2e/test_gates.py",
+    "mutation_testing": "tests/e2e/test_gates.py",
+    "agent_test_mutation": "tests/e2e/test_gates.py",
+    "auto_format": "tests/e2e/test_formatting.py",
+    "intent_verification": "tests/e2e/test_judge.py",
+    "review_rubric": "tests/e2e/test_judge.py",
+    "test_expansion": "tests/e2e/test_judge.py",
+    "llm_judge": "tests/e2e/test_judge.py",
+    "llm_review": "tests/e2e/test_judge.py",
+    # Nothing in the cluster answers for the database of weaknesses.
+    "dep_audit": "tests/programs/test_dep_audit_gate.py",
+}
+"""By gate or signal: the tests that show it, on trees of their own."""
+IN_CONFLICT = "merge_conflict/a.py"
+"""What the rejected work of `what is read` adds, and what the branch gets meanwhile, otherwise."""
+_AT_ROOT = ("import_cycle",)
+"""Their modules are found there alone."""
+
+Files = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one Task does: `before` is what the branch holds, `after` what the agent writes."""
+
+    before: Files
+    after: Files
+
+
+def good(group: str) -> Work:
+    """What every gate of the group passes."""
+    return _work({name: examples.of_gate(name).passes for name in GROUPS[group]})
+
+
+def bad(group: str) -> Work:
+    """What every gate of the group rejects."""
+    return _work({name: examples.of_gate(name).fails for name in GROUPS[group]})
+
+
+def _work(trees: Mapping[str, Tree]) -> Work:
+    before = {name: tree.before for name, tree in trees.items()}
+    return Work(_files(before), _files({name: tree.after for name, tree in trees.items()}))
+
+
+def _files(trees: Mapping[str, Mapping[str, str | bytes]]) -> Files:
+    return {
+        path if name in _AT_ROOT else f"{name}/{path}": str(content)
+        for name, tree in trees.items()
+        for path, content in tree.items()
+    }
+
+
+# --- signals ------------------------------------------------------------------------------------
+
+SIGNALS = tuple(kind.type for kind in signals.SIGNALS if not isinstance(kind.runs, Asks))
+"""All that execute or read judge one pair."""
+
+
+def asked() -> list[dict[str, Any]]:
+    """As a Task has them."""
+    return [
+        {to_camel(key): value for key, value in examples.of_signal(name).accepted.items()}
+        for name in SIGNALS
+    ]
+
+
+def that_hold() -> Work:
+    return _together(*(examples.of_signal(name).holds for name in SIGNALS))
+
+
+def that_fail() -> Work:
+    return _together(*(examples.of_signal(name).fails for name in SIGNALS))
+
+
+def _together(*trees: Tree) -> Work:
+    return Work({}, {path: str(content) for tree in trees for path, content in tree.after.items()})
+
+
+def steps(files: Files) -> list[dict[str, Any]]:
+    """What the demo agent does to have them."""
+    return [
+        {"run": f"ln -s '{content.removeprefix(LINK)}' '{path}'"}
+        if content.startswith(LINK)
+        else {"write": {"path": path, "content": content}}
+        for path, content in files.items()
+    ]

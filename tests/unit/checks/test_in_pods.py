@@ -1,0 +1,36 @@
+"""Every gate and signal of the registry accepts and rejects somewhere in real pods."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from bernstein.checks import gates, signals
+from tests.e2e.gates import groups
+from tests.unit.rooms import ROOT
+
+AT_ROOT = {"import_cycle": "p"}
+NAMES = [gate.name for gate in gates.GATES] + [kind.type for kind in signals.SIGNALS]
+
+
+def test_each_is_shown_in_one_place() -> None:
+    in_groups = [name for group in groups.GROUPS.values() for name in group]
+
+    shown = Counter([*in_groups, *groups.SIGNALS, *groups.ELSEWHERE])
+
+    assert shown == Counter(NAMES)
+
+
+@pytest.mark.parametrize("name", groups.ELSEWHERE)
+def test_what_is_shown_elsewhere_is_named_there(name: str) -> None:
+    assert name in (ROOT / groups.ELSEWHERE[name]).read_text()
+
+
+@pytest.mark.parametrize("group", groups.GROUPS)
+def test_work_of_a_group_changes_something_for_each_of_its_gates(group: str) -> None:
+    for work in (groups.good(group), groups.bad(group)):
+        changed = {path for path, text in work.after.items() if work.before.get(path) != text}
+        folders = {path.partition("/")[0] for path in changed}
+        assert folders == {AT_ROOT.get(name, name) for name in groups.GROUPS[group]}
+        assert work.before.keys() <= work.after.keys(), "the agent would have to delete it"
