@@ -7,7 +7,6 @@ it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -76,8 +75,8 @@ class SchedulerController(KindController):
         return watches(self._caches)
 
     async def reconcile(self, key: Key) -> Result:
-        while self._boards.look_ahead(key, self._context.now()):  # noqa: ASYNC110 - gives way
-            await asyncio.sleep(0)
+        while self._boards.look_ahead(key, self._context.now()):
+            await self._context.clock.sleep(0)
         now = self._context.now()
         unanswered = self._unanswered.setdefault(key, self._nothing_sent())
         sent = unanswered.tasks()
