@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import live
 from tests import stack as stacks
 from tests.background import wait_for
 from tests.cluster import select
@@ -126,11 +127,15 @@ class World:
         return name
 
     def get(self, kind: str, name: str) -> Object:
+        if resource := live.KINDS.get(kind):
+            return live.of(self.stack.cluster.kubeconfig).get(resource, self.namespace, name)
         text = self.kubectl("get", kind, name, "-o", "json", "--ignore-not-found")
         found: Object = json.loads(text) if text else {}
         return found
 
     def all(self, kind: str) -> list[Object]:
+        if resource := live.KINDS.get(kind):
+            return live.of(self.stack.cluster.kubeconfig).all(resource, self.namespace)
         items: list[Object] = json.loads(self.kubectl("get", kind, "-o", "json"))["items"]
         return items
 
