@@ -83,6 +83,10 @@ SEED = {
 }
 
 
+SLOWNESS = 2.0
+"""So many times as long as on a usual machine a busy or slow one may take."""
+
+
 @dataclass
 class World:
     """A namespace with a Project, on a repository of its own."""
@@ -146,6 +150,7 @@ class World:
 
         A condition about a field that nobody has written yet does not hold yet.
         """
+        seconds *= SLOWNESS
         deadline = time.monotonic() + seconds
         while True:
             obj = self.get(kind, name)
