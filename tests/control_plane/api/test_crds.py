@@ -104,6 +104,14 @@ async def test_defaults_below_an_absent_object_are_filled_in(admin: Client, name
     assert made["spec"]["gates"] == {
         "allowBaseFailures": False,
         "allowBypass": False,
+        "crossModel": {
+            "enabled": False,
+            "maxDiffCharacters": 12000,
+            "maxTokens": 512,
+            "onIssues": "Block",
+            "quorum": 1,
+            "reviewers": [],
+        },
         "enabled": True,
         "execution": "Parallel",
         "maxParallel": 8,

@@ -105,10 +105,15 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "pipeline[].minimumScore": {"name": "review_rubric"},
     "pipeline[].model": {"name": "review_rubric"},
     "pipeline[].plugin": {"name": "my_own"},
+    "crossModel.quorum": {"reviewers": [f"reviewer-{n}" for n in range(8)]},
 }
 """What else an object must have, or must not have, with a field in it."""
 
-NAMES = {"pipeline[].model": "spec.gates.pipeline"}
+NAMES = {
+    "pipeline[].model": "spec.gates.pipeline",
+    "crossModel.reviewers[]": "spec.gates.crossModel.reviewers",
+    "crossModel.quorum": "spec.gates.crossModel.reviewers",
+}
 """Fields that name one of another list, and where the rule stands that looks for it there."""
 
 OF_WHO_WRITES = (("author",), ("decision",), ("decidedBy",), ("reason",), ("cancel", "by"))
@@ -225,8 +230,9 @@ def _ending(table: Mapping[str, Any], path: Path) -> Any:
 
 
 def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
-    """A valid object of the kind, but with this value there; a gate has a model to ask."""
-    obj = valid(kind, "", **({"models": [{**JUDGE}]} if "pipeline" in path else {}))
+    """A valid object of the kind, but with this value there; who judges has a model to ask."""
+    asks = not {"pipeline", "crossModel"}.isdisjoint(path)
+    obj = valid(kind, "", **({"models": [{**JUDGE}]} if asks else {}))
     place: Any = obj
     for depth, part in enumerate(path):
         here = path[: depth + 1]
@@ -318,8 +324,8 @@ async def test_what_just_fits_is_taken(
 
 
 def _fitting(obj: Object, user: str) -> Object:
-    """An agent has the name of the default one, and a model that of the one that a gate asks;
-    people ask for things in their own name."""
+    """An agent has the name of the default one, and models those of the ones that are asked; people
+    ask for things in their own name."""
     for request in obj["spec"].get("requests", ()):
         request["by"] = user
     if "defaultAgent" in obj["spec"]:
@@ -327,6 +333,8 @@ def _fitting(obj: Object, user: str) -> Object:
     for gate in obj["spec"].get("gates", {}).get("pipeline", ()):
         if "model" in gate:
             obj["spec"]["models"][0]["name"] = gate["model"]
+    if reviewers := obj["spec"].get("gates", {}).get("crossModel", {}).get("reviewers"):
+        obj["spec"]["models"] = [{**JUDGE, "name": name} for name in reviewers]
     return obj
 
 
