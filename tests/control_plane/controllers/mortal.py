@@ -104,9 +104,12 @@ def unable(resource: str) -> Callable[[ConnectionInfo, Metrics], Client]:
     return client
 
 
-async def after_each_write(tell: Callable[[Life], Awaitable[None]], more_than: int) -> None:
+async def after_each_write(
+    tell: Callable[[Life], Awaitable[None]], more_than: int, most: int | None = None
+) -> None:
     """Tells the story as a whole, which writes `more_than` so often, then with an engine that dies
-    after its first write, after its second, and so on."""
+    after its first write, after its second, and so on; at `most` of them, evenly spread, if it
+    says."""
     whole = Life(lasts=1000)
     await tell(whole)
     assert len(whole.writes) > more_than
@@ -122,7 +125,8 @@ async def after_each_write(tell: Callable[[Life], Awaitable[None]], more_than: i
                 raise
 
     async with asyncio.TaskGroup() as stories:
-        for number in range(1, len(whole.writes) + 1):
+        numbers = range(1, len(whole.writes) + 1)
+        for number in numbers[:: 1 if most is None else max(1, -(-len(numbers) // most))]:
             stories.create_task(crash_after(number))
 
 
