@@ -24,6 +24,8 @@ WAYS: dict[str, tuple[str, ...]] = {
     # kubectl itself looks first whether the pod runs.
     "port-forward": ("create", "--raw", f"{POD}/portforward?ports=8080", "-f", "-"),
     "proxy": ("get", "--raw", f"{POD}/proxy/"),
+    "proxy to a port": ("get", "--raw", f"{POD}:8080/proxy/"),
+    "proxy by TLS": ("get", "--raw", POD.replace("{pod}", "https:{pod}:8443") + "/proxy/"),
 }
 
 Connect = Callable[..., Awaitable[str]]

@@ -35,6 +35,10 @@ PAYLOADS = {
         "conftest.py": f"print('<testsuite tests=\"1\">')\n{NO_TESTS}",
         "test_a.py": "",
     },
+    "each test is passed over by what it tests": {
+        "app.py": "import pytest\n\ndef answer():\n    pytest.skip('later')\n",
+        "test_a.py": "import app\n\ndef test_a():\n    assert app.answer() == 42\n",
+    },
     "a report in the tree": {
         **FAILS,
         "conftest.py": "import os\n\nos._exit(0)\n",

@@ -11,8 +11,8 @@ _LINES = 200
 _NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY"
 _BEGINS = re.compile(rf"-----BEGIN {_NAME}|---- BEGIN {_NAME}")
 _ENDS = re.compile(rf"-----?\s?END {_NAME}")
-_BODY = re.compile(r"…?[A-Za-z0-9+/=]*")
-"""A line before the end of a key whose beginning is not there."""
+_BODY = re.compile(r"[ \t>|E]{0,16}…?[A-Za-z0-9+/=]*")
+"""A line before the end of a key whose beginning is not there, as tests indent it, too."""
 _UNSEEN = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[^\n\x20-\x7e]+")
 """What may stand between the letters of a line without being seen."""
 

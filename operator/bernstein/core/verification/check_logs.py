@@ -16,6 +16,7 @@ from bernstein.api.verification import CheckResult, Verification
 from bernstein.core import pods
 from bernstein.core.actions import KeepCheckLogs
 from bernstein.core.jobs import JobView
+from bernstein.core.sanitise import text as sanitise
 
 LOG_LINES = 10_000
 LOG_BYTES = 1024 * 1024
@@ -120,7 +121,7 @@ def _has_log(job: JobView) -> bool:
 def pack(log: bytes, before: int = 0) -> PackedLog:
     """The end of the log without secrets, halved until it fits; `before` others were kept already.
 
-    A megabyte takes about a second, most of it to look for secrets: not in the operator's loop.
+    A megabyte takes about two seconds, most of it to look for secrets: not in the operator's loop.
     """
     limit = PACKED_BYTES if before < _WHOLE else PACKED_BYTES // 4
     end = log if len(log) <= LOG_BYTES else _from_line(log[-LOG_BYTES:])
@@ -139,11 +140,14 @@ def _fitting(end: bytes, limit: int) -> tuple[bytes, bytes]:
 
 
 def _without_secrets(log: bytes) -> bytes:
-    """The log, masked; of what is no secret each byte stays, also one that is no text."""
+    """The log, masked. Of what is no secret each byte stays, also one that is no text; but where
+    only colours or invisible characters between its letters hide a secret, what is seen is kept."""
     from bernstein.checks.content import printed  # its patterns take a moment to load
 
-    text = log.decode("utf-8", "surrogateescape")
-    return printed.without_secrets(text).encode("utf-8", "surrogateescape")
+    masked = printed.without_secrets(log.decode("utf-8", "surrogateescape"))
+    seen = sanitise(masked, len(masked))
+    shown = printed.without_secrets(seen)
+    return (masked if shown == seen else shown).encode("utf-8", "surrogateescape")
 
 
 def unpack(packed: bytes) -> bytes:

@@ -110,16 +110,18 @@ def _timed_out(check: CheckSpec, excerpt: str = "") -> CheckResult:
 
 @lru_cache(maxsize=512)
 def _without_secrets(text: str) -> str:
-    """What the command printed, masked before it is cut. It takes some milliseconds, and is asked
-    for with each look at the same pod: so it is worked out once."""
+    """What the command printed as it is shown, masked before it is cut: as it was printed, where a
+    colour ends the word before a secret, and as it is seen, where one stands within. It takes some
+    milliseconds, and is asked for with each look at the same pod: so it is worked out once."""
     from bernstein.checks.content import printed  # its patterns take a moment to load
 
-    return printed.without_secrets(text) if text else text
+    seen = sanitise(printed.without_secrets(text), _MESSAGE) if text else ""
+    return printed.without_secrets(seen) if seen else ""
 
 
 def _printed(ended: Object) -> str:
     """The last lines that the command printed: its summary stands at the end."""
-    shown = _without_secrets(sanitise(str(ended.get("message") or ""), _MESSAGE))
+    shown = _without_secrets(str(ended.get("message") or ""))
     if len(shown) <= _PRINTED:
         return shown
     cut = shown[-_PRINTED:]
@@ -174,7 +176,7 @@ def of_plugin(check: CheckSpec, plugin: Plugin, ended: Object, printed: str) -> 
     may_say = _OF_PLUGINS.get(told.verdict, (VerdictReason.PLUGIN_FAILED,))
     verdict = told.verdict if told.verdict in _OF_PLUGINS else "Errored"
     reason = told.reason if told.reason in may_say else may_say[0]
-    excerpt = _without_secrets(sanitise(told.excerpt, _MESSAGE))
+    excerpt = _without_secrets(told.excerpt)
     result = result_of(check, verdict, reason, excerpt)
     if not plugin.says_required or told.required is None:
         return result

@@ -59,8 +59,9 @@ class Writer:
 
     @property
     def makers(self) -> frozenset[str]:
-        """Whose it is; empty: nobody knows."""
-        return _named(self.model) or _named(self.adapter)
+        """Whose it may be, by the name of the model, which is the step's to write, and by the CLI;
+        empty: nobody knows."""
+        return _named(self.model) | _named(self.adapter)
 
 
 @dataclass(frozen=True)

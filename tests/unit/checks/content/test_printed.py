@@ -19,6 +19,12 @@ def test_tokens_and_whole_private_keys_are_masked_and_nothing_else() -> None:
     assert shown == "E  assert '***' == 'x'\n*** (a private key)\n1 failed"
 
 
+def test_lines_of_a_key_that_are_indented_are_masked_up_to_its_end() -> None:
+    shown = without_secrets("1 failed\nE   MIIEow\nE   qrstuv==\nE   -----END RSA PRIVATE KEY-----")
+
+    assert shown == "1 failed\n*** (a private key)"
+
+
 @pytest.mark.parametrize(
     "module", ["bernstein.core.verification.executed", "bernstein.core.verification.check_logs"]
 )

@@ -194,6 +194,16 @@ def test_a_log_of_which_only_the_last_lines_were_read_is_cut() -> None:
     assert not check_logs.pack(b"\n" * (LOG_LINES - 1)).cut
 
 
+@pytest.mark.parametrize("hidden", ["\x1b[31m", "\u200b", "\0", "\u00ad"])
+def test_a_secret_whose_letters_a_colour_or_nothing_visible_parts_is_not_kept(hidden: str) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    printed = f"token: {token[:9]}{hidden}{token[9:]}\n1 failed"
+
+    kept = check_logs.unpack(check_logs.pack(printed.encode()).packed)
+
+    assert kept == b"token: ***\n1 failed"
+
+
 def test_the_same_log_is_the_same_report() -> None:
     assert check_logs.pack(b"x" * 99) == check_logs.pack(b"x" * 99)
 

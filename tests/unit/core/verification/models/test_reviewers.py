@@ -38,7 +38,8 @@ def who(found: Review) -> list[str]:
         ("qwen3-coder", "generic", {"Alibaba"}),
         ("o4-mini", "codex", {"OpenAI"}),
         ("openai/o4-mini", "generic", {"OpenAI"}),
-        ("claude-opus-4-5", "codex", {"Anthropic"}),
+        ("claude-opus-4-5", "codex", {"Anthropic", "OpenAI"}),
+        ("sonnet/x", "claude", {"sonnet", "Anthropic"}),
         ("deepseek-r1-distill-qwen-32b", "generic", {"DeepSeek", "Alibaba"}),
         ("cohere/command-a", "generic", {"cohere"}),
         ("sonnet", "generic", set()),
@@ -46,7 +47,7 @@ def who(found: Review) -> list[str]:
         ("", "demo", set()),
     ],
 )
-def test_whose_work_it_is_stands_in_the_name_of_the_model_else_in_that_of_the_cli(
+def test_whose_work_it_may_be_stands_in_the_name_of_the_model_and_in_that_of_the_cli(
     model: str, adapter: str, makers: set[str]
 ) -> None:
     assert Writer(model, adapter).makers == makers
