@@ -28,6 +28,8 @@ from tests.perf.test_largest_sets import (
     told,
 )
 
+KINDS = [kind for kind in LARGEST if kind != "Plan with all edges"]
+"""That one has 2,000 Tasks, which the API server takes minutes to write."""
 AT_ONCE = 16
 PATIENCE = 300.0
 
@@ -42,7 +44,7 @@ def no_collection() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_collection")
-@pytest.mark.parametrize("kind", LARGEST)
+@pytest.mark.parametrize("kind", KINDS)
 async def test_no_step_of_the_loop_takes_200_ms_however_many_of_the_largest_objects_there_are(
     world: World, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
