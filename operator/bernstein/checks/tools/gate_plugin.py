@@ -266,14 +266,21 @@ def _ask(name: str, told: dict[str, Any], pipe: int) -> NoReturn:
         os.write(pipe, json.dumps(answer).encode() + b"\n")
 
     try:
-        say(asked(name, HERE, Path.cwd().resolve(), told, say) | {"done": True})
-    except Unusable as error:
-        say(_answer("Errored", error.reason, str(error)) | {"done": True})
+        try:
+            answer = asked(name, HERE, Path.cwd().resolve(), told, say)
+        except Unusable as error:
+            answer = _answer("Errored", error.reason, str(error))
+        _flush()  # whoever reads that it is done ends this process
+        say(answer | {"done": True})
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
+        _flush()
         os._exit(0)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
 
 
 def _protect() -> None:
