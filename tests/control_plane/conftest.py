@@ -1,7 +1,7 @@
 """A real control plane with the chart installed, and everyone who calls it.
 
-The cluster is brought up once per run, and stays if it was up before. BERNSTEIN_TEST_CLUSTER names
-another one, for runs side by side.
+The cluster is brought up once per process that tests, and stays if it was up before.
+BERNSTEIN_TEST_CLUSTER names another one, for runs side by side.
 """
 
 from __future__ import annotations
@@ -68,9 +68,16 @@ class Tools:
         return done.stdout
 
 
+def own_name(*purpose: str) -> str:
+    """Of a cluster that this process alone tests on."""
+    usual = os.environ.get("BERNSTEIN_TEST_CLUSTER", "control-plane")
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    return "-".join(filter(None, (usual, *purpose, worker)))
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    cluster = select("control-plane", os.environ.get("BERNSTEIN_TEST_CLUSTER"))
+    cluster = select("control-plane", own_name())
     found = cluster.status().ready
     cluster.up()
     yield cluster

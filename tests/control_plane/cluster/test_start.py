@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 from tests.cluster import select
 from tests.cluster.binaries.build import ensure_binaries
+from tests.control_plane.conftest import own_name
 
 START_SECONDS = 15
 SAMPLE_SECONDS = 0.5
@@ -30,7 +30,7 @@ def _slowdown() -> float:
 
 def _start() -> float:
     """Seconds until a new cluster is ready, which is then taken down."""
-    cluster = select("control-plane", f"timed-{os.environ.get('BERNSTEIN_TEST_CLUSTER', 'tier')}")
+    cluster = select("control-plane", own_name("timed"))
     begun = time.monotonic()
     try:
         cluster.up()

@@ -13,6 +13,7 @@ from bernstein.kube.errors import AlreadyExists, KubeError
 from bernstein.kube.resource import Object, Resource
 from tests.cluster.interface import Cluster
 from tests.cluster.provider import select
+from tests.control_plane.conftest import own_name
 from tests.resources import NAMESPACES
 
 WIDGETS = Resource("engine.example.com", "v1", "widgets", "Widget")
@@ -53,7 +54,7 @@ def definition() -> Object:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    engine = select("control-plane", "engine")
+    engine = select("control-plane", own_name("engine"))
     engine.up()
     yield engine
     engine.down()
