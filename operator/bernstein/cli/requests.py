@@ -34,6 +34,8 @@ ANSWER_SECONDS = 15.0
 """An answer is waited for; the operator gives it within a few."""
 _NEXT = {
     "NothingToRetry": "see how it stands with `bernstein logs {name}`",
+    "TaskDeleted": "apply a Plan with what is left, under another name; or, where all the rest is "
+    "Closed, deliver that: `bernstein deliver {name} --partial`",
     "NothingToVerify": "see what it does, or waits for, with `bernstein logs {name}`",
     "NothingToMerge": "see what it does, or waits for, with `bernstein logs {name}`",
     "MergeInProgress": "ask again once the merge is over",

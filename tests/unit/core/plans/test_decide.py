@@ -334,6 +334,24 @@ def test_a_plan_whose_task_was_deleted_has_ended_with_succeeded_false(
     assert later == found
 
 
+def test_a_plan_whose_tasks_were_deleted_says_which_and_what_to_do() -> None:
+    known = PlanStatus(tasks=(DELETED, PlanTask(name="b", stage="build", uid="u2")), expanded=True)
+
+    one = told_by(look(with_rows(DELETED)).status)
+    two = told_by(look(objects.plan(status=known)).status)
+
+    assert one.startswith("Task 'a' was deleted, and is not made again. Remedy: Apply a Plan with")
+    assert two.startswith("2 Tasks were deleted, and are not made again: 'a', 'b'. Remedy: ")
+
+
+def test_beside_what_has_failed_a_plan_says_what_was_deleted() -> None:
+    said = told_by(look(with_rows(DELETED), GIVEN_UP).status)
+
+    assert "'gone-wrong' (Failed). Task 'a' was deleted, and is not made again. Remedy: " in said
+    assert "`bernstein retry web`" in said
+    assert "What was deleted can be applied as a Plan of another name." in said
+
+
 def test_a_plan_whose_task_was_deleted_goes_on_while_another_can() -> None:
     for other, phase in ((AT_WORK, "Running"), (NO_SECRET, "Stalled"), (CONFLICT, "Stalled")):
         found = look(with_rows(DELETED), other).status
