@@ -312,12 +312,32 @@ def _of_one(message: str) -> str:
     return message
 
 
+_DELETED = "Tasks were deleted and are not made again: "
+
+
+def _names_the_deleted(pair: Pair) -> bool:
+    """In other words, with the same first names, or beside what was all that the older code said."""
+    was, now = (s["conditions"].get("Stalled", {}) for s in (pair.recorded, pair.today))
+    said, says = (c.get("message", "").partition(" Remedy: ")[0] for c in (was, now))
+    if " not made again" not in says or was.get("reason") != now.get("reason"):
+        return False
+    if not said.startswith(_DELETED):
+        return says.startswith(said)
+    return all(f"'{name}'" in says for name in said[len(_DELETED) : -1].split(", ")[:3])
+
+
 PLURALS = (
     Change(
         "a message of a Task about one thing does not speak of many",
         "Task",
         _MESSAGES,
         _speaks_of_one,
+    ),
+    Change(
+        "a Plan names each Task that was deleted, also beside those that have failed",
+        "Plan",
+        _MESSAGES,
+        _names_the_deleted,
     ),
 )
 
