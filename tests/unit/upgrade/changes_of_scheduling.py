@@ -316,7 +316,7 @@ _DELETED = "Tasks were deleted and are not made again: "
 
 
 def _names_the_deleted(pair: Pair) -> bool:
-    """In other words, with the same first names, or beside what was all that the older code said."""
+    """In other words, with the same first names, or beside all that the older code said."""
     was, now = (s["conditions"].get("Stalled", {}) for s in (pair.recorded, pair.today))
     said, says = (c.get("message", "").partition(" Remedy: ")[0] for c in (was, now))
     if " not made again" not in says or was.get("reason") != now.get("reason"):
