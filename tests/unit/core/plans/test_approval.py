@@ -118,31 +118,6 @@ def test_nothing_begins_while_nobody_has_decided() -> None:
     assert decision.status.phase == "PendingApproval"
 
 
-def test_a_plan_that_waits_says_that_its_task_was_deleted_meanwhile() -> None:
-    plan, approval = expanded()
-    seen = again(plan, look(plan, approval, tasks=(planned_as(plan),)))
-
-    whole = told_of(look(seen, approval, tasks=(planned_as(plan),)).status)
-    unseen = told_of(look(plan, approval).status)
-    deleted = look(seen, approval)
-    gone = told_of(deleted.status)
-
-    name = plan.status.tasks[0].name
-    assert whole == unseen
-    assert gone.startswith(whole)
-    assert f"Task '{name}' was deleted, and is not made again" in gone
-    assert f"`bernstein reject {plan.metadata.name}`" in gone
-    assert told(deleted.status.conditions)["Reconciling"] == ("True", "AwaitingApproval")
-    assert look(again(seen, deleted), approval).status == deleted.status
-
-
-def planned_as(plan: Plan) -> Task:
-    """The Task of the first row, as it waits with its Plan."""
-    row = plan.status.tasks[0]
-    waits = objects.status(TaskState.PLANNED)
-    return objects.task(row.name, status=waits, stage=row.stage, step=row.step)
-
-
 def test_a_rejected_plan_ends_with_its_tasks() -> None:
     plan, approval = expanded()
     rejected = again(plan, look(plan, decided(approval, "Reject", reason="too large")))
