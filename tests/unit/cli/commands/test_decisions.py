@@ -30,6 +30,20 @@ def test_a_reason_that_is_no_line_or_too_long_ends_with_2(
     calls.ends_with_2(runner, command, "x", "--reason", reason)
 
 
+@pytest.mark.parametrize("reason", [(), ("--reason", " ")], ids=["without", "empty"])
+def test_who_sends_work_back_says_why(
+    runner: CliRunner, reason: tuple[str, ...], tmp_path: Path
+) -> None:
+    given = ["--kubeconfig", calls.unreachable(tmp_path), "--json"]
+
+    found = runner.invoke(app, ["reject", "x", "--retry", *reason, *given])
+
+    assert found.exit_code == 2
+    error = json.loads(found.stdout)["error"]
+    assert error["reason"] == "ReasonMissing"
+    assert "--reason" in error["remedy"]
+
+
 @BOTH
 @pytest.mark.parametrize("name", ["", "task/", "plan/", "task/..", "task/mine/status"])
 def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(

@@ -99,11 +99,36 @@ def test_a_no_says_what_becomes_of_the_work(decision: str, gate: str | None, say
     by = None if decision == "Expired" else ANN
 
     found = look(
-        task(asks(decision=decision, by=by, time=NOW)), about.model_copy(update={"spec": spec})
+        task(asks(decision=decision, by=by, reason="too large", time=NOW)),
+        about.model_copy(update={"spec": spec}),
     )
 
     (condition,) = found.conditions
     assert condition.message.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("gate", "says"),
+    [(None, "the next attempt is not told why"), ("lint", "is Failed, and nobody has said why")],
+)
+def test_who_sends_work_back_without_a_word_is_told_that_nobody_learns_why(
+    gate: str | None, says: str
+) -> None:
+    about = approval()
+    spec = about.spec.model_copy(update={"asks": about.spec.asks.model_copy(update={"gate": gate})})
+    silent = asks(decision="Retry", by=ANN, time=NOW)
+
+    (condition,) = look(task(silent), about.model_copy(update={"spec": spec})).conditions
+
+    assert says in condition.message
+
+
+def test_what_the_approval_alone_still_tells_was_said() -> None:
+    sent = decided(approval(state="Rejected", ended_at=at(-60)), "Retry", reason="too large")
+
+    (condition,) = look(task(asks("work-approval-2")), sent).conditions
+
+    assert "the next attempt is told why" in condition.message
 
 
 def test_what_was_sent_back_stays_so_once_its_task_asks_anew() -> None:
