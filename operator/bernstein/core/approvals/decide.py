@@ -32,6 +32,7 @@ from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import WaitReason
 from bernstein.core.approvals.policy import author_of
 from bernstein.core.conditions import Truth, drop, put
+from bernstein.core.money.pricing import known
 from bernstein.core.sanitise import line
 
 _S = ApprovalState
@@ -186,7 +187,7 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
         decide=_command(snapshot.approval),
         checks=_checks(judged),
         excerpt=_excerpt(judged, asked.asks.gate),
-        cost_usd=task.status.spend_usd,
+        cost_usd=known(task.status.spend_usd, task.status.spend_source),
     )
 
 

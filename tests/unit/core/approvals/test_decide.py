@@ -199,6 +199,18 @@ def test_whoever_decides_sees_the_verdicts_the_cost_and_why_he_is_asked() -> Non
     )
 
 
+@pytest.mark.parametrize("source", ["Unreported", "Unpriced"])
+def test_a_cost_that_nobody_knows_is_not_shown_as_none(source: str) -> None:
+    def shown(spent: str) -> str | None:
+        subject = task(asks(), spend_source=source)
+        status = subject.status.model_copy(update={"spend_usd": spent})
+        found = look(subject.model_copy(update={"status": status})).shown
+        assert found is not None
+        return found.cost_usd
+
+    assert (shown("0"), shown("0.42")) == (None, "0.42")
+
+
 def test_of_a_plans_task_the_author_is_the_plans_whatever_it_says_itself() -> None:
     subject = task(asks())
     spec = subject.spec.model_copy(update={"author": ANN})
