@@ -51,6 +51,12 @@ def _names_the_last_that_is_out(pair: Pair) -> bool:
 
 SCHEDULING = (
     Change(
+        "a Plan that begins says when it did",
+        "Plan",
+        ("integration.since",),
+        lambda pair: pair.before.get("integration") is None,
+    ),
+    Change(
         "who waits for others names the last of them that is out",
         "Task",
         (

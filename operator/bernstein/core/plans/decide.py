@@ -296,7 +296,8 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return PlanDecision(tried)
     if result.integration != integration:
         integration = names.old_integration_ref(plan.metadata.uid)
-    begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
+    sha = result.target_sha
+    begun = Integration(ref=integration, target=target, target_sha=sha, since=now)
     update = {"integration": begun, "infrastructure_failures": 0}
     return PlanDecision(_phase(goes_on(status).model_copy(update=update), "Running"))
 
