@@ -14,11 +14,11 @@ from rich.text import Text
 
 from bernstein.api.approvals.approval import Approval, Shown
 from bernstein.api.meta import PLAN_KIND
+from bernstein.api.money import known
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.cli.output.notes import note, reason
-from bernstein.core.money.pricing import known
 from bernstein.core.plans.rows import names_by_stage
 from bernstein.core.sanitise import line, text
 from bernstein.core.serializers import task_status

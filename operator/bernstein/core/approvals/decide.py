@@ -26,13 +26,13 @@ from bernstein.api.approvals.approval import (
     ShownCheck,
 )
 from bernstein.api.meta import ConditionType
+from bernstein.api.money import known
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import WaitReason
 from bernstein.core.approvals.policy import author_of
 from bernstein.core.conditions import Truth, drop, put
-from bernstein.core.money.pricing import known
 from bernstein.core.sanitise import line
 
 _S = ApprovalState

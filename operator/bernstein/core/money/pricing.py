@@ -14,8 +14,6 @@ from bernstein.core.money.plausible import MOST_TOKENS
 NOTHING = UsageCounts()
 _MILLION = Decimal(1_000_000)
 _CENT_OF_A_CENT = Decimal("0.0001")
-_UNKNOWN = ("Unpriced", "Unreported")
-"""Sources of a spend of which a part is missing."""
 _MOST = MOST_DOLLARS + 1 - _CENT_OF_A_CENT
 """What a status can hold; a sum that would be more stays there."""
 
@@ -43,11 +41,6 @@ def money(amount: Decimal) -> str:
     """A decimal string with at most four decimal places, as statuses carry it; at most _MOST."""
     rounded = min(amount, _MOST).quantize(_CENT_OF_A_CENT).normalize()
     return format(rounded, "f") if rounded else "0"
-
-
-def known(spend: str, source: str | None) -> str | None:
-    """What was spent; None where it is nothing, but nobody has reported it or knows its price."""
-    return None if source in _UNKNOWN and not Decimal(spend) else spend
 
 
 def add(left: UsageCounts, right: UsageCounts) -> UsageCounts:
