@@ -328,7 +328,7 @@ def _names_the_deleted(pair: Pair) -> bool:
     if " not made again" not in says or was.get("reason") != now.get("reason"):
         return False
     if not said.startswith(_DELETED):
-        return says.startswith(said)
+        return bool(says.startswith(said))
     return all(f"'{name}'" in says for name in said[len(_DELETED) : -1].split(", ")[:3])
 
 
