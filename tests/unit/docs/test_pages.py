@@ -17,7 +17,8 @@ from tests.unit.docs.pages import ROOT, Block, anchors, blocks, links, pages, pr
 PLAN_FILES = [
     block
     for block in blocks("yaml")
-    if "stages" in (data := yaml.safe_load(block.text)) and "apiVersion" not in data
+    for data in yaml.safe_load_all(block.text)
+    if "stages" in data and "apiVersion" not in data
 ]
 
 
