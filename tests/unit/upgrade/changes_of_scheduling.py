@@ -265,6 +265,12 @@ WAITING = (
         _judges_a_candidate,
     ),
     Change("a suspended Plan that rests says what it waits for", "Plan", _SAID, _rests),
+    Change(
+        "that a Plan is suspended is called so wherever it is shown",
+        "Plan",
+        ("conditions.Suspended.reason",),
+        lambda pair: pair.today["conditions"]["Suspended"]["reason"] == "Suspended",
+    ),
     Change("a Task that is verified asks for its turn at once", "Task", _SAID, _asks),
     Change("who waits for another one to try says for whom", "Task", _SAID, _follows),
 )

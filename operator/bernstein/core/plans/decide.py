@@ -166,7 +166,8 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
             return step
         status = step
     if snapshot.plan.spec.suspend:
-        status = note(_phase(status, "Suspended"), ConditionType.SUSPENDED, True, "BySpec", "", now)
+        kind, why = ConditionType.SUSPENDED, WaitReason.SUSPENDED
+        status = note(_phase(status, "Suspended"), kind, True, why, "", now)
         if has_started(status):
             return _finish_landing(snapshot, status, now)
         return PlanDecision(rest(snapshot, status, now), tuple(actions))

@@ -419,7 +419,7 @@ def test_tasks_that_were_deleted_before_they_were_closed_fail_the_plan() -> None
 def test_a_suspended_plan_is_neither_at_work_nor_in_need_of_a_person() -> None:
     held = look(objects.plan(suspend=True), task())
     assert held.status.phase == "Suspended"
-    assert "Suspended" in told(held.status.conditions)
+    assert told(held.status.conditions)["Suspended"] == ("True", "Suspended")
     assert "Reconciling" not in told(held.status.conditions)
 
     for state in (TaskState.IN_PROGRESS, TaskState.DONE):
