@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -232,7 +233,7 @@ def test_a_budget_is_refused_in_the_words_of_a_plan_file(
     assert f'spec.budget: expected US dollars such as "$5" or 5.00, got {got}\n' in err
 
 
-def project(tmp_path: Path, **spec: object) -> Path:
+def project(tmp_path: Path, **spec: Any) -> Path:
     path = tmp_path / "project.json"
     meta = {"apiVersion": "bernstein.dev/v1alpha1", "kind": "Project", "metadata": {"name": "p"}}
     path.write_text(json.dumps(meta | {"spec": objects.project(**spec).dump()["spec"]}))
