@@ -145,12 +145,25 @@ def test_the_page_has_the_objects_of_the_demo() -> None:
     server = GitServer("git", Certificate("ca", "certificate", "key"), {"read": "secret"})
     ours = [o for o in manifests.git_server(server) if o["kind"] != "Secret"]
 
-    page = [yaml.safe_load(block.text) for block in blocks("yaml") if block.page == PAGE]
+    (block,) = (block for block in blocks("yaml") if block.page == PAGE)
+    page = list(yaml.safe_load_all(block.text))
 
     (container,) = page[0]["spec"]["template"]["spec"]["containers"]
     assert container["image"].startswith("registry.example.com/bernstein-git-server:")
     container["image"] = "bernstein-git-server:dev"
     assert page == ours
+
+
+def test_the_page_makes_a_commit_that_can_be_pushed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "a")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "a@example.com")
+
+    _run(commands("git init"), home)
+
+    assert _run("git -C app log --format=%s main", home) == "First version\n"
 
 
 def test_the_page_makes_the_secrets_that_the_objects_name() -> None:

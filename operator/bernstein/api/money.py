@@ -17,6 +17,15 @@ SpendSource = Literal["Reported", "Computed", "Unpriced", "Unreported"]
 """How money that was spent is known."""
 
 
+_UNKNOWN = ("Unpriced", "Unreported")
+"""Sources of what is not all that was spent."""
+
+
+def known(spend: str, source: str | None) -> str | None:
+    """What was spent; None where it is nothing, but nobody has reported it or knows its price."""
+    return None if source in _UNKNOWN and not Decimal(spend) else spend
+
+
 def parse(value: str | int | float) -> str | None:
     """`"$5"`, `"5.00"`, 5 or 5.0 as the decimal string `"5"`; None when it is no sum of money.
 

@@ -231,6 +231,9 @@ class Integration(Model):
     sha: Sha | None = Field(default=None, description="The last landing of the ledger.")
     tree: Annotated[str, Field(max_length=64)] | None = None
     """Tree of the last commit that a Task landed."""
+    since: datetime | None = Field(
+        default=None, description="When the Plan began. Absent: under an older release."
+    )
 
     @property
     def tip(self) -> str:

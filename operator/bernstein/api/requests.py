@@ -33,6 +33,8 @@ class RefusalReason(StrEnum):
 
     NOTHING_TO_RETRY = "NothingToRetry"
     """Nothing has failed for good: it is at work, waits, or has ended well."""
+    TASK_DELETED = "TaskDeleted"
+    """No Task of the Plan that is there has failed for good: one that is not Closed was deleted."""
     CANCELLED = "Cancelled"
     """It was cancelled, or its Plan was."""
     PLAN_ENDED = "PlanEnded"

@@ -14,7 +14,9 @@ from pydantic import ValidationError
 from bernstein import crds
 from bernstein.api.meta import API_VERSION, GROUP, PLAN_KIND, PROJECT_KIND, TASK_KIND
 from bernstein.api.plan import PlanSpec
+from bernstein.api.project import ProjectSpec
 from bernstein.api.vocabulary import ROLES
+from bernstein.core.money import models
 from bernstein.core.plans.estimate import without_money
 from bernstein.core.plans.field_errors import FieldError, Findings, did_you_mean, path_of, quoted
 from bernstein.core.plans.validation import validate_plan
@@ -72,6 +74,10 @@ def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
 
 def warnings(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
     """What is allowed in an object without problems, and most likely not meant."""
+    if data["kind"] == PROJECT_KIND:
+        unjudged = models.unjudged(ProjectSpec.model_validate(data["spec"]))
+        told = ((f"spec.{path}", problem) for path, problem in unjudged)
+        return tuple(FieldError(path, f"{path}: {problem}") for path, problem in told)
     if data["kind"] != PLAN_KIND:
         return ()
     found = without_money(PlanSpec.model_validate(data["spec"]))

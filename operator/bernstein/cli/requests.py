@@ -34,6 +34,8 @@ ANSWER_SECONDS = 15.0
 """An answer is waited for; the operator gives it within a few."""
 _NEXT = {
     "NothingToRetry": "see how it stands with `bernstein logs {name}`",
+    "TaskDeleted": "apply a Plan with what is left, under another name; or, where all the rest is "
+    "Closed, deliver that: `bernstein deliver {name} --partial`",
     "NothingToVerify": "see what it does, or waits for, with `bernstein logs {name}`",
     "NothingToMerge": "see what it does, or waits for, with `bernstein logs {name}`",
     "MergeInProgress": "ask again once the merge is over",
@@ -189,14 +191,32 @@ async def of_task(
 def refused(
     subject: Plan | Task, answer: Answer, known: Mapping[str, str] = MappingProxyType({})
 ) -> CliError:
-    """What to tell of a request that was refused. `known`: what helps here where that is something
-    else than with other verbs, by the reason."""
-    text = f"{called(subject)}: {answer.verb} is refused: {line(answer.message, 500)}"
+    """What to tell of a request that was refused; `known` as of `refusal`."""
+    return refusal(subject, answer.verb, answer.reason, answer.message, known)
+
+
+def refusal(
+    subject: Plan | Task,
+    verb: str,
+    reason: str,
+    message: str,
+    known: Mapping[str, str] = MappingProxyType({}),
+) -> CliError:
+    """What to tell of a request that is refused for this. `known`: what helps here where that is
+    something else than with other verbs, by the reason."""
+    text = f"{called(subject)}: {verb} is refused: {line(message, 500)}"
     name = f"{'plan/' * isinstance(subject, Plan)}{subject.metadata.name}"
-    helps = {**_NEXT, **known}.get(answer.reason, "").format(name=name)
-    if not helps and answer.reason in set(Reason):
-        helps = policy(answer.reason).remedy
-    return CliError(answer.reason, text, helps)
+    helps = {**_NEXT, **known}.get(reason, "").format(name=name)
+    if not helps and reason in set(Reason):
+        helps = policy(reason).remedy
+    return CliError(reason, text, helps)
+
+
+def not_answered(subject: Plan | Task) -> CliError:
+    """What to tell of a request that has no answer in time: nobody knows yet what comes of it."""
+    text = f"{called(subject)}: it is asked for; the operator has not answered yet"
+    helps = "the request stands, and asking again adds none; does it run? `bernstein doctor`"
+    return CliError("NotAnswered", text, helps)
 
 
 async def end_sessions(cluster: Cluster, reason: str) -> dict[str, CliError | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import chain
 
@@ -15,6 +15,7 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import (
     AT_WORK,
     BEGINS,
+    BEGUN,
     LACKS,
     MISSES,
     RESTS,
@@ -26,6 +27,7 @@ from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
+from bernstein.core.projects import proofs
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.crowd import ahead
 from bernstein.kube.informer import Informer
@@ -117,6 +119,12 @@ def misses_a_secret(caches: Caches, project: Project) -> bool:
     """Whether a Task or Plan of the Project waits for a Secret that is missing."""
     waits = chain(_plans_of(caches, project, MISSES), _tasks_of(caches, project, MISSES))
     return any(True for _ in waits)
+
+
+def proofs_of(caches: Caches, project: Project) -> Mapping[str, datetime]:
+    """When each account of the Project's repository was last seen to get on."""
+    plans, tasks = _plans_of(caches, project, BEGUN), _tasks_of(caches, project, AT_WORK)
+    return proofs.proofs(plans, tasks)
 
 
 def _plans_of(caches: Caches, project: Project, index: str) -> Iterator[Plan]:

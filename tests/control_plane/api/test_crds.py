@@ -186,7 +186,7 @@ def test_every_column_of_kubectl_get_is_there(tools: Tools, namespace: str, kind
         ("Task", {"Verified": "SignalFailed", "Reconciling": "MaxAgents"}, "MaxAgents"),
         ("Task", {"Succeeded": "GateFailed", "Stalled": "TaskFailed"}, "TaskFailed"),
         ("Plan", {"Validated": "Valid", "Succeeded": "Cancelled"}, "Cancelled"),
-        ("Plan", {"Validated": "Valid", "Suspended": "BySpec"}, "BySpec"),
+        ("Plan", {"Validated": "Valid", "Suspended": "Suspended"}, "Suspended"),
         ("Approval", {"Succeeded": "SentBack"}, "SentBack"),
     ],
 )

@@ -165,7 +165,7 @@ async def test_a_decision_about_what_was_seen_is_not_written_onto_the_next_quest
     bernstein: Bernstein, admin: Client, operator: Client, namespace: str, user: str
 ) -> None:
     await waits(admin, operator, namespace)
-    call = ("reject", "one", "--retry", "--json")
+    call = ("reject", "one", "--retry", "--reason", "not this", "--json")
     await asyncio.gather(bernstein(*call), acted(admin, operator, namespace, "Failed"))
     await operator.patch(
         *(APPROVALS, NAME, namespace),

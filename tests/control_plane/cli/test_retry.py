@@ -54,7 +54,7 @@ async def test_without_an_operator_the_request_stands_and_asking_again_adds_none
 
     first, second = await bernstein("retry", "plan/one"), await bernstein("retry", "plan/one")
 
-    assert "the operator has not answered yet" in first.out
-    assert first.out == second.out
+    assert "the operator has not answered yet" in first.err
+    assert (first.code, first.err) == (1, second.err)
     plan = await admin.get(PLANS, "one", namespace)
     assert len(plan["spec"]["requests"]) == 1

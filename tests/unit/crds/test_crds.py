@@ -294,5 +294,18 @@ def test_what_kubectl_get_shows_fits_100_characters(kind: str) -> None:
     assert len(line) <= 100, line
 
 
+def test_what_kubectl_get_shows_of_tasks_with_o_wide_fits_200_characters() -> None:
+    """A commit takes a fifth of a line, and no path of a column can cut it."""
+    title = "Implement the limiter and its HTTP headers"
+    wide = [title, "backend", "2030-01-01T12:00:00Z", "<none>"]
+    headers = ["NAME", *(c.name for c in KINDS["Task"].columns)]
+
+    columns = zip(headers, [*USUAL["Task"], *wide], strict=True)
+    line = "   ".join(value.ljust(len(header)) for header, value in columns)
+
+    assert len(line) <= 200, line
+    assert line.index(title) < 110
+
+
 def test_a_kind_says_what_it_is_for(schema: dict[str, Any]) -> None:
     assert schema["description"].endswith(".")

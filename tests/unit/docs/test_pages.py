@@ -11,13 +11,17 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from bernstein.api.plan import parse
 from bernstein.cli.main import app
+from bernstein.core.plans.expansion import expand
+from bernstein.core.plans.file import plan_object
 from tests.unit.docs.pages import ROOT, Block, anchors, blocks, links, pages, prose
 
 PLAN_FILES = [
     block
     for block in blocks("yaml")
-    if "stages" in (data := yaml.safe_load(block.text)) and "apiVersion" not in data
+    for data in yaml.safe_load_all(block.text)
+    if "stages" in data and "apiVersion" not in data
 ]
 
 
@@ -97,6 +101,18 @@ def test_every_plan_file_on_a_page_is_valid(block: Block, tmp_path: Path) -> Non
 @pytest.mark.parametrize("path", sorted((ROOT / "docs/examples").rglob("plan.yaml")), ids=_short)
 def test_every_plan_file_of_the_examples_is_valid(path: Path) -> None:
     _validate(path)
+
+
+def test_the_tutorial_names_the_tasks_that_its_plan_makes() -> None:
+    page = ROOT / "docs/tutorial/first-plan.md"
+    (block,) = (block for block in PLAN_FILES if block.page == page)
+    plan = parse(plan_object(yaml.safe_load(block.text), namespace="bernstein-demo"))
+    made = {task["metadata"]["name"] for task in expand(plan, "default")}
+
+    named = re.findall(rf"(?:logs|prompt) ({plan.metadata.name}--\S+)", page.read_text())
+
+    assert len(named) == 2
+    assert set(named) == made
 
 
 def _validate(path: Path) -> None:

@@ -51,6 +51,12 @@ def _names_the_last_that_is_out(pair: Pair) -> bool:
 
 SCHEDULING = (
     Change(
+        "a Plan that begins says when it did",
+        "Plan",
+        ("integration.since",),
+        lambda pair: pair.before.get("integration") is None,
+    ),
+    Change(
         "who waits for others names the last of them that is out",
         "Task",
         (
@@ -259,6 +265,12 @@ WAITING = (
         _judges_a_candidate,
     ),
     Change("a suspended Plan that rests says what it waits for", "Plan", _SAID, _rests),
+    Change(
+        "that a Plan is suspended is called so wherever it is shown",
+        "Plan",
+        ("conditions.Suspended.reason",),
+        lambda pair: pair.today["conditions"]["Suspended"]["reason"] == "Suspended",
+    ),
     Change("a Task that is verified asks for its turn at once", "Task", _SAID, _asks),
     Change("who waits for another one to try says for whom", "Task", _SAID, _follows),
 )
@@ -312,12 +324,32 @@ def _of_one(message: str) -> str:
     return message
 
 
+_DELETED = "Tasks were deleted and are not made again: "
+
+
+def _names_the_deleted(pair: Pair) -> bool:
+    """In other words, with the same first names, or beside all that the older code said."""
+    was, now = (s["conditions"].get("Stalled", {}) for s in (pair.recorded, pair.today))
+    said, says = (c.get("message", "").partition(" Remedy: ")[0] for c in (was, now))
+    if " not made again" not in says or was.get("reason") != now.get("reason"):
+        return False
+    if not said.startswith(_DELETED):
+        return bool(says.startswith(said))
+    return all(f"'{name}'" in says for name in said[len(_DELETED) : -1].split(", ")[:3])
+
+
 PLURALS = (
     Change(
         "a message of a Task about one thing does not speak of many",
         "Task",
         _MESSAGES,
         _speaks_of_one,
+    ),
+    Change(
+        "a Plan names each Task that was deleted, also beside those that have failed",
+        "Plan",
+        _MESSAGES,
+        _names_the_deleted,
     ),
 )
 

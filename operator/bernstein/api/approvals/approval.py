@@ -191,8 +191,8 @@ class Shown(Model):
     tasks: int | None = Field(default=None, description="Of a Plan: how many Tasks it has.")
     cost_usd: Money | None = Field(
         default=None,
-        description="US dollars. Of a Task: spent so far. Of a Plan: its estimate; absent: a price "
-        "is unknown.",
+        description="US dollars. Of a Task: spent so far. Of a Plan: its estimate. Absent: a price "
+        "is unknown, or of a Task nobody has reported what it used.",
     )
 
 

@@ -19,6 +19,8 @@ from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.output.views import view
 from bernstein.cli.settings import CliSettings
 from bernstein.cli.suspension import PlanName
+from bernstein.core.plans import part
+from bernstein.core.requests import unanswered
 from bernstein.core.sanitise import count, line, some
 from bernstein.core.serializers import plan_record
 from bernstein.resources import PLANS
@@ -67,6 +69,7 @@ async def _deliver(
     requests.check_reason(reason)
     async with connected(terminal.settings) as cluster:
         plan = await _find(cluster, name)
+        _check(plan)
         if not yes:
             _confirm(terminal, plan)
         request = await requests.ask(cluster, plan, DELIVER_PARTIAL, reason)
@@ -77,9 +80,12 @@ async def _deliver(
             plan, answer = await _followed(terminal, cluster, plan, request)
     if answer is not None and answer.answer == "Refused":
         raise requests.refused(plan, answer, _NEXT)
+    if answer is None and not _has_begun(plan, request):
+        raise requests.not_answered(plan)
     if answer is None and wait:
-        raise _unanswered(plan, request)
-    _tell(terminal, plan, request, answer)
+        message, remedy = notes.ending(plan)
+        raise CliError("StandsStill", f"Plan '{name}' is not delivered yet: {message}", remedy)
+    _tell(terminal, plan, answer)
 
 
 async def _find(cluster: Cluster, name: str) -> Plan:
@@ -87,6 +93,15 @@ async def _find(cluster: Cluster, name: str) -> Plan:
     if plan is None:
         raise await cluster.not_found(name, PLANS)
     return plan
+
+
+def _check(plan: Plan) -> None:
+    """Raises CliError where the Plan itself shows that it would be refused. What was asked for
+    before has its own answer."""
+    asked = unanswered(plan.spec.requests, plan.status.requests)
+    why = part.shown_why_not(plan)
+    if why is not None and all(request.verb != DELIVER_PARTIAL for request in asked):
+        raise requests.refusal(plan, DELIVER_PARTIAL, *why, _NEXT)
 
 
 def _confirm(terminal: Terminal, plan: Plan) -> None:
@@ -119,25 +134,14 @@ async def _followed(
     return await requests.answer_to(cluster, scene.plan, request, _SECONDS)
 
 
-def _tell(terminal: Terminal, plan: Plan, request: str, answer: Answer | None) -> None:
+def _tell(terminal: Terminal, plan: Plan, answer: Answer | None) -> None:
+    """`answer`; None: it has begun."""
     name = plan.metadata.name
     if terminal.json:
         terminal.answer(plan_record(plan))
     elif answer is not None:
         sha = plan.status.delivery.sha if plan.status.delivery is not None else None
         terminal.say(f"Plan '{name}': {line(answer.message, 500)}{f', {sha[:12]}' if sha else ''}")
-    elif _has_begun(plan, request):
+    else:
         terminal.say(f"Plan '{name}': what is Closed is verified as a whole, then delivered")
         terminal.quote(f"  see it:  {terminal.settings.command_line('status', name)}")
-    else:
-        terminal.say(f"Plan '{name}': it is asked for; the operator has not answered yet")
-
-
-def _unanswered(plan: Plan, request: str) -> CliError:
-    """Waited for in vain."""
-    name = plan.metadata.name
-    if not _has_begun(plan, request):
-        text = f"Plan '{name}': the operator has not answered"
-        return CliError("NotAnswered", text, "see whether it runs: `bernstein doctor`")
-    message, remedy = notes.ending(plan)
-    return CliError("StandsStill", f"Plan '{name}' is not delivered yet: {message}", remedy)

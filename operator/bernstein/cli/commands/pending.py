@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
 from bernstein.api.approvals.approval import REJECT, RETRY, Approval, ApprovalState
+from bernstein.api.meta import PLAN_KIND, TASK_KIND
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster, connected, where
@@ -62,7 +63,8 @@ async def _pending(
     if waiting:
         name = "NAME --namespace NAMESPACE" if everywhere else "NAME"
         terminal.show(tables.approval_table(waiting, namespaces=everywhere))
-        terminal.advise(f"see what a task has changed with `bernstein diff {name}`")
+        for words in _looks(waiting, name):
+            terminal.advise(words)
         terminal.advise(f"decide with `bernstein approve {name}` or `bernstein reject {name}`")
         terminal.advise(_only(waiting))
     else:
@@ -75,10 +77,20 @@ async def _pending(
             terminal.say(f"{about.kind} '{about.name}' was {what} just now")
 
 
+def _looks(waiting: Sequence[Approval], name: str) -> Iterator[str]:
+    """How to see what is asked about: only work of Tasks has a difference."""
+    kinds = {approval.spec.subject.kind for approval in waiting}
+    if TASK_KIND in kinds:
+        yield f"see what a task has changed with `bernstein diff {name}`"
+    if PLAN_KIND in kinds:
+        yield f"see what a Plan is to do with `bernstein status {name}`"
+
+
 def _only(waiting: Sequence[Approval]) -> str:
     """How to decide about nothing but what is shown: something else may be asked by then."""
     names = some((approval.metadata.name for approval in waiting), len(waiting))
-    return f"and to decide only about what is shown here, add --sha COMMIT or --approval: {names}"
+    sha = "--sha COMMIT or " if any(a.spec.asks.sha is not None for a in waiting) else ""
+    return f"and to decide only about what is shown here, add {sha}--approval: {names}"
 
 
 def is_pending(approval: Approval) -> bool:

@@ -8,6 +8,7 @@ import typer
 
 from bernstein.cli.commands.approve import ApprovalSeen, ShaSeen, decided
 from bernstein.cli.decisions import Decision, Seen
+from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import Subject
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
@@ -17,7 +18,8 @@ def reject(
     settings: CliSettings,
     name: Subject,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Send the work back: the next attempt is told why.")
+        bool,
+        typer.Option("--retry", help="Send the work back: the next attempt is told the reason."),
     ] = False,
     reason: Annotated[
         str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
@@ -31,6 +33,13 @@ def reject(
     --approval or --sha nothing is written where something else is asked by then.
     """
     terminal = Terminal(settings)
-    decision: Decision = "Retry" if retry else "Reject"
     seen = Seen(approval, sha.lower() if sha is not None else None)
-    run_command(terminal, decided(terminal, name, decision, reason.strip(), seen))
+    run_command(terminal, _rejected(terminal, name, reason.strip(), seen, retry=retry))
+
+
+async def _rejected(terminal: Terminal, name: str, reason: str, seen: Seen, *, retry: bool) -> None:
+    if retry and not reason:
+        message = "the next attempt would not be told what to do otherwise"
+        raise CliError("ReasonMissing", message, "say with --reason what is wrong", INVALID)
+    decision: Decision = "Retry" if retry else "Reject"
+    await decided(terminal, name, decision, reason, seen)

@@ -42,9 +42,9 @@ async def _retry(terminal: Terminal, settings: CliSettings, name: str, reason: s
         )
     if answer is not None and answer.answer == "Refused":
         raise requests.refused(subject, answer)
+    if answer is None:
+        raise requests.not_answered(subject)
     if terminal.json:
         terminal.answer(plan_record(subject) if isinstance(subject, Plan) else task_record(subject))
-    elif answer is None:
-        terminal.say(f"{called(subject)}: it is asked for; the operator has not answered yet")
     else:
         terminal.say(f"{called(subject)}: {line(answer.message, 500)}")

@@ -34,9 +34,9 @@ async def _unblock(terminal: Terminal, name: str, reason: str) -> None:
     requests.check_reason(reason)
     async with connected(terminal.settings) as cluster:
         task, _, answer = await requests.of_task(cluster, name, UNBLOCK, reason)
+    if answer is None:
+        raise requests.not_answered(task)
     if terminal.json:
         terminal.answer(task_record(task))
-    elif answer is None:
-        terminal.say(f"{called(task)}: it is asked for; the operator has not answered yet")
     else:
         terminal.say(f"{called(task)}: {answer.message}")

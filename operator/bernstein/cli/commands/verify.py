@@ -65,6 +65,8 @@ async def _verify(
             task, answer = await _judged(cluster, task, request, seconds)
     if answer is not None and answer.answer == "Refused":
         raise requests.refused(task, answer)
+    if answer is None and not wait and not _stays_failed(task):
+        raise requests.not_answered(task)
     if terminal.json:
         terminal.answer(task_record(task))
     else:

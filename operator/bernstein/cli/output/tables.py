@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bernstein.api.approvals.approval import Approval, Shown
+from bernstein.api.meta import PLAN_KIND
+from bernstein.api.money import known
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
@@ -113,7 +115,6 @@ def approval_table(approvals: Sequence[Approval], *, namespaces: bool = False) -
     for approval in approvals:
         shown, about = approval.status.shown, approval.spec.subject
         files = shown.files_changed if shown is not None else None
-        cost = shown.cost_usd if shown is not None else None
         because = "; ".join(shown.because) if shown is not None else ""
         table.add_row(
             *_namespace(approval.metadata.namespace, namespaces),
@@ -122,11 +123,19 @@ def approval_table(approvals: Sequence[Approval], *, namespaces: bool = False) -
             Text((approval.spec.asks.sha or "")[:_COMMIT]),
             Text("" if files is None else str(files)),
             Text(_lines(shown)),
-            Text("" if cost is None else cents(cost)),
+            Text(_asked_cost(shown, about.kind)),
             Text(_age(approval.metadata.creation_timestamp)),
             Text(line(because, 300)),
         )
     return table
+
+
+def _asked_cost(shown: Shown | None, kind: str) -> str:
+    """What work has cost, or about what a Plan is to cost."""
+    if shown is None:
+        return ""
+    is_estimate = kind == PLAN_KIND and shown.cost_usd is not None
+    return f"{'~' * is_estimate}{cents(shown.cost_usd)}"
 
 
 def _lines(shown: Shown | None) -> str:
@@ -204,12 +213,14 @@ def description(words: str) -> Padding:
 
 def spent(status: TaskStatus | PlanStatus, *, zero: str = "$0.00") -> str:
     """What it has cost; a dash where nothing of it is known."""
-    unknown = status.spend_source in ("Unpriced", "Unreported")
-    return cents(status.spend_usd, zero="–" if unknown else zero)  # noqa: RUF001 - no minus
+    return cents(known(status.spend_usd, status.spend_source), zero=zero)
 
 
-def cents(amount: str, *, zero: str = "$0.00") -> str:
-    """An amount in whole cents; `zero` is what no money at all is shown as."""
+def cents(amount: str | None, *, zero: str = "$0.00") -> str:
+    """An amount in whole cents; a dash where it is not known. `zero` is what no money at all is
+    shown as."""
+    if amount is None:
+        return "–"  # noqa: RUF001 - no minus
     value = Decimal(amount)
     if not value:
         return zero

@@ -13,6 +13,7 @@ from bernstein.controllers.caches.indexes import (
     AT_WORK,
     AWAITED,
     BEGINS,
+    BEGUN,
     DONE,
     LACKS,
     MISSES,
@@ -23,6 +24,7 @@ from bernstein.controllers.caches.indexes import (
     at_work,
     awaited,
     begins,
+    begun,
     depends_on,
     done,
     lacks,
@@ -76,7 +78,7 @@ class Caches:
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         settlement = Settlement()
-        few_of_plans = {BEGINS: begins, MISSES: misses, RESTS: rests}
+        few_of_plans = {BEGINS: begins, BEGUN: begun, MISSES: misses, RESTS: rests}
         of_plan = settlement.of_plan
         plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
         self.plans = Parsed(plans, plan.parse)

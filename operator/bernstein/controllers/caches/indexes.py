@@ -15,10 +15,11 @@ from bernstein.kube.resource import Object, controller_of, is_deleting
 
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
-AT_WORK, DONE, BEGINS, MISSES = "at work", "done", "begins", "misses"
+AT_WORK, DONE, BEGINS, BEGUN, MISSES = "at work", "done", "begins", "begun", "misses"
 LACKS, RESTS = "lacks", "rests"
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
-are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Tasks and Plans
+are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Plans that have
+begun and have not ended, by namespace; Tasks and Plans
 that wait for a missing Secret, by namespace; Tasks of which a check waits for what a new pod alone
 shows to be there, by Project, check and cause; Plans and other Tasks that wait for the like, by
 Project."""
@@ -72,6 +73,13 @@ def begins(plan: Object) -> Collection[str]:
     """The namespace of a Plan that asks for a turn to begin, or has one."""
     asked = (plan.get("status") or {}).get("beginning")
     return (plan["metadata"]["namespace"],) if asked is not None else ()
+
+
+def begun(plan: Object) -> Collection[str]:
+    """The namespace of a Plan that has begun, and has not ended."""
+    status = plan.get("status") or {}
+    at_work = status.get("integration") is not None and status.get("endedAt") is None
+    return (plan["metadata"]["namespace"],) if at_work else ()
 
 
 def misses(obj: Object) -> Collection[str]:

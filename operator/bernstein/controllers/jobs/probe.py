@@ -11,7 +11,8 @@ from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunProbe
-from bernstein.core.projects.probing import ACCOUNTS, ATTESTATION, WORK, model_keys
+from bernstein.core.projects.probing import ACCOUNTS, ATTESTATION, model_keys
+from bernstein.core.projects.proofs import WORK
 from bernstein.core.reasons.waits import PROBE_SECONDS
 
 _ACCOUNT_VARIABLE = "BERNSTEIN_ACCOUNT"

@@ -12,7 +12,7 @@ from bernstein.api.reasons import Reason
 from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.predicates import project_matters
 from bernstein.controllers.projects.watches import watches
-from bernstein.controllers.snapshots import agents_at_work, misses_a_secret
+from bernstein.controllers.snapshots import agents_at_work, misses_a_secret, proofs_of
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core.actions import ProbeAction, ProbeDecision, RunProbe
 from bernstein.core.diagnosis import Diagnosis
@@ -75,8 +75,10 @@ class ProjectController(KindController):
         missed = misses_a_secret(self._caches, project)
         jobs = await self._caches.job_views.of(project.metadata, now, probing.expected(project))
         late = job_actions.late_requests(self._context, key.namespace)
+        found = project.status.probe is not None and project.status.probe.findings
+        proofs = proofs_of(self._caches, project) if found else {}
         return await execution.decide_and_execute(
-            ProbeSnapshot(project, jobs, missed, late),
+            ProbeSnapshot(project, jobs, missed, late, proofs),
             probing.decide,
             partial(self._execute, key),
             now,

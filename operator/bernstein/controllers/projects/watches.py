@@ -11,6 +11,7 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import of_jobs, pod_matters
 from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
+from bernstein.core.projects.proofs import begun, started
 from bernstein.core.scheduling.occupancy import is_active
 from bernstein.core.waiting import secrets_missed
 from bernstein.kube.reconcile import controller_key
@@ -33,6 +34,9 @@ def watches(caches: Caches) -> Iterable[Watch]:
     for waiters in (tasks, caches.plans):
         misses = waiters.changes(misses_otherwise)
         yield Watch(waiters.informer, project_of, when=misses, pause=pause)
+    plans = caches.plans
+    yield Watch(plans.informer, project_of, when=plans.changes(has_begun), pause=pause)
+    yield Watch(tasks.informer, project_of, when=tasks.changes(has_started), pause=pause)
     yield Watch(caches.network_policies, controller_key(PROJECTS))
     yield own(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
     yield own(caches.pods, of_probe, pod_matters)
@@ -50,6 +54,16 @@ def of_probe(pod: Object) -> Collection[Key]:
     if of_pod.get(labels.JOB) != PROBE or labels.PROJECT not in of_pod:
         return ()
     return (Key(key_of(pod).namespace, of_pod[labels.PROJECT]),)
+
+
+def has_begun(old: Plan | None, new: Plan | None) -> bool:
+    """Its begin went well just now, which may speak against what the probe has found."""
+    return new is not None and begun(new) is not None and (old is None or begun(old) is None)
+
+
+def has_started(old: Task | None, new: Task | None) -> bool:
+    """The agent of a Task without a Plan has started just now."""
+    return new is not None and started(new) is not None and (old is None or started(old) is None)
 
 
 def misses_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:

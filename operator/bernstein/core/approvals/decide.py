@@ -26,6 +26,7 @@ from bernstein.api.approvals.approval import (
     ShownCheck,
 )
 from bernstein.api.meta import ConditionType
+from bernstein.api.money import known
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult, Verification
@@ -133,14 +134,17 @@ def _over(
     spec = approval.spec
     by = asked.by if asked is not None and asked.by else spec.decided_by
     decision = asked.decision if asked is not None and asked.decision else spec.decision
+    why = line((asked.reason if asked is not None else None) or spec.reason or "", 1)
     kind, about_gate = spec.subject.kind, spec.asks.gate is not None
     match state:
         case _S.APPROVED:
             return state, f"approved by {by}"
         case _S.REJECTED if decision == RETRY and about_gate:
-            return SENT_BACK, f"sent back by {by}: the Task is Failed, and keeps why"
+            keeps = ", and keeps why" if why else ", and nobody has said why"
+            return SENT_BACK, f"sent back by {by}: the Task is Failed{keeps}"
         case _S.REJECTED if decision == RETRY:
-            text = f"sent back by {by}: the next attempt is told why; without one left it is Failed"
+            told = "is told why" if why else "is not told why, as nobody has said it"
+            text = f"sent back by {by}: the next attempt {told}; without one left it is Failed"
             return SENT_BACK, text
         case _S.REJECTED:
             return state, f"rejected by {by}: the {kind} is Cancelled"
@@ -183,7 +187,7 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
         decide=_command(snapshot.approval),
         checks=_checks(judged),
         excerpt=_excerpt(judged, asked.asks.gate),
-        cost_usd=task.status.spend_usd,
+        cost_usd=known(task.status.spend_usd, task.status.spend_source),
     )
 
 

@@ -12,7 +12,7 @@ from bernstein.api.project import Agent, ProjectSpec, TierModels
 from bernstein.api.signals import Assignment
 from bernstein.core.money.pricing import price_of
 from bernstein.core.routing.table import route
-from bernstein.core.verification.expected import reviews
+from bernstein.core.verification.expected import required, reviews
 from bernstein.core.verification.reviewers import Writer
 
 AUTO = "auto"
@@ -36,6 +36,24 @@ def is_known(model: str | None, project: ProjectSpec) -> bool:
 def unreviewed(work: Assignment, agent: Agent, project: ProjectSpec) -> str | None:
     """Why nobody could review what this agent does of it; None: somebody can, or nobody has to."""
     return reviews.problem(project, Writer(route(work, agent).model, agent.adapter))
+
+
+def unjudged(project: ProjectSpec) -> Iterator[tuple[str, str]]:
+    """(path in the Project, why) of what no step could be judged by that names no model of its
+    own: Plans are Invalid for it, or their Tasks do not start."""
+    gate = required.unanswerable(project)
+    if gate is not None:
+        yield "gates.pipeline", without_model(gate)
+    for number, agent in enumerate(project.agents):
+        steps = (Assignment(model=tier) for tier in TIERS)
+        problems = [unreviewed(step, agent, project) for step in steps]
+        if all(problems):
+            yield f"agents[{number}]", f"gates.crossModel: {problems[0]}"
+
+
+def without_model(gate: str) -> str:
+    """That nobody could answer this gate."""
+    return f"the gate {gate} asks a model that the Project does not have"
 
 
 def unreviewed_steps(spec: PlanSpec, project: ProjectSpec) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.waiting import BY_USER, Cancel
 from bernstein.core.actions import PlanAction, PlanDecision
 from bernstein.core.approvals import asking, plans, policy
+from bernstein.core.plans.standstill import deleted
 from bernstein.core.sanitise import line
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on, waits
@@ -55,9 +56,20 @@ def step(
     if question is None:
         return None
     look = asking.look(status, question, snapshot.approvals, now)
-    waits = look.outcome is None
-    status = look.status.model_copy(update={"phase": PHASE}) if waits else look.status
+    status = look.status
+    if look.outcome is None:
+        status = _without_deleted(snapshot, status, now).model_copy(update={"phase": PHASE})
     return PlanDecision(status, (*before, *look.actions), look.seconds)
+
+
+def _without_deleted(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
+    """The status that waits, and says what a yes would not bring back."""
+    gone, waiting = deleted(snapshot), status.waiting
+    if not gone or waiting is None:
+        return status
+    helps = f"`bernstein reject {snapshot.plan.metadata.name}`, then apply it under another name"
+    text = f"{waiting.message}. {gone}, so that the Plan would end as Failed: {helps}"
+    return waits(status, waiting.reason, text, now)
 
 
 def ended(plan: Plan, status: PlanStatus) -> Cancel | None:

@@ -166,7 +166,8 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
             return step
         status = step
     if snapshot.plan.spec.suspend:
-        status = note(_phase(status, "Suspended"), ConditionType.SUSPENDED, True, "BySpec", "", now)
+        kind, why = ConditionType.SUSPENDED, WaitReason.SUSPENDED
+        status = note(_phase(status, "Suspended"), kind, True, why, "", now)
         if has_started(status):
             return _finish_landing(snapshot, status, now)
         return PlanDecision(rest(snapshot, status, now), tuple(actions))
@@ -296,7 +297,8 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return PlanDecision(tried)
     if result.integration != integration:
         integration = names.old_integration_ref(plan.metadata.uid)
-    begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
+    sha = result.target_sha
+    begun = Integration(ref=integration, target=target, target_sha=sha, since=now)
     update = {"integration": begun, "infrastructure_failures": 0}
     return PlanDecision(_phase(goes_on(status).model_copy(update=update), "Running"))
 

@@ -18,7 +18,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from bernstein.api.plan import DELIVERED_PARTIALLY, PartialDelivery, PlanStatus
+from bernstein.api.plan import (
+    DELIVERED_PARTIALLY,
+    PartialDelivery,
+    Plan,
+    PlanSpec,
+    PlanStatus,
+)
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import Answer, PlanRequest, RefusalReason
 from bernstein.api.task import Task
@@ -39,6 +45,10 @@ from bernstein.core.waiting import goes_on
 
 _ENDED = ("Failed", "Cancelled")
 """Phases of Plans that have ended, and may be delivered in part."""
+_GOES_ON = (
+    RefusalReason.STILL_MOVES,
+    "it goes on by itself: wait until it has ended or stands still, or cancel it first",
+)
 _WITHOUT_IT = "its Plan is delivered without it"
 
 
@@ -86,33 +96,53 @@ def _left(snapshot: PlanSnapshot, status: PlanStatus) -> str:
     return status.phase if snapshot.plan.spec.cancel is None else "Cancelled"
 
 
+def shown_why_not(plan: Plan) -> tuple[str, str] | None:
+    """Why it would be refused, as far as the Plan alone shows, before it is asked for. None: only
+    a look at all that is there tells, as where its status is older than its spec."""
+    status = plan.status
+    if status.observed_generation != plan.metadata.generation:
+        return None
+    refusal = _ends_otherwise(plan.spec, status) or _nothing_landed(status)
+    if refusal is not None or status.ended_at is not None:
+        return refusal
+    return _is_whole(status) or (_GOES_ON if status.phase == "Running" else None)
+
+
 def _why_not(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[str, str] | None:
+    refusal = _ends_otherwise(snapshot.plan.spec, status)
+    if refusal is not None:
+        return refusal
+    if snapshot.project is None:
+        return _no_project(snapshot)
+    refusal = _nothing_landed(status) or _surprise(snapshot)
+    if refusal is not None or status.ended_at is not None:
+        return refusal
+    moves = watch(snapshot, goes_on(status), now).phase == "Running"
+    return _is_whole(status) or (_GOES_ON if moves else None)
+
+
+def _ends_otherwise(spec: PlanSpec, status: PlanStatus) -> tuple[str, str] | None:
     if is_on_its_way(status):
         return RefusalReason.BEING_DELIVERED, "what is Closed of it is being delivered already"
     ended = status.ended_at is not None
     if ended and status.phase not in _ENDED:
         return RefusalReason.PLAN_ENDED, f"it has ended: {status.phase}"
-    if not ended and snapshot.plan.spec.cancel is not None:
+    if not ended and spec.cancel is not None:
         return RefusalReason.CANCELLED, "it is being cancelled: ask again once it is Cancelled"
-    if snapshot.plan.spec.suspend:
+    if spec.suspend:
         return RefusalReason.SUSPENDED, "it is suspended: resume it first"
-    if snapshot.project is None:
-        return _no_project(snapshot)
+    return None
+
+
+def _nothing_landed(status: PlanStatus) -> tuple[str, str] | None:
     if status.integration is None or status.integration.sha is None:
         return RefusalReason.NOTHING_TO_DELIVER, "nothing of it has landed"
-    surprise = _surprise(snapshot)
-    if surprise is not None:
-        return surprise
-    return None if ended else _moves(snapshot, status, now)
+    return None
 
 
-def _moves(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[str, str] | None:
-    """Why a Plan that has not ended does not stand still."""
+def _is_whole(status: PlanStatus) -> tuple[str, str] | None:
     if status.counts.closed == status.counts.total:
         return RefusalReason.STILL_MOVES, "all of its Tasks are Closed: it is delivered as a whole"
-    if watch(snapshot, goes_on(status), now).phase == "Running":
-        text = "it goes on by itself: wait until it has ended or stands still, or cancel it first"
-        return RefusalReason.STILL_MOVES, text
     return None
 
 

@@ -28,6 +28,7 @@ from bernstein.core.actions import AskTask, PlanDecision
 from bernstein.core.delivery import conflict
 from bernstein.core.plans import part
 from bernstein.core.plans.member import failed_for_good
+from bernstein.core.plans.standstill import deleted
 from bernstein.core.plans.tally import tallied
 from bernstein.core.sanitise import count, line
 from bernstein.core.snapshot import PlanSnapshot
@@ -61,11 +62,12 @@ def _retry(
     if any(answer is None for answer in answers):
         return PlanDecision(status)
     number = sum(answer is not None and answer.answer == "Done" for answer in answers)
+    gone = deleted(snapshot)
     if not number:
-        text = "none of its Tasks has failed for good, or does not merge"
-        why = RefusalReason.NOTHING_TO_RETRY
+        text = gone or "none of its Tasks has failed for good, or does not merge"
+        why = RefusalReason.TASK_DELETED if gone else RefusalReason.NOTHING_TO_RETRY
         return PlanDecision(requests.refused(status, asked, request, why, text, now))
-    text = f"another round begins for {count(number, 'Task')}"
+    text = f"another round begins for {count(number, 'Task')}{f'; {gone}' if gone else ''}"
     return PlanDecision(requests.done(status, asked, request, text, now))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from bernstein.api.plan import Plan, PlanStatus, PlanTask
@@ -14,7 +14,7 @@ from bernstein.core.delivery import kept
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.plans.member import failed_for_good, only_waits, order
 from bernstein.core.plans.tally import tallied, tally
-from bernstein.core.sanitise import count
+from bernstein.core.sanitise import count, some
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, stands_still, waits
 
@@ -82,14 +82,29 @@ def _is_over(snapshot: PlanSnapshot) -> bool:
         never_starts = waiting is not None and waiting.reason == Reason.DEPENDENCY_FAILED
         return never_starts or is_final(task.status, task.spec.max_retries)
 
-    deleted = all(row.uid is not None for row in _missing(snapshot))
-    return deleted and all(map(is_over, snapshot.tasks.values()))
+    gone = all(row.uid is not None for row in _missing(snapshot))
+    return gone and all(map(is_over, snapshot.tasks.values()))
 
 
 def _missing(snapshot: PlanSnapshot) -> list[PlanTask]:
     """Rows of Tasks that are not there, and whose work is not done."""
     rows = (row for row in snapshot.plan.status.tasks if row.name not in snapshot.tasks)
     return [row for row in rows if row.state != TaskState.CLOSED]
+
+
+def deleted(snapshot: PlanSnapshot) -> str:
+    """Which of its Tasks were deleted before they were Closed; "": none that had been seen."""
+    return _gone([row for row in _missing(snapshot) if row.uid is not None])
+
+
+def _gone(rows: Sequence[PlanTask]) -> str:
+    """That they were deleted, without a full stop."""
+    if not rows:
+        return ""
+    if len(rows) == 1:
+        return f"Task '{rows[0].name}' was deleted, and is not made again"
+    which = some((f"'{row.name}'" for row in rows), len(rows))
+    return f"{count(len(rows), 'Task')} were deleted, and are not made again: {which}"
 
 
 def _first_of_all(snapshot: PlanSnapshot) -> Task | None:
@@ -141,15 +156,14 @@ def _what_stops(
     """
     tasks = list(snapshot.tasks.values())
     failed = [t for t in tasks if failed_for_good(t) or t.status.state is TaskState.CANCELLED]
+    said = []
     if failed:
         which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
-        text = f"{count(len(failed), 'Task')} ended without result: {which}."
-        return Reason.TASK_FAILED, text, _remedy(snapshot, status), None
-    missing = _missing(snapshot)
-    if missing:
-        names = ", ".join(row.name for row in missing[:5])
-        text = f"Tasks were deleted and are not made again: {names}."
-        return Reason.TASK_FAILED, text, _remedy(snapshot, status), None
+        said.append(f"{count(len(failed), 'Task')} ended without result: {which}.")
+    if gone := _gone(_missing(snapshot)):
+        said.append(f"{gone}.")
+    if said:
+        return Reason.TASK_FAILED, " ".join(said), _remedy(snapshot, status), None
     for task in tasks:
         stall = task.status.waiting if is_stalled(task.status) else None
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
@@ -164,6 +178,8 @@ def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
     if any(map(failed_for_good, snapshot.tasks.values())):
         again = f"`bernstein retry {snapshot.plan.metadata.name}`"
         helps = f"Read the failed Tasks' messages, then give them another round: {again}."
+        if _missing(snapshot):
+            helps += " What was deleted can be applied as a Plan of another name."
     landed = kept.of_plan(status, snapshot.project)
     if landed is None:
         return helps

@@ -13,7 +13,7 @@ himself. Who misses a Secret has one begun, which tells when that is there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bernstein.api.encoding import load
@@ -27,16 +27,17 @@ from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, NO_LATE_REQUESTS, JobView, LateRequests
 from bernstein.core.pods import Object
+from bernstein.core.projects.proofs import DELIVER, READ, WORK, against
 from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import line, text
 
-READ, WORK, DELIVER = "read", "work", "deliver"
 ACCOUNTS = {READ: PROBE, WORK: f"{PROBE}-work", DELIVER: f"{PROBE}-deliver"}
 """The containers that try the accounts of the repository. The first one is the Job's main one."""
 ATTESTATION = f"{PROBE}-attestation"
 """The container that tries the key of attestations."""
 WAIT_SECONDS = 15
-"""Until a Job that waits for a Secret is looked at again, whatever events come."""
+"""Until a Job that waits for a Secret is looked at again, whatever events come; and between two
+where what goes well speaks against what was found."""
 WARNED_SECONDS = 3600
 """Between two probes of what works, but is too strong."""
 FINDINGS = frozenset(
@@ -65,6 +66,8 @@ class ProbeSnapshot:
     missed: bool = False
     """Whether something of the Project waits for a Secret that is missing."""
     late: LateRequests = NO_LATE_REQUESTS
+    proofs: Mapping[str, datetime] = field(default_factory=dict)
+    """When each account of the repository was last seen to get on, where that is known."""
 
     def with_job(self, job: JobView) -> ProbeSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
@@ -120,11 +123,25 @@ def _due_in(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> float | Non
     A Secret that something waits for may have gone since the last one: only a pod that waits for
     it, too, tells when it is back.
     """
-    left = _seconds_left(probe, now)
+    left = _soon(snapshot, probe, _seconds_left(probe, now), now)
     sound = not probe.findings and probe.silent is None
     if snapshot.missed:
         return 0.0 if sound and (left is None or left > PROBE_SECONDS) else left
     return None if sound and not probe.too_strong else left
+
+
+def _soon(snapshot: ProbeSnapshot, probe: Probe, left: float | None, now: datetime) -> float | None:
+    """The seconds, or fewer where something has gone well since that speaks against a finding.
+
+    However much goes well beside what stays wrong, one follows another after WAIT_SECONDS at most.
+    """
+    proved, wait = against(probe.findings, snapshot.proofs), _seconds_to_next(probe, missed=False)
+    if not left or wait is None or proved is None:
+        return left
+    rested, ago = wait - left, (now - proved).total_seconds()
+    if not -_SKEW_SECONDS < ago < rested:
+        return left  # before that, or by a time of day that has gone back
+    return min(left, max(WAIT_SECONDS - rested, 0.0))
 
 
 def _seconds_left(probe: Probe, now: datetime) -> float | None:

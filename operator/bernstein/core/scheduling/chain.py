@@ -109,7 +109,7 @@ def judge_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if asks is not None and not project.models:
         text = f"the completion signal {asks} asks a model, and the Project has none"
     elif gate is not None:
-        text = f"the gate {gate} asks a model that the Project does not have"
+        text = models.without_model(gate)
     else:
         return None
     return Wait(Reason.NO_MODEL, text, needs_person=True)

@@ -30,6 +30,20 @@ def test_a_reason_that_is_no_line_or_too_long_ends_with_2(
     calls.ends_with_2(runner, command, "x", "--reason", reason)
 
 
+@pytest.mark.parametrize("reason", [(), ("--reason", " ")], ids=["without", "empty"])
+def test_who_sends_work_back_says_why(
+    runner: CliRunner, reason: tuple[str, ...], tmp_path: Path
+) -> None:
+    given = ["--kubeconfig", calls.unreachable(tmp_path), "--json"]
+
+    found = runner.invoke(app, ["reject", "x", "--retry", *reason, *given])
+
+    assert found.exit_code == 2
+    error = json.loads(found.stdout)["error"]
+    assert error["reason"] == "ReasonMissing"
+    assert "--reason" in error["remedy"]
+
+
 @BOTH
 @pytest.mark.parametrize("name", ["", "task/", "plan/", "task/..", "task/mine/status"])
 def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(
@@ -75,9 +89,10 @@ def test_what_was_rejected_is_told_to_who_may_not_know(
     assert is_rejected(rejected, awaited, NOW) is told
 
 
-def asked_about(api: ApiServer, namespace: str, name: str) -> None:
-    about = {"kind": "Task", "name": name, "uid": f"uid-{name}"}
-    spec = {"subject": about, "asks": {"attempt": 1, "digest": DIGEST}}
+def asked_about(api: ApiServer, namespace: str, name: str, kind: str = "Task") -> None:
+    about = {"kind": kind, "name": name, "uid": f"uid-{name}"}
+    asks = {"attempt": 1, "sha": "a" * 40, "digest": DIGEST} if kind == "Task" else {}
+    spec = {"subject": about, "asks": {"digest": DIGEST} | asks}
     api.put(APPROVALS, f"{name}-approval-1", namespace, spec=spec, status={"state": "Pending"})
 
 
@@ -102,6 +117,28 @@ async def test_what_waits_in_all_namespaces_is_listed_with_theirs(
         ("shop", "one"),
         ("web", "two"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "looks", "sha"),
+    [
+        (("Task",), ["diff"], True),
+        (("Plan",), ["status"], False),
+        (("Plan", "Task"), ["diff", "status"], True),
+    ],
+)
+async def test_only_what_works_for_what_waits_is_suggested(
+    api: ApiServer, bernstein: Bernstein, kinds: tuple[str, ...], looks: list[str], sha: bool
+) -> None:
+    for kind in kinds:
+        asked_about(api, "team", kind.lower(), kind)
+
+    shown = (await bernstein("pending", "--no-wait")).out
+
+    suggested = [word for word in ("diff", "status") if f"`bernstein {word} NAME" in shown]
+    assert suggested == looks
+    assert ("--sha COMMIT" in shown) is sha
+    assert "`bernstein approve NAME" in shown
 
 
 @pytest.mark.parametrize(("decision", "what"), [("Reject", "rejected"), ("Retry", "sent back")])

@@ -1,14 +1,21 @@
-"""`bernstein deliver` before it asks a cluster."""
+"""`bernstein deliver`: what it refuses itself, and a request that nobody answers."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.cli.commands import deliver
 from bernstein.cli.main import app
+from bernstein.resources import PLANS
 from tests.unit.cli import calls
+from tests.unit.cli.conftest import Bernstein
+from tests.unit.cli.scenes import SHA, known_as
+from tests.unit.core import objects
+from tests.unit.kube.apiserver import ApiServer
 
 
 def test_without_partial_it_says_what_it_is_for(runner: CliRunner) -> None:
@@ -26,3 +33,74 @@ def test_a_wrong_reason_ends_with_2(runner: CliRunner, reason: str) -> None:
 
 def test_without_a_kubeconfig_it_says_so(runner: CliRunner, tmp_path: Path) -> None:
     calls.needs_a_kubeconfig(runner, tmp_path, "deliver", "x", "--partial", "--yes")
+
+
+def put(api: ApiServer, **status: Any) -> None:
+    """Plan `web` of which the first Task has landed, with this status."""
+    known_as(api, "ann")
+    landed = {"ref": "refs/x", "target": "refs/heads/main", "targetSha": SHA, "sha": SHA}
+    running = {"observedGeneration": 1, "phase": "Running", "integration": landed}
+    counts = {"counts": {"total": 2, "closed": 1}}
+    spec = objects.plan().dump()["spec"]
+    status = running | counts | status
+    api.put(PLANS, "web", "team", metadata={"generation": 1}, spec=spec, status=status)
+
+
+ENDED = {"phase": "Succeeded", "endedAt": "2030-01-01T00:00:00Z"}
+STALLED = objects.waits("TaskFailed", needs_person=True).dump()
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "says"),
+    [
+        ({}, "StillMoves", "it goes on by itself"),
+        ({"integration": None}, "NothingToDeliver", "nothing of it has landed"),
+        (ENDED, "PlanEnded", "it has ended: Succeeded"),
+    ],
+)
+async def test_what_the_plan_shows_to_be_refused_is_refused_before_it_is_asked_for(
+    api: ApiServer, bernstein: Bernstein, status: dict[str, Any], reason: str, says: str
+) -> None:
+    put(api, **status)
+
+    refused = await bernstein("deliver", "web", "--partial", "--json")
+
+    assert refused.code == 1
+    assert refused.json["error"]["reason"] == reason
+    assert says in refused.json["error"]["message"]
+    assert refused.json["error"]["remedy"]
+    assert not api.writes()
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param({"phase": "Stalled", "waiting": STALLED}, id="it stands still"),
+        pytest.param({"observedGeneration": 0}, id="what it shows is of before a change"),
+    ],
+)
+async def test_without_an_answer_in_time_it_ends_with_1_and_the_request_stands(
+    api: ApiServer, bernstein: Bernstein, monkeypatch: pytest.MonkeyPatch, status: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(deliver, "_SECONDS", 0.0)
+    put(api, **status)
+
+    for _ in range(2):
+        told = await bernstein("deliver", "web", "--partial", "--yes", "--json")
+        assert (told.code, told.json["error"]["reason"]) == (1, "NotAnswered")
+
+    assert len(api.get(PLANS, "web", "team")["spec"]["requests"]) == 1
+
+
+async def test_who_asked_before_is_told_of_that_whatever_the_plan_shows(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put(api, phase="Delivering", partial={"request": "d-1", "after": "Failed"})
+    asked = {"id": "d-1", "verb": "DeliverPartial", "by": "ann", "reason": "it is due"}
+    spec = api.get(PLANS, "web", "team")["spec"] | {"requests": [asked]}
+    api.put(PLANS, "web", "team", spec=spec)
+
+    told = await bernstein("deliver", "web", "--partial", "--yes")
+
+    assert told.code == 0
+    assert "what is Closed is verified as a whole" in told.out

@@ -1,4 +1,4 @@
-"""`bernstein retry` before it asks a cluster."""
+"""`bernstein retry` before it asks a cluster, and requests that nobody answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.cli import requests
+from bernstein.resources import TASKS
 from tests.unit.cli import calls
+from tests.unit.cli.conftest import Bernstein
+from tests.unit.cli.scenes import known_as
+from tests.unit.core import objects
+from tests.unit.kube.apiserver import ApiServer
 
 
 @pytest.mark.parametrize("reason", [" ", "x" * 301, "two\nlines"])
@@ -24,3 +30,35 @@ def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(
 
 def test_without_a_kubeconfig_it_says_so(runner: CliRunner, tmp_path: Path) -> None:
     calls.needs_a_kubeconfig(runner, tmp_path, "retry", "x")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("retry",), ("unblock", "--reason", "it is there"), ("verify", "--no-wait")]
+)
+async def test_a_request_without_an_answer_in_time_ends_with_1_and_stands(
+    api: ApiServer,
+    bernstein: Bernstein,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(requests, "ANSWER_SECONDS", 0.0)
+    known_as(api, "ann")
+    api.put(TASKS, "work", "team", spec=objects.task().dump()["spec"])
+
+    told = await bernstein(*arguments, "work", "--json")
+
+    assert (told.code, told.json["error"]["reason"]) == (1, "NotAnswered")
+    assert "asking again adds none" in told.json["error"]["remedy"]
+    assert len(api.get(TASKS, "work", "team")["spec"]["requests"]) == 1
+
+
+async def test_a_failed_task_is_left_while_it_is_judged_though_its_answer_comes_later(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    known_as(api, "ann")
+    api.put(TASKS, "work", "team", spec=objects.task().dump()["spec"], status={"state": "Failed"})
+
+    told = await bernstein("verify", "--no-wait", "work")
+
+    assert told.code == 0
+    assert "it is asked for" in told.out

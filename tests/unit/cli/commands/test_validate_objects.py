@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from bernstein.cli.main import app
+from tests.unit.core import objects
 from tests.unit.core.plans.plan_files import RATE_LIMIT
 
 PLAN = """\
@@ -229,3 +231,50 @@ def test_a_budget_is_refused_in_the_words_of_a_plan_file(
     _, _, err = validated(runner, path)
 
     assert f'spec.budget: expected US dollars such as "$5" or 5.00, got {got}\n' in err
+
+
+def project(tmp_path: Path, **spec: Any) -> Path:
+    path = tmp_path / "project.json"
+    meta = {"apiVersion": "bernstein.dev/v1alpha1", "kind": "Project", "metadata": {"name": "p"}}
+    path.write_text(json.dumps(meta | {"spec": objects.project(**spec).dump()["spec"]}))
+    return path
+
+
+CODEX = {"name": "codex", "adapter": "codex", "image": "codex:1"}
+NO_MODEL = "spec.gates.pipeline: the gate review_rubric asks a model that the Project does not have"
+NO_REVIEWER = (
+    "spec.agents[0]: gates.crossModel: no model of the Project is known to be of another than "
+    "OpenAI, whose model writes"
+)
+
+
+@pytest.mark.parametrize(
+    ("gates", "told"),
+    [
+        ({"crossModel": {"enabled": True}}, [NO_REVIEWER]),
+        ({"pipeline": [{"name": "review_rubric"}]}, [NO_MODEL]),
+        ({"crossModel": {"enabled": True, "onIssues": "Report"}}, []),
+        ({}, []),
+    ],
+)
+def test_a_project_whose_gates_nobody_could_answer_is_warned_of(
+    runner: CliRunner, tmp_path: Path, gates: dict[str, object], told: list[str]
+) -> None:
+    """The API server takes it: only Plans and Tasks would tell."""
+    path = project(tmp_path, gates=gates, agents=[CODEX])
+
+    code, out, err = validated(runner, path)
+
+    assert (code, out) == (0, f"✓ {path}: Project 'p'\n")
+    assert [line.strip().removeprefix("! ") for line in err.splitlines()] == told
+
+
+def test_a_project_with_models_that_can_answer_is_warned_of_nothing(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    gates = {"crossModel": {"enabled": True}, "pipeline": [{"name": "review_rubric"}]}
+    key = {"name": "k", "key": "k"}
+    claude = {"name": "claude-x", "provider": "anthropic", "key": key}
+    path = project(tmp_path, gates=gates, agents=[CODEX], models=[claude])
+
+    assert validated(runner, path) == (0, f"✓ {path}: Project 'p'\n", "")

@@ -384,16 +384,37 @@ def test_who_decides_sees_how_many_lines_changed(
 
     row = console.export_text().splitlines()[-1]
     told = row.partition("work")[2].split()
-    assert told == ["aaaaaaaa", str(files_changed), *lines.split()]
+    assert told == ["aaaaaaaa", str(files_changed), *lines.split(), "–"]  # noqa: RUF001 - no minus
 
 
-def asks_about(name: str, **shown: object) -> Approval:
-    """A question about the work of a Task, with what is shown of it."""
+@pytest.mark.parametrize(
+    ("kind", "cost", "told"),
+    [
+        ("Task", "1.2", "$1.20"),
+        ("Task", "0", "$0.00"),
+        ("Task", None, "–"),  # noqa: RUF001 - no minus
+        ("Plan", "1.2", "~$1.20"),
+        ("Plan", None, "–"),  # noqa: RUF001 - no minus
+    ],
+)
+def test_who_decides_sees_a_cost_that_nobody_knows_as_such_and_an_estimate_as_one(
+    kind: str, cost: str | None, told: str
+) -> None:
+    asked = asks_about("web", kind, title="x", cost_usd=cost)
+    shown, console = terminal(width=200)
+
+    shown.show(tables.approval_table([asked]))
+
+    assert told in console.export_text().splitlines()[-1].split()
+
+
+def asks_about(name: str, kind: str = "Task", /, **shown: object) -> Approval:
+    """A question about the work of a Task, or a Plan, with what is shown of it."""
     asks = {"attempt": 1, "sha": "a" * 40, "base": "0" * 40, "digest": "d" * 64}
     return Approval.model_validate(
         {
             "metadata": {"name": f"{name}-approval-1", "namespace": "team", "uid": "u"},
-            "spec": {"subject": {"kind": "Task", "name": name, "uid": "u"}, "asks": asks},
+            "spec": {"subject": {"kind": kind, "name": name, "uid": "u"}, "asks": asks},
             "status": {"state": "Pending", "shown": shown},
         }
     )

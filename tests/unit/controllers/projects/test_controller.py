@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from bernstein.api.plan import PlanStatus
+from bernstein.api.states import TaskState
 from bernstein.controllers.projects.controller import ProjectController
 from bernstein.core import labels
 from bernstein.core.owners import owner_reference
@@ -91,6 +93,35 @@ async def test_a_project_that_was_sound_is_tried_again_once_something_misses_a_s
     else:
         begins = PlanStatus(observed_generation=1, project="default", waiting=missed)
         plan = objects.plan(begun=False, status=begins).dump()
+        api.put(PLANS, "web", NAMESPACE, spec=plan["spec"], status=plan["status"])
+
+    await eventually(lambda: api.names(JOBS) == ["default--probe-1"])
+
+
+@pytest.mark.parametrize("who", ["task", "plan"])
+async def test_what_goes_well_has_a_project_that_is_not_ready_tried_again(
+    api: ApiServer, client: Client, background: Background, who: str
+) -> None:
+    rig = Projects(api, client, background)
+    now, spec = datetime.now(UTC), objects.project().spec.dump()
+    lacks = {"subject": "read", "reason": "RefNotFound", "message": "there is no main"}
+    found = {"generation": 1, "number": 0, "failures": 1, "findings": [lacks], "settled": True}
+    found |= {"until": (now + timedelta(seconds=200)).isoformat()}
+    status = {"probe": found}
+    api.put(PROJECTS, "default", NAMESPACE, metadata={"generation": 1}, spec=spec, status=status)
+    await rig.start()
+    rig.run()
+    await eventually(lambda: "conditions" in api.get(PROJECTS, "default", NAMESPACE)["status"])
+    assert api.names(JOBS) == []
+
+    if who == "task":
+        move = {"toState": "InProgress", "reason": "Started", "attempt": 0, "time": now}
+        at_work = objects.status(TaskState.IN_PROGRESS, history=[move])
+        task = objects.task(plan=None, status=at_work).dump()
+        api.put(TASKS, "work", NAMESPACE, spec=task["spec"], status=task["status"])
+    else:
+        plan = objects.plan(status=PlanStatus(observed_generation=1, project="default")).dump()
+        plan["status"]["integration"]["since"] = now.isoformat()
         api.put(PLANS, "web", NAMESPACE, spec=plan["spec"], status=plan["status"])
 
     await eventually(lambda: api.names(JOBS) == ["default--probe-1"])

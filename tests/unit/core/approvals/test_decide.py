@@ -99,11 +99,36 @@ def test_a_no_says_what_becomes_of_the_work(decision: str, gate: str | None, say
     by = None if decision == "Expired" else ANN
 
     found = look(
-        task(asks(decision=decision, by=by, time=NOW)), about.model_copy(update={"spec": spec})
+        task(asks(decision=decision, by=by, reason="too large", time=NOW)),
+        about.model_copy(update={"spec": spec}),
     )
 
     (condition,) = found.conditions
     assert condition.message.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("gate", "says"),
+    [(None, "the next attempt is not told why"), ("lint", "is Failed, and nobody has said why")],
+)
+def test_who_sends_work_back_without_a_word_is_told_that_nobody_learns_why(
+    gate: str | None, says: str
+) -> None:
+    about = approval()
+    spec = about.spec.model_copy(update={"asks": about.spec.asks.model_copy(update={"gate": gate})})
+    silent = asks(decision="Retry", by=ANN, time=NOW)
+
+    (condition,) = look(task(silent), about.model_copy(update={"spec": spec})).conditions
+
+    assert says in condition.message
+
+
+def test_what_the_approval_alone_still_tells_was_said() -> None:
+    sent = decided(approval(state="Rejected", ended_at=at(-60)), "Retry", reason="too large")
+
+    (condition,) = look(task(asks("work-approval-2")), sent).conditions
+
+    assert "the next attempt is told why" in condition.message
 
 
 def test_what_was_sent_back_stays_so_once_its_task_asks_anew() -> None:
@@ -172,6 +197,18 @@ def test_whoever_decides_sees_the_verdicts_the_cost_and_why_he_is_asked() -> Non
         ChangedFile(path="src/api.py", added=40, deleted=2),
         ChangedFile(path="logo.png"),
     )
+
+
+@pytest.mark.parametrize("source", ["Unreported", "Unpriced"])
+def test_a_cost_that_nobody_knows_is_not_shown_as_none(source: str) -> None:
+    def shown(spent: str) -> str | None:
+        subject = task(asks(), spend_source=source)
+        status = subject.status.model_copy(update={"spend_usd": spent})
+        found = look(subject.model_copy(update={"status": status})).shown
+        assert found is not None
+        return found.cost_usd
+
+    assert (shown("0"), shown("0.42")) == (None, "0.42")
 
 
 def test_of_a_plans_task_the_author_is_the_plans_whatever_it_says_itself() -> None:

@@ -267,7 +267,7 @@ def test_a_merge_that_may_have_happened_refuses_a_cancel_until_the_remote_was_re
 def test_a_plan_that_is_suspended_while_it_lands_is_followed_to_its_end() -> None:
     begun = look(step("Landing"), suspend=True)
     assert (begun.status.phase, len(begun.actions)) == ("Suspended", 1)
-    assert told(begun.status.conditions)["Suspended"] == ("True", "BySpec")
+    assert told(begun.status.conditions)["Suspended"] == ("True", "Suspended")
 
     done = result_job("web-land-1", "land", LandResult("Landed", sha(2)))
     over_ = look(begun.status, done, suspend=True).status

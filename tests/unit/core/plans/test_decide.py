@@ -17,6 +17,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from tests.unit.core import objects
+from tests.unit.core.approvals.asked import asking
 from tests.unit.core.objects import (
     BASE,
     NOW,
@@ -334,6 +335,47 @@ def test_a_plan_whose_task_was_deleted_has_ended_with_succeeded_false(
     assert later == found
 
 
+def test_a_plan_whose_tasks_were_deleted_says_which_and_what_to_do() -> None:
+    known = PlanStatus(tasks=(DELETED, PlanTask(name="b", stage="build", uid="u2")), expanded=True)
+
+    one = told_by(look(with_rows(DELETED)).status)
+    two = told_by(look(objects.plan(status=known)).status)
+
+    assert one.startswith("Task 'a' was deleted, and is not made again. Remedy: Apply a Plan with")
+    assert two.startswith("2 Tasks were deleted, and are not made again: 'a', 'b'. Remedy: ")
+
+
+def test_beside_what_has_failed_a_plan_says_what_was_deleted() -> None:
+    said = told_by(look(with_rows(DELETED), GIVEN_UP).status)
+
+    assert "'gone-wrong' (Failed). Task 'a' was deleted, and is not made again. Remedy: " in said
+    assert "`bernstein retry web`" in said
+    assert "What was deleted can be applied as a Plan of another name." in said
+
+
+def test_a_plan_that_waits_for_approval_says_that_its_task_was_deleted_meanwhile() -> None:
+    always = asking(result="Never", plan="Always")
+    asks = again(objects.plan(begun=False), look(objects.plan(begun=False), project=always))
+    made = again(asks, look(asks, project=always))
+    (row,) = made.status.tasks
+    planned = objects.status(TaskState.PLANNED)
+    waits = objects.task(row.name, status=planned, stage=row.stage, step=row.step)
+
+    seen = again(made, look(made, waits, project=always))
+    deleted = look(seen, project=always).status
+
+    whole = waits_for(seen.status)
+    assert waits_for(look(made, project=always).status) == whole
+    assert waits_for(deleted).startswith(f"{whole}. Task '{row.name}' was deleted, and is not made")
+    assert "`bernstein reject web`" in waits_for(deleted)
+    assert told(deleted.conditions)["Reconciling"] == ("True", "AwaitingApproval")
+
+
+def waits_for(found: PlanStatus) -> str:
+    assert found.waiting is not None
+    return found.waiting.message
+
+
 def test_a_plan_whose_task_was_deleted_goes_on_while_another_can() -> None:
     for other, phase in ((AT_WORK, "Running"), (NO_SECRET, "Stalled"), (CONFLICT, "Stalled")):
         found = look(with_rows(DELETED), other).status
@@ -377,7 +419,7 @@ def test_tasks_that_were_deleted_before_they_were_closed_fail_the_plan() -> None
 def test_a_suspended_plan_is_neither_at_work_nor_in_need_of_a_person() -> None:
     held = look(objects.plan(suspend=True), task())
     assert held.status.phase == "Suspended"
-    assert "Suspended" in told(held.status.conditions)
+    assert told(held.status.conditions)["Suspended"] == ("True", "Suspended")
     assert "Reconciling" not in told(held.status.conditions)
 
     for state in (TaskState.IN_PROGRESS, TaskState.DONE):

@@ -127,6 +127,38 @@ def test_a_task_of_the_same_name_that_is_another_one_holds_nothing_up() -> None:
     assert look(before, GIVEN_UP).status.phase == "Failed"
 
 
+def test_a_retry_of_a_plan_that_has_only_lost_a_task_is_refused_for_that() -> None:
+    lost = PlanTask(name="lost", stage="build", uid="u1")
+    ended = look(objects.plan(status=PlanStatus(tasks=(lost,), expanded=True))).status
+    before = objects.plan(status=ended, requests=[RETRY])
+
+    found = look(before).status
+
+    assert answers(found) == [("r-1", "Refused", "TaskDeleted")]
+    (answer,) = found.requests or ()
+    assert answer.message == "Task 'lost' was deleted, and is not made again"
+    assert found.phase == "Failed"
+
+
+def test_a_retry_beside_a_deleted_task_says_that_the_plan_ends_without_it() -> None:
+    lost = PlanTask(name="lost", stage="build", uid="u1")
+    before = objects.plan(status=PlanStatus(tasks=(lost,), expanded=True), requests=[RETRY])
+    ended = again(before, look(before, GIVEN_UP))
+
+    (answer,) = look(ended, granted(GIVEN_UP), now=60).status.requests or ()
+
+    assert answer.answer == "Done"
+    assert "another round begins for 1 Task" in answer.message
+    assert "Task 'lost' was deleted, and is not made again" in answer.message
+
+
+def test_a_task_that_is_not_in_the_cache_yet_was_not_deleted() -> None:
+    new = PlanTask(name="new", stage="build")
+    before = objects.plan(status=PlanStatus(tasks=(new,), expanded=True), requests=[RETRY])
+
+    assert answers(look(before, task()).status) == [("r-1", "Refused", "NothingToRetry")]
+
+
 def test_a_plan_without_a_failed_task_has_nothing_to_retry() -> None:
     found = look(objects.plan(requests=[RETRY]), task()).status
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -40,9 +41,11 @@ def step(
     now: datetime = NOW,
     missed: bool = False,
     late: LateRequests = NO_LATE_REQUESTS,
+    proofs: Mapping[str, datetime] | None = None,
     **more: Any,
 ) -> tuple[Probe, ProbeDecision]:
-    snapshot = ProbeSnapshot(project(probe, **more), {j.name: j for j in jobs}, missed, late)
+    by_name = {j.name: j for j in jobs}
+    snapshot = ProbeSnapshot(project(probe, **more), by_name, missed, late, proofs or {})
     decision = decide(snapshot, now)
     assert decision.status is not None
     return decision.status, decision
@@ -349,3 +352,59 @@ def test_once_nobody_misses_the_secret_nothing_is_tried_any_more() -> None:
     rests, decision = step(found, now=at(10))
 
     assert (rests.until, decision.actions, decision.requeue_after) == (None, (), None)
+
+
+# --- what goes well meanwhile ---------------------------------------------------------------------
+
+LACKS_BRANCH = failed("probe", "RefNotFound", "the repository has no refs/heads/main")
+
+
+def of_branch() -> Probe:
+    """One that has found no branch, and rests for five minutes from `NOW` on."""
+    found = after(LACKS_BRANCH, WORK, DELIVER)
+    assert ([f.reason for f in found.findings], found.until) == (["RefNotFound"], at(300))
+    return found
+
+
+def test_a_begin_that_went_well_since_has_what_was_found_looked_at_anew_soon() -> None:
+    waits, soon = step(of_branch(), now=at(4), proofs={"work": at(3)})
+    assert (waits, soon.actions, soon.requeue_after) == (of_branch(), (), 11)
+
+    for now in (at(15), at(200)):
+        begun, decision = step(of_branch(), now=now, proofs={"work": at(3)})
+        assert decision.actions == (RunProbe("default--probe-1", "1"),)
+        assert begun.at_work
+
+
+def test_what_went_well_before_or_by_another_time_of_day_says_nothing() -> None:
+    for proved in (at(-1), at(0), at(3600)):
+        _, decision = step(of_branch(), now=at(100), proofs={"work": proved})
+        assert (decision.actions, decision.requeue_after) == ((), 200)
+
+
+def test_the_same_success_has_it_looked_at_but_once() -> None:
+    begun, _ = step(of_branch(), now=at(20), proofs={"work": at(3)})
+    gone = job(1, over(LACKS_BRANCH, WORK, DELIVER))
+
+    again, _ = step(begun, gone, now=at(30), proofs={"work": at(3)})
+
+    assert again.failures == 2
+    _, decision = step(again, now=at(100), proofs={"work": at(3)})
+    assert (decision.actions, decision.requeue_after) == ((), 230)
+
+
+def test_a_success_with_one_account_says_nothing_of_another_ones_password() -> None:
+    refused = failed("probe-deliver", "RepositoryAuthFailed", "no")
+    found = after(GOOD, WORK, refused)
+
+    _, of_work = step(found, now=at(20), proofs={"work": at(3), "read": at(3)})
+    assert of_work.actions == ()
+
+    _, same = step(found, now=at(20), proofs={"deliver": at(3)})
+    assert same.actions == (RunProbe("default--probe-1", "1"),)
+
+
+def test_a_sound_project_is_not_tried_for_what_goes_well() -> None:
+    same, decision = step(after(GOOD, WORK, DELIVER), now=at(20), proofs={"work": at(3)})
+
+    assert (decision.actions, decision.requeue_after, same.until) == ((), None, None)

@@ -47,6 +47,9 @@ class Teller:
         """The number of sessions and the verdicts when check logs were read last."""
         self._score = ""
         """What was told of the quality score."""
+        self._unstarted: tuple[object, ...] | None = None
+        """What was told of the session before, where its agent never started: it is tried again
+        every few seconds, and mostly for the same."""
         self._shown_jobs: set[str] = set()
         """Jobs whose check logs are on the terminal already."""
 
@@ -119,9 +122,12 @@ class Teller:
         if outcome is None:
             return
         exit_code = "" if outcome.exit_code is None else f", exit code {outcome.exit_code}"
+        said = (outcome.reason, outcome.message, outcome.remedy, outcome.text)
+        same = ", as the one before" if said == self._unstarted else ""
+        self._unstarted = None if outcome.started else said
         name = session.metadata.name
-        self._terminal.say(f"── {name} ended: {_how(session)}{exit_code} ──", "bold")
-        for words in (outcome.message, outcome.remedy, outcome.text):
+        self._terminal.say(f"── {name} ended: {_how(session)}{exit_code}{same} ──", "bold")
+        for words in () if same else (outcome.message, outcome.remedy, outcome.text):
             for row in text(words, _LONGEST_OUTCOME).splitlines():
                 self._terminal.quote(f"  {row}")
 

@@ -11,7 +11,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli import requests, suspension
 from bernstein.cli.cluster import connected
-from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
+from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core import owners
@@ -27,6 +27,10 @@ def stop(
     force: Annotated[
         bool, typer.Option("--force", help="End all sessions at once, without a soft stop.")
     ] = False,
+    reason: Annotated[
+        str | None,
+        typer.Option("--reason", "-r", metavar="TEXT", help="Why sessions are ended by force."),
+    ] = None,
 ) -> None:
     """Suspends every Plan of the namespace; `start` lets them go on.
 
@@ -34,13 +38,18 @@ def stop(
     """
     terminal = Terminal(settings)
     try:
-        code = run_async(terminal, _stop(terminal, force=force))
+        code = run_async(terminal, _stop(terminal, reason, force=force))
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     raise typer.Exit(code)
 
 
-async def _stop(terminal: Terminal, *, force: bool) -> int:
+async def _stop(terminal: Terminal, reason: str | None, *, force: bool) -> int:
+    if reason is not None and not force:
+        text = "--reason is recorded with the end of each session, which --force asks for"
+        raise CliError("Usage", text, "leave it out, or add --force", INVALID)
+    reason = _REASON if reason is None else reason.strip()
+    requests.check_reason(reason)
     async with connected(terminal.settings) as cluster:
         plans, tasks = await cluster.plans(), await cluster.tasks()
         running = [plan for plan in plans if suspension.can_change(plan)]
@@ -52,7 +61,7 @@ async def _stop(terminal: Terminal, *, force: bool) -> int:
         before = [plan for plan in running if plan.spec.suspend]
         alone = [task for task in tasks if _goes_on(task)]
         active = [task for task in tasks if task.status.state in ACTIVE]
-        asked = await requests.end_sessions(cluster, _REASON) if force else {}
+        asked = await requests.end_sessions(cluster, reason) if force else {}
         killed = [name for name, problem in asked.items() if problem is None]
         failed = {name: problem for name, problem in asked.items() if problem is not None}
         _tell(terminal, cluster.namespace, stopped, before)

@@ -79,6 +79,32 @@ def test_an_image_that_cannot_be_pulled_is_told_and_nothing_of_a_pod_that_did_no
     ]
 
 
+def test_why_several_in_a_row_never_started_is_told_once() -> None:
+    missing = ended("SecretNotFound", "secret 'key' not found")
+    other = ended("ImagePullFailed", PULL)
+    screen, console = terminal(100)
+    teller = Teller(screen, cluster(dict.fromkeys(pod_log.CONTAINERS, GONE)), follow=False)
+    sessions = [named(s, f"work-s{n}") for n, s in enumerate((missing, missing, missing, other), 1)]
+
+    for seen in (2, 4):
+        asyncio.run(teller.tell(LogSubject(None, tuple(sessions[:seen]))))
+
+    told = [row for row in console.export_text().splitlines() if " · attempt " not in row]
+    assert told == [
+        "── work-s1 ended: SecretNotFound ──",
+        "  secret 'key' not found",
+        "── work-s2 ended: SecretNotFound, as the one before ──",
+        "── work-s3 ended: SecretNotFound, as the one before ──",
+        "── work-s4 ended: ImagePullFailed ──",
+        f"  {PULL}",
+    ]
+
+
+def named(session: AgentSession, name: str) -> AgentSession:
+    meta = session.metadata.model_copy(update={"name": name})
+    return session.model_copy(update={"metadata": meta})
+
+
 def test_what_a_checkout_said_that_failed_is_shown() -> None:
     failed = b'{"time": 1, "event": "failed", "reason": "RefNotFound", "message": "no main"}\n'
     logs: dict[str, bytes | ApiError] = dict.fromkeys(pod_log.CONTAINERS, WAITS)

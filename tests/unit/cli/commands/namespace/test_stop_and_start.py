@@ -216,3 +216,24 @@ async def test_where_work_cannot_run_nothing_is_resumed(
 @pytest.mark.parametrize("arguments", [["--lease", "bernstein-operator"], ["--lease", "a/b/c"]])
 def test_what_names_no_lease_is_a_wrong_call(runner: CliRunner, arguments: list[str]) -> None:
     calls.ends_with_2(runner, "start", *arguments)
+
+
+async def test_by_force_the_reason_is_recorded_with_the_end_of_each_session(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    known_as(api, "ann")
+    api.put(TASKS, name(0), "team", **task(0, state="InProgress").dump())
+
+    answer = await bernstein("stop", "--force", "-r", "the bill is too high")
+
+    (request,) = api.get(TASKS, name(0), "team")["spec"]["requests"]
+    assert (answer.code, request["verb"], request["reason"]) == (0, "Kill", "the bill is too high")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("-r", "x"), ("--force", "-r", " "), ("--force", "-r", "two\nlines")]
+)
+def test_a_reason_for_nothing_or_a_wrong_one_ends_with_2(
+    runner: CliRunner, arguments: tuple[str, ...]
+) -> None:
+    calls.ends_with_2(runner, "stop", *arguments)

@@ -15,6 +15,7 @@ from bernstein.core.actions import (
     RunPrepare,
 )
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.plans import part
 from tests.unit.core import objects, scheduled
 from tests.unit.core.delivery.plans import landed, landing
 from tests.unit.core.objects import (
@@ -97,6 +98,32 @@ def test_what_is_refused_says_why_and_nothing_is_done(
     assert answers(decision.status) == [("d-1", "Refused", reason)]
     assert decision.status.partial is None
     assert not any(isinstance(a, RunCheck | RunLand | RunPrepare) for a in decision.actions)
+
+
+@pytest.mark.parametrize(
+    ("before", "tasks", "reason"),
+    [
+        (objects.plan(), (FIRST, AT_WORK), "StillMoves"),
+        (objects.plan(), (FIRST,), "StillMoves"),
+        (objects.plan(), (GIVEN_UP,), "NothingToDeliver"),
+        (objects.plan(cancel=CANCEL), (FIRST, STARTED), "Cancelled"),
+        (still(suspend=True, requests=[]), (FIRST, HELD), "Suspended"),
+        (still(requests=[]), (FIRST, HELD), None),
+        (over(requests=[]), (FIRST, GIVEN_UP), None),
+        (cancelled(requests=[]), (FIRST, GONE), None),
+        (still(FIRST, not_at(TIP), requests=[]), (FIRST, not_at(TIP)), None),
+    ],
+)
+def test_before_it_is_asked_for_the_plan_alone_shows_what_would_be_said_of_it(
+    before: Plan, tasks: tuple[Task, ...], reason: str | None
+) -> None:
+    known = again(before, look(before, *tasks))
+    older = known.metadata.model_copy(update={"generation": 2})
+
+    why = part.shown_why_not(known)
+
+    assert (why[0] if why else None) == reason
+    assert part.shown_why_not(known.model_copy(update={"metadata": older})) is None
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "DeliveredPartially"])

@@ -1,0 +1,54 @@
+"""What has gone well of a Project since its probe looked: that may have mended what it found.
+
+A Plan that begins reads the branch and pushes with the account `work`; the agent of a Task without
+a Plan starts once `read` has fetched the branch. What a probe has found of the same account, or of
+the branch or the git server, may be over then, and is looked at anew soon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from bernstein.api.plan import Plan
+from bernstein.api.project import ProbeFinding
+from bernstein.api.reasons import Reason
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.core import owners
+
+READ, WORK, DELIVER = "read", "work", "deliver"
+"""The accounts of the repository."""
+_OF_ANY = frozenset({Reason.REPOSITORY_UNREACHABLE, Reason.REF_NOT_FOUND})
+"""What any account that gets on disproves."""
+
+
+def begun(plan: Plan) -> datetime | None:
+    """When it began; None: it has not, or nobody knows."""
+    return plan.status.integration.since if plan.status.integration is not None else None
+
+
+def started(task: Task) -> datetime | None:
+    """When the agent of a Task without a Plan has started that is at work; None: there is none."""
+    if task.status.state is not TaskState.IN_PROGRESS or owners.plan_of(task) is not None:
+        return None
+    moves = reversed(task.status.history)
+    return next((move.time for move in moves if move.to_state == TaskState.IN_PROGRESS), None)
+
+
+def proofs(plans: Iterable[Plan], tasks: Iterable[Task]) -> Mapping[str, datetime]:
+    """When an account was last seen to get on, by its name, of these Plans and Tasks."""
+    found = {WORK: map(begun, plans), READ: map(started, tasks)}
+    last = {each: max(filter(None, times), default=None) for each, times in found.items()}
+    return {account: time for account, time in last.items() if time is not None}
+
+
+def against(findings: Iterable[ProbeFinding], proofs: Mapping[str, datetime]) -> datetime | None:
+    """When something last went well that speaks against one of the findings; None: nothing has."""
+    times = [
+        time
+        for finding in findings
+        for account, time in proofs.items()
+        if finding.reason in _OF_ANY or finding.subject == account
+    ]
+    return max(times, default=None)
