@@ -29,7 +29,7 @@ _NAME = re.compile(
 )
 _VALUE = re.compile(
     r"\"(?P<double>[^\"\s]{4,512})\"|'(?P<single>[^'\s]{4,512})'"
-    r"|(?P<bare>[\w.~+/=@!#%^:?\\-]{4,512}+)(?P<call>[(\[{*])?",
+    r"|(?P<bare>[\w.~+/=@!#%^:?\\-]{4,128}+)(?P<call>[(\[{*])?",
     re.ASCII,
 )
 """As much as it takes to judge; the rest of a value that is one is hidden with it."""

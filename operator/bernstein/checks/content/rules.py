@@ -5,7 +5,6 @@ A finding tells file, line and kind, but never what was found.
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -140,7 +139,7 @@ def findings(
     by_line = [rule for rule in rules if rule.near is None]
     for file in files:
         before_each()
-        name = [*unseen.without([(0, os.fsencode(file.path))])]
+        name = [*unseen.without([(0, file.path.encode("utf-8", "surrogateescape"))])]
         place = _Place(shown(name[0][1] if name else file.path), file.path)
         yield from _in_lines(place, [(0, file.path)], rules)
         yield from _in_lines(place, name, by_line)
