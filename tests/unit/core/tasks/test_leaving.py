@@ -18,8 +18,8 @@ OVER = (TaskState.CLOSED, TaskState.CANCELLED)
 UNFINISHED = [state for state in TaskState if state not in OVER]
 
 
-def deleted(name: str, found: TaskStatus, *finalizers: str, **spec: object) -> Task:
-    subject = objects.task(name, status=found, **spec)
+def deleted(name: str, found: TaskStatus, *finalizers: str) -> Task:
+    subject = objects.task(name, status=found)
     meta = {"deletion_timestamp": NOW, "finalizers": finalizers, "generation": 2}
     return subject.model_copy(update={"metadata": subject.metadata.model_copy(update=meta)})
 
