@@ -13,7 +13,18 @@ from bernstein.checks.content.private_keys import PrivateKeys
 from bernstein.observe import redact
 from bernstein.pods.session.messages import harmless
 
-HOSTILE = ["://", "sk-", "sk-" + "a" * 20, "eyJaaaaaaaa-", "xoxb-1-", "A_TOKEN=abcd ", "\x1b[mA"]
+HOSTILE = [
+    *("://", "sk-", "sk-" + "a" * 20, "eyJaaaaaaaa-", "xoxb-1-", "A_TOKEN=abcd ", "\x1b[mA"),
+    *(
+        "token=",
+        "tokentoken_",
+        "password='",
+        "bearer ",
+        "bearer aaaaaaaa",
+        "secret: a1.",
+        "-eyJaaaaaaaa.",
+    ),
+]
 SMALL, FACTOR = 8_000, 8
 LOOKS: dict[str, Callable[[str], object]] = {
     "mask": secrets.mask,

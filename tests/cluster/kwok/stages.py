@@ -15,6 +15,8 @@ ROLE_LABELS = ("bernstein.dev/job", "bench/job")
 TASK_LABELS = ("bernstein.dev/task", "bench/task")
 UNCHANGED, HELD = "unchanged", "held"
 """Beginnings of names of Tasks: their agents change nothing, or work until they are stopped."""
+COMPARED_WITH = "d4a427c34882af11"
+"""Names the protected paths of a Project that says nothing of them: nothing of them is changed."""
 RUN_MILLISECONDS = 500
 """Between the start of a pod and its end."""
 
@@ -160,7 +162,8 @@ _FACTS = """
 """
 LAST_WORDS = {
     "recorder": (
-        'dict "base" $base "sha" $sha "tree" $tree "changed" (dict "files" $files)'
+        'dict "base" $base "sha" $sha "tree" $tree'
+        f' "changed" (dict "files" $files "protected_by" "{COMPARED_WITH}")'
         ' "usage" (dict "input" 1000 "output" 100) "final" (dict "outcome" "Succeeded")'
     ),
     "pusher": 'dict "base" $base "sha" $sha "tree" $tree "final" true "outcome" $outcome',

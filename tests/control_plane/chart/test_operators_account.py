@@ -140,6 +140,31 @@ def _port(template: Object) -> None:
     template["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
 
 
+def _handler(host: str) -> Object:
+    return {"httpGet": {"host": host, "port": 80, "path": "/"}}
+
+
+def _in_the_container(**fields: Any) -> Change:
+    return lambda template: template["spec"]["containers"][0].update(fields)
+
+
+def _in_an_init_container(**fields: Any) -> Change:
+    def change(template: Object) -> None:
+        init = copy.deepcopy(template["spec"]["containers"][0]) | {"name": "first"}
+        template["spec"]["initContainers"] = [init | {"restartPolicy": "Always"} | fields]
+
+    return change
+
+
+def _mounted(**how: Any) -> Change:
+    def change(template: Object) -> None:
+        template["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}]
+        mount = {"name": "v", "mountPath": "/v", **how}
+        template["spec"]["containers"][0]["volumeMounts"] = [mount]
+
+    return change
+
+
 def _unmasked(change: Change) -> Change:
     """Without a user namespace of its own no pod may have it."""
 
@@ -195,6 +220,34 @@ UNRESTRICTED: dict[str, Change] = {
     "windows": _of_the_pods_security(**WINDOWS),
     "windows-container": _of_the_container(**WINDOWS),
     "windows-init": _of_an_init_container(**WINDOWS),
+    "user-of-the-pod": _of_the_pods_security(runAsUser=0),
+    "group-of-the-pod": _of_the_pods_security(runAsGroup=0),
+    "group-of-the-container": _of_the_container(runAsGroup=0),
+    "group-of-volumes": _of_the_pods_security(fsGroup=0),
+    "more-groups": _of_the_pods_security(supplementalGroups=[0]),
+    "node": _of_the_pod(nodeName="control-plane"),
+    "node-selector": _of_the_pod(nodeSelector={"node-role.kubernetes.io/control-plane": ""}),
+    "affinity": _of_the_pod(affinity={"podAntiAffinity": {}}),
+    "tolerations": _of_the_pod(tolerations=[{"operator": "Exists"}]),
+    "priority": _of_the_pod(priorityClassName="system-node-critical"),
+    "scheduler": _of_the_pod(schedulerName="theirs"),
+    "overhead": _of_the_pod(overhead={"cpu": "1"}),
+    "shared-processes": _of_the_pod(shareProcessNamespace=True),
+    "users-of-the-node": _of_the_pod(hostUsers=True),
+    "host-aliases": _of_the_pod(hostAliases=[{"ip": "192.0.2.1", "hostnames": ["git.example"]}]),
+    "dns-of-the-node": _of_the_pod(dnsPolicy="Default"),
+    "dns-servers": _of_the_pod(dnsConfig={"nameservers": ["192.0.2.1"]}),
+    "liveness-probe": _in_the_container(livenessProbe=_handler("192.0.2.1")),
+    "readiness-probe": _in_the_container(
+        readinessProbe={"tcpSocket": {"host": "192.0.2.1", "port": 80}}
+    ),
+    "startup-probe-init": _in_an_init_container(startupProbe=_handler("192.0.2.1")),
+    "lifecycle": _in_the_container(lifecycle={"postStart": _handler("192.0.2.1")}),
+    "lifecycle-init": _in_an_init_container(lifecycle={"preStop": _handler("192.0.2.1")}),
+    "variables-of-a-secret": _in_the_container(envFrom=[{"secretRef": {"name": "theirs"}}]),
+    "part-of-a-volume": _mounted(subPath="a"),
+    "named-part-of-a-volume": _mounted(subPathExpr="a"),
+    "propagated-mount": _mounted(mountPropagation="HostToContainer"),
     "host-path": _volume(hostPath={"path": "/"}),
     "claim": _volume(persistentVolumeClaim={"claimName": "theirs"}),
     "api-token": _token(""),

@@ -22,6 +22,7 @@ from bernstein.api.programs.formatting import FormatResult, Told
 from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult
 from bernstein.api.programs.probe import ProbeResult
+from bernstein.checks.changes import digest_of
 from bernstein.core import labels
 from bernstein.core.pods import is_deleting, phase
 from bernstein.kube.client import Client
@@ -199,7 +200,7 @@ class Pod:
             base=base,
             sha=commit,
             tree=tree_of(commit),
-            changed=Changed(files=0 if empty else 1),
+            changed=_changed(0 if empty else 1, self.config("recorder")),
             usage=usage,
             final=FinalRecord(**{"outcome": "Succeeded", **final}),
             stopped=stopped,
@@ -247,13 +248,18 @@ def _merged(role: str, remote: Remote, config: Any) -> object:
     if role == "format":
         made = remote.commit(config["to"], config["base"])
         formatted = Told("Passed", "", "1 file formatted")
-        return FormatResult(config["base"], made, tree_of(made), formatted, Changed(files=1))
+        return FormatResult(config["base"], made, tree_of(made), formatted, _changed(1, config))
     if role == "prepare":
         base = remote.refs[config["onto"]]
         made = remote.commit(config["candidate"], base)
-        return PrepareResult(base, made, tree_of(made), Changed(files=1))
+        return PrepareResult(base, made, tree_of(made), _changed(1, config))
     there = remote.swap(config["onto"], config["expect"], config["sha"])
     return LandResult("Landed" if there else "Moved", remote.refs[config["onto"]])
+
+
+def _changed(files: int, config: Any) -> Changed:
+    """None of what it was told to be protected."""
+    return Changed(files=files, protected_by=digest_of(config["protected"]))
 
 
 async def nothing(pod: Pod) -> None:

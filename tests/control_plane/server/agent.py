@@ -9,7 +9,9 @@ from typing import Any
 import httpx
 
 from bernstein.api import pod
+from bernstein.api.approvals.policy import PROTECTED_PATHS
 from bernstein.api.pod import AUDIENCE
+from bernstein.checks.changes import digest_of
 from bernstein.kube.client import Client
 from bernstein.kube.resource import PODS, Object, key_of, uid_of
 from bernstein.pods.session import callback
@@ -109,7 +111,7 @@ def result(**changes: Any) -> pod.RecorderResult:
         "base": BASE,
         "sha": TIP,
         "tree": TREE,
-        "changed": pod.Changed(files=1, python=True),
+        "changed": pod.Changed(files=1, python=True, protected_by=digest_of(PROTECTED_PATHS)),
         "usage": pod.Usage(100, 50),
         "final": pod.FinalRecord("Succeeded", "Done."),
     }

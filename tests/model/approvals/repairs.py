@@ -19,7 +19,7 @@ def known_risks() -> Iterator[None]:
     def none(*_: Any) -> tuple[str, ...]:
         return ()
 
-    with patch.object(policy, "_risks", none):
+    with patch.object(policy, "_risks", none), patch.object(policy, "_of_protected_paths", none):
         yield
 
 
@@ -37,12 +37,12 @@ def policies_of_plans() -> Iterator[None]:
 @contextmanager
 def protected_lists() -> Iterator[None]:
     """What was compared with other protected paths than those of now is believed."""
-    risks = policy._risks
+    risks = policy._of_protected_paths
 
-    def of_any(task: Any, judged: Any, _: str) -> tuple[str, ...]:
-        return risks(task, judged, judged.protected_by)
+    def of_any(judged: Any, _: str) -> tuple[str, ...]:
+        return risks(judged, judged.protected_by)
 
-    with patch.object(policy, "_risks", of_any):
+    with patch.object(policy, "_of_protected_paths", of_any):
         yield
 
 

@@ -35,12 +35,18 @@ class Rules:
         return cost is None or Decimal(cost) > Decimal(self.policy.above_usd)
 
     def ask_about_work(self, spec: TaskSpec, said: Said) -> bool:
-        if self.policy.result != "HighRisk":
-            return self.policy.result == "Always"
+        if self.policy.result == "Always" or self._may_touch_a_protected_path(said):
+            return True
+        if self.policy.result == "Never":
+            return False
         sensitive = spec.role == "security" or spec.complexity == "high"
-        changed = said.changed
-        touches = changed.protected or changed.weakened or changed.configured
-        return sensitive or bool(touches) or said.protected != self.protected
+        return sensitive or bool(said.changed.weakened or said.changed.configured)
+
+    def _may_touch_a_protected_path(self, said: Said) -> bool:
+        """Whoever protects nothing is asked about no path; what was compared with another list may
+        have changed any."""
+        compared = said.protected == self.protected
+        return bool(self.protected) and not (compared and not said.changed.protected)
 
 
 def _both(project: ApprovalPolicy, plan: ApprovalPolicy) -> ApprovalPolicy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,6 +135,30 @@ def test_people_are_asked_about_the_work_that_is_a_risk_and_about_no_other() -> 
         "task-1": ("it takes lines from a test that existed, or weakens it: tests/test_one.py",),
         "task-2": (),
     }
+
+
+def without_a_policy() -> Scenario:
+    """What ci runs and a test are changed, and the Project says nothing of approvals."""
+    told = story(AT_RISK)
+    return replace(told, project={**told.project, "approval": {}})
+
+
+def test_a_change_of_what_ci_runs_waits_for_a_person_without_a_policy() -> None:
+    world, outcome = lived(without_a_policy())
+
+    assert outcome.violations == ()
+    asked = {t.metadata.name: t.status.approval for t in map(task.parse, world.store.all(TASKS))}
+    assert {name for name, question in asked.items() if question is not None} == {"task-0"}
+
+
+def test_without_that_question_the_model_finds_that_it_lands_unseen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(policy, "_of_protected_paths", lambda *_: ())
+
+    _, outcome = lived(without_a_policy())
+
+    assert outcome.what == "work lands when a person has said yes to exactly it"
 
 
 def test_where_people_are_asked_without_a_risk_the_model_finds_that(

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bernstein.api import pod as protocol
+from bernstein.api.approvals.policy import PROTECTED_PATHS
 from bernstein.api.delivery import Delivery
 from bernstein.api.encoding import dump
 from bernstein.api.meta import Condition, UsageCounts
@@ -15,6 +16,7 @@ from bernstein.api.session import AgentSession, AgentSessionStatus, Outcome, Wor
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import Verification
+from bernstein.checks.changes import digest_of
 from bernstein.checks.gates import GATES
 from bernstein.checks.spec import Subject
 from bernstein.core import conditions, labels, names, owners
@@ -42,6 +44,8 @@ def sha(number: int) -> str:
     return f"{number:040x}"
 
 
+COMPARED = digest_of(PROTECTED_PATHS)
+"""Work was compared with the protected paths of a Project that says nothing of them."""
 BASE, HEAD, TREE, TIP = sha(0xBA5E), sha(0x4EAD), sha(0x73EE), sha(0x719)
 
 
@@ -141,6 +145,7 @@ def verification(**more: Any) -> Verification:
         "tree": TREE,
         "ref": "refs/bernstein/1111222233334444/work/s1",
         "files_changed": 1,
+        "protected_by": COMPARED,
     }
     return Verification.model_validate(fields | more)
 
@@ -270,7 +275,8 @@ def work(sha: str = HEAD, **more: Any) -> Work:
         "tree": TREE,
         "ref": "refs/bernstein/1111222233334444/work/s1",
     }
-    return Work.model_validate(fields | {"files_changed": int(sha != BASE)} | more)
+    facts: Object = {"files_changed": int(sha != BASE), "protected_by": COMPARED}
+    return Work.model_validate(fields | facts | more)
 
 
 def snapshot(
@@ -394,7 +400,7 @@ def recorded(**more: Any) -> protocol.RecorderResult:
         "base": BASE,
         "sha": HEAD,
         "tree": TREE,
-        "changed": protocol.Changed(files=1, python=True),
+        "changed": protocol.Changed(files=1, python=True, protected_by=COMPARED),
         "usage": protocol.Usage(input=1000, output=200),
         "final": protocol.FinalRecord("Succeeded", text="done"),
     }

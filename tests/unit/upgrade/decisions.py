@@ -204,12 +204,15 @@ def task_then(obj: Object) -> task.Task:
 
 
 def project_then(obj: Object) -> project.Project:
-    """The Project with the gates that were on by default when it was recorded, and no newer ones.
+    """The Project with the gates that were on by default when it was recorded, and no newer ones,
+    and with no path protected, as none was.
 
-    A gate that is on by default from some release on is asked of every Project, and changes all.
+    A gate that is on by default from some release on is asked of every Project, and changes all; so
+    does the question about work that nobody has compared with the protected paths.
     """
     spec = obj["spec"]
-    return project.parse(obj | {"spec": spec | {"gates": only_known(spec.get("gates", {}))}})
+    then = {"gates": only_known(spec.get("gates", {})), "protectedPaths": []}
+    return project.parse(obj | {"spec": spec | then})
 
 
 def _problem(given: Object) -> Diagnosis | None:

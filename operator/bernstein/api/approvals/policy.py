@@ -57,9 +57,9 @@ class ApprovalPolicy(Model):
     )
     result: Literal["Never", "HighRisk", "Always"] = Field(
         default="Never",
-        description="Verified work that lands only once a person has approved it. HighRisk: role "
-        "security, complexity high, protected paths, weaker tests, configuration of checks, or "
-        "files that the step does not declare.",
+        description="Verified work that waits for a yes, beside changes of protected paths, which "
+        "always do. HighRisk: role security, complexity high, weaker tests, configuration of "
+        "checks, undeclared files.",
     )
     expires_after_seconds: (
         Annotated[int, Field(ge=EXPIRES_AFTER_SECONDS[0], le=EXPIRES_AFTER_SECONDS[1])] | None

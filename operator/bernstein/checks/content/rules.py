@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bernstein.checks.added import added_lines, readings
+from bernstein.checks.content import unseen
 from bernstein.checks.reading import ChangedFile
 from bernstein.checks.verdict import Verdict, failed, passed
 
@@ -129,19 +130,25 @@ def findings(
     most: int,
     before_each: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
-    """What stands in added lines and in names.
+    """What stands in added lines and in names, as they are and as a reader sees them.
 
     `before_each`: is called before each file, and before each block of lines: a caller whose time
     is over raises there. Raises TooMuchText for over `most` added bytes.
     """
     budget = _Budget(most)
+    by_line = [rule for rule in rules if rule.near is None]
     for file in files:
         before_each()
-        place = _Place(shown(file.path), file.path)
+        name = [*unseen.without([(0, file.path.encode("utf-8", "surrogateescape"))])]
+        place = _Place(shown(name[0][1] if name else file.path), file.path)
         yield from _in_lines(place, [(0, file.path)], rules)
+        yield from _in_lines(place, name, by_line)
         for before, after in readings(file):
             added = budget.texts(added_lines(before, after))
             yield from _in_lines(place, added, rules, before_each)
+            if unseen.is_in(after):
+                seen = unseen.without(added_lines(before, after))
+                yield from _in_lines(place, seen, by_line, before_each)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from bernstein.api.approvals.approval import REJECT, RETRY, Approval, ApprovalSt
 from bernstein.api.meta import PLAN_KIND, TASK_KIND
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.checks.changes import digest_of
 from bernstein.cli.cluster import Cluster, connected, where
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.options import AllNamespaces
@@ -131,11 +132,22 @@ async def _verifying(cluster: Cluster) -> set[str]:
     projects = await cluster.projects()
     policies = [project.spec.approval for project in projects]
     policies += [p.spec.approval for p in await cluster.plans() if p.spec.approval is not None]
-    bypasses = any(project.spec.gates.allow_bypass for project in projects)
-    if all(policy.result == "Never" for policy in policies) and not bypasses:
+    of_all = any(policy.result != "Never" for policy in policies)
+    of_all = of_all or any(project.spec.gates.allow_bypass for project in projects)
+    lists = {digest_of(project.spec.protected_paths) for project in projects}
+    tasks = [t for t in await cluster.tasks() if of_all or not touches_none(t, lists)]
+    if not tasks:
         return set()
     known = {approval.metadata.name for approval in await cluster.approvals()}
-    return {t.metadata.uid for t in await cluster.tasks() if _may_be_asked(t, known)}
+    return {t.metadata.uid for t in tasks if _may_be_asked(t, known)}
+
+
+def touches_none(task: Task, lists: Collection[str]) -> bool:
+    """Whether its work changes no protected path, by one of these lists."""
+    judged = task.status.verification
+    if judged is None:
+        return False
+    return judged.protected is None and judged.protected_by in lists
 
 
 def _may_be_asked(task: Task, known: set[str]) -> bool:

@@ -16,9 +16,12 @@ from bernstein.api.project import ProjectSpec
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.task import Task
 from bernstein.api.verification import Verification
+from bernstein.checks.changes import digest_of
 from bernstein.checks.rules import file_scope
 from bernstein.core.sanitise import line, some
 
+_NONE = digest_of(())
+"""Of a Project that protects no path."""
 MISSING_AUTHOR = "the approver may not be the author, so spec.author must say who that is"
 
 
@@ -102,10 +105,13 @@ def why_result(
     """Why a person must say yes before this lands; empty: nobody must. `protected`: the digest of
     the Project's protected paths.
 
-    What changes nothing lands nothing.
+    What changes nothing lands nothing. A change of a protected path is asked about whatever the
+    policy says: it is what runs, or steers, where no check of ours is.
     """
-    if policy.result == "Never" or judged.sha == judged.base:
+    if judged.sha == judged.base:
         return ()
+    if policy.result == "Never":
+        return _of_protected_paths(judged, protected)
     risks = _risks(task, judged, protected)
     if policy.result == "Always":
         return ("all work is asked about", *risks)
@@ -118,10 +124,7 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
         risks.append("its role is security")
     if task.spec.complexity == "high":
         risks.append("its complexity is high")
-    if judged.protected_by != protected:
-        risks.append("it is not known whether it changes protected paths")
-    elif judged.protected:
-        risks.append(f"it changes a protected path: {line(judged.protected, 100)}")
+    risks += _of_protected_paths(judged, protected)
     if judged.tests_weakened:
         named = line(judged.tests_weakened, 100)
         risks.append(f"it takes lines from a test that existed, or weakens it: {named}")
@@ -132,6 +135,18 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
         f"it changes a file that its step does not declare: {path}" for path in _outside(judged)
     ]
     return tuple(risks)
+
+
+def _of_protected_paths(judged: Verification, protected: str) -> tuple[str, ...]:
+    """What was compared with another list, or with none, may change one; where none is protected
+    nothing does."""
+    if protected == _NONE:
+        return ()
+    if judged.protected_by != protected:
+        return ("it is not known whether it changes protected paths",)
+    if judged.protected:
+        return (f"it changes a protected path: {line(judged.protected, 100)}",)
+    return ()
 
 
 def _outside(judged: Verification) -> list[str]:

@@ -32,8 +32,8 @@ def _question(snapshot: TaskSnapshot, status: TaskStatus) -> Question | None:
     because = (*policy.why_result(rules, snapshot.task, judged, protected), *of_models)
     if not because:
         return None
-    if of_models and rules.result == "Never":
-        # Who may not decide holds for this question, too.
+    if rules.result == "Never":
+        # Who may not decide holds for what is asked about without it, too.
         rules = rules.model_copy(update={"result": "HighRisk"})
     author = policy.author_of(snapshot.task, plan) if rules.approver_is_not_author else None
     asks = _asks(status, judged, author)

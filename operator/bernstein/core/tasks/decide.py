@@ -25,6 +25,7 @@ from bernstein.core.tasks.blocked import decide_blocked
 from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
+from bernstein.core.tasks.leaving import decide_leaving
 from bernstein.core.tasks.open import decide_new, decide_open
 from bernstein.core.tasks.pending import decide_pending, decide_planned
 from bernstein.core.tasks.running import as_its_session, decide_running
@@ -52,9 +53,10 @@ one asks its schedule, and a session that is at work goes on."""
 
 
 def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
-    """The Task's next step; nothing is done for one that is being deleted."""
+    """The Task's next step; nothing is done for one that is being deleted, but to say what keeps
+    it."""
     if snapshot.task.metadata.deletion_timestamp is not None:
-        return TaskDecision(snapshot.task.status)
+        return TaskDecision(decide_leaving(snapshot.task, now))
     decision = _decide(snapshot, now)
     status = as_its_session(snapshot, decision.status, now)
     if status.state is not TaskState.PENDING_APPROVAL:

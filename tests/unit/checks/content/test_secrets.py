@@ -129,6 +129,43 @@ def test_nul_bytes_and_long_lines_hide_nothing() -> None:
         assert added("x " * (place // 2) + f"'{AWS}'" + " y" * 3000).verdict == "Failed"
 
 
+UNSEEN = (
+    "\x1b[0m",
+    "\x1b[1;31m",
+    "\x1b]0;x\x07",
+    "\u200b",
+    "\u200d",
+    "\ufeff",
+    "\u00ad",
+    "\x08",
+    "\ufe0f",
+)
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+def test_what_nobody_sees_between_its_letters_hides_no_secret(unseen: str) -> None:
+    token = f"AKIA{unseen}IOSFODNN7{unseen}ABCDEFG"
+
+    assert added(f"key = '{token}'").reason == "SecretFound"
+    assert "settings.py:2" in added(f"x = 1\nkey = '{token}'").excerpt
+    named = scan([ChangedFile(f"{token}.txt", b"", b"")])
+    assert named.reason == "SecretFound"
+    assert "IOSFODNN7" not in named.excerpt
+
+
+@pytest.mark.parametrize(
+    "text", ["AKIA IOSFODNN7ABCDEFG", "AKIA\tIOSFODNN7ABCDEFG", "a\r\n\x1b[0mb"]
+)
+def test_what_is_seen_between_letters_parts_them(text: str) -> None:
+    assert added(text).verdict == "Passed"
+
+
+def test_bytes_that_are_no_text_are_not_joined() -> None:
+    picture = b"\x89PNG\x1b[0mAKIA\x01IOSFODNN7ABCDEFG\xff\n"
+
+    assert scan([ChangedFile("a.png", b"", picture)]).verdict == "Passed"
+
+
 def test_a_secret_in_a_file_name_is_found_and_masked() -> None:
     verdict = scan([ChangedFile(f"keys/{AWS}.txt", b"", b"1\n")])
     assert verdict.verdict == "Failed"

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bernstein.api.approvals.approval import Approval
-from bernstein.cli.commands.pending import is_rejected
+from bernstein.cli.commands.pending import is_rejected, touches_none
 from bernstein.cli.main import app
 from bernstein.resources import APPROVALS, PROJECTS, TASKS
 from tests.unit.cli import calls
@@ -153,6 +153,19 @@ async def test_what_was_sent_back_a_moment_ago_is_told_as_such(
     found = await bernstein("pending", "--no-wait")
 
     assert f"Task 'one' was {what} just now\n" in found.out
+
+
+@pytest.mark.parametrize(
+    ("work", "waited_for"),
+    [({}, False), ({"protected": "AGENTS.md"}, True), ({"protected_by": None}, True)],
+    ids=["harmless", "protected path", "not known"],
+)
+def test_without_a_policy_verdicts_on_what_may_change_a_protected_path_are_waited_for(
+    work: dict[str, object], waited_for: bool
+) -> None:
+    status = objects.done(verification=objects.verification(**work))
+
+    assert touches_none(objects.task(status=status), {objects.COMPARED}) is not waited_for
 
 
 async def test_nobody_waits_for_the_verdicts_of_all_namespaces(

@@ -10,10 +10,12 @@ import pytest
 import yaml
 
 from bernstein.api import pod
+from bernstein.api.approvals.policy import PROTECTED_PATHS
 from bernstein.api.encoding import load
 from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.programs.probe import ProbeResult
+from bernstein.checks.changes import digest_of
 from bernstein.core import labels
 from bernstein.core.projects.probing import ACCOUNTS
 from tests.cluster.kwok import stages
@@ -67,6 +69,10 @@ def said(words: str) -> Any:
 )
 def test_last_words_can_be_read_as_the_programs_result(container: str, kind: type) -> None:
     assert load(kind, json.dumps(said(LAST_WORDS[container]))) is not None
+
+
+def test_agents_change_no_protected_path() -> None:
+    assert digest_of(PROTECTED_PATHS) == stages.COMPARED_WITH
 
 
 def test_every_container_with_last_words_is_one_of_ours() -> None:

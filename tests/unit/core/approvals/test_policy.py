@@ -143,6 +143,38 @@ def test_what_is_of_no_risk_is_not() -> None:
     assert why("Never", judged(), role="security") == ()
 
 
+PROTECTED = {"protected": ".github/workflows/ci.yml"}
+
+
+@pytest.mark.parametrize("result", ["Never", "HighRisk", "Always"])
+@pytest.mark.parametrize(
+    ("work", "because"),
+    [
+        (PROTECTED, "it changes a protected path: .github/workflows/ci.yml"),
+        ({"protected_by": None}, "it is not known whether it changes protected paths"),
+        ({"protected_by": "another list"}, "it is not known whether it changes protected paths"),
+    ],
+    ids=["changed", "never compared", "another list"],
+)
+def test_a_change_of_a_protected_path_is_asked_about_whatever_the_policy_says(
+    result: str, work: dict[str, Any], because: str
+) -> None:
+    assert because in why(result, judged(**work), role="security")
+    assert why("Never", judged(**work), role="security") == (because,)
+
+
+@pytest.mark.parametrize("result", ["Never", "HighRisk"])
+@pytest.mark.parametrize("work", [PROTECTED, {"protected_by": None}, {}])
+def test_where_no_path_is_protected_none_is_asked_about(result: str, work: dict[str, Any]) -> None:
+    rules = ApprovalPolicy(result=result)
+
+    assert policy.why_result(rules, objects.task(), judged(**work), digest_of(())) == ()
+
+
+def test_what_changes_no_file_at_all_changes_no_protected_path() -> None:
+    assert why("Never", judged(sha=objects.BASE, protected_by=None)) == ()
+
+
 def test_all_work_is_asked_about_where_the_policy_says_so() -> None:
     assert why("Always", judged(), role="security")[0] == "all work is asked about"
     assert len(why("Always", judged(), role="security")) == 2

@@ -17,6 +17,7 @@ from bernstein.core.plans import decide as plan_decide
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
+    COMPARED,
     TIP,
     Object,
     at,
@@ -74,5 +75,6 @@ def landing(state: str = "Landed", tip: str = "") -> JobView:
 
 
 def prepared(**more: Any) -> JobView:
-    fields: Object = {"base": TIP, "sha": sha(8), "tree": sha(9), "changed": Changed(2, True)}
+    changed = Changed(2, True, protected_by=COMPARED)
+    fields: Object = {"base": TIP, "sha": sha(8), "tree": sha(9), "changed": changed}
     return result_job("web-prepare-1", "prepare", PrepareResult(**(fields | more)))

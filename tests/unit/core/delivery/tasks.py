@@ -15,6 +15,7 @@ from bernstein.core.jobs import NO_LATE_REQUESTS, JobView, LateRequests
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
     BASE,
+    COMPARED,
     HEAD,
     TIP,
     Object,
@@ -77,5 +78,6 @@ def landed(state: str = "Landed", tip: str = HEAD) -> JobView:
 
 
 def prepared(**more: Any) -> JobView:
-    fields: Object = {"base": TIP, "sha": sha(8), "tree": sha(9), "changed": Changed(2, True)}
+    changed = Changed(2, True, protected_by=COMPARED)
+    fields: Object = {"base": TIP, "sha": sha(8), "tree": sha(9), "changed": changed}
     return result_job("work-s1-prepare-1", "prepare", PrepareResult(**(fields | more)))

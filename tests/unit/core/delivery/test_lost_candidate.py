@@ -27,6 +27,7 @@ from tests.unit.core.delivery.tasks import (
 )
 from tests.unit.core.delivery.tasks import look as look_at
 from tests.unit.core.objects import (
+    COMPARED,
     HEAD,
     TIP,
     failed,
@@ -97,7 +98,8 @@ def test_the_one_made_anew_is_judged_and_lands() -> None:
     assert (lost.delivery and lost.delivery.step) is None
     name = made_of(lost).job
 
-    new = result_job(name, "prepare", PrepareResult(sha(20), sha(21), sha(22), Changed(2)))
+    made = PrepareResult(sha(20), sha(21), sha(22), Changed(2, protected_by=COMPARED))
+    new = result_job(name, "prepare", made)
     found = look(lost, new, now=LATER, tip=sha(20)).status
     assert found.verification is not None
     assert (found.verification.sha, found.verification.lost) == (sha(21), None)

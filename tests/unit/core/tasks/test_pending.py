@@ -17,9 +17,9 @@ from bernstein.core.fsm import is_final
 from tests.unit.core import objects, scheduled
 from tests.unit.core.approvals.asked import ANN, BEN, DIGEST, LONG, asking, decided, known, made
 from tests.unit.core.delivery.tasks import PREPARING, step, verified
-from tests.unit.core.objects import HEAD, NOW, at, sha, snapshot, told
+from tests.unit.core.objects import COMPARED, HEAD, NOW, at, sha, snapshot, told
 
-WORK = {"digest": DIGEST, "protected_by": "unknown"}
+WORK = {"digest": DIGEST, "protected_by": COMPARED}
 ATTEMPT = {"session": "work-s1", "attempt": 1, "counted": True, "reason": "Succeeded"}
 
 
@@ -70,6 +70,37 @@ def test_without_a_policy_it_lands_as_ever() -> None:
     found = look(done(), of=objects.project()).status
 
     assert (found.state, found.approval) == (TaskState.DONE, None)
+
+
+CI = {"protected": ".github/workflows/ci.yml"}
+
+
+def test_a_change_of_a_protected_path_waits_for_a_person_without_a_policy() -> None:
+    found = look(done(**CI), of=objects.project())
+
+    assert found.status.state is TaskState.PENDING_APPROVAL
+    assert found.status.approval is not None
+    assert found.status.approval.because == (f"it changes a protected path: {CI['protected']}",)
+    approval = made(look(found.status, of=objects.project()))
+    approved = look(found.status, decided(approval, "Approve"), of=objects.project()).status
+    assert approved.state is TaskState.DONE
+
+
+def test_a_project_that_protects_no_path_has_nobody_asked() -> None:
+    found = look(done(**CI), of=objects.project(protectedPaths=[])).status
+
+    assert (found.state, found.approval) == (TaskState.DONE, None)
+
+
+def test_its_author_does_not_approve_a_change_of_a_protected_path() -> None:
+    rules = objects.project(approval={"approverIsNotAuthor": True})
+
+    asked = look(done(**CI), of=rules, plan=objects.plan(author=ANN)).status
+    nobodys = look(done(**CI), of=rules).status
+
+    assert asked.approval is not None
+    assert asked.approval.asks.not_by == ANN
+    assert told(nobodys.conditions)["Stalled"] == ("True", "AuthorMissing")
 
 
 def test_what_changes_nothing_lands_nothing_and_needs_nobody() -> None:

@@ -18,3 +18,5 @@ async def test_metrics_count_requests_by_route(recorder: Callback, metrics: Serv
     assert "secret-path" not in text
     assert "fix-s1" not in text
     assert "uid-1" not in text
+    assert "team" not in text, "nor which namespaces there are"
+    assert "reads the tests" not in text
