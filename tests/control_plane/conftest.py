@@ -68,11 +68,11 @@ class Tools:
         return done.stdout
 
 
-def own_name(*purpose: str) -> str:
+def own_name(purpose: str = "") -> str:
     """Of a cluster that this process alone tests on."""
-    usual = os.environ.get("BERNSTEIN_TEST_CLUSTER", "control-plane")
+    chosen = os.environ.get("BERNSTEIN_TEST_CLUSTER", "" if purpose else "control-plane")
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    return "-".join(filter(None, (usual, *purpose, worker)))
+    return "-".join(filter(None, (purpose, chosen, worker)))
 
 
 @pytest.fixture(scope="session")
