@@ -83,7 +83,8 @@ def _gate_rules() -> Iterator[CelRule]:
     for field, takes in own_to_them.items():
         told = f"only {_and(takes)} {_verb('take', takes)} '{field}'"
         yield refuses(field, f"!({_is('name', takes, always_list=True)})", told)
-        if not set(takes) <= {*gates.that_execute_nothing()}:  # which take no command anyway
+        if not set(takes) <= {*gates.that_execute_nothing(), *gates.that_write()}:
+            # The former take no command anyway, and the latter are asked whatever runs the answer.
             alone = f"'{field}' is for the gate's own command: say it in yours"
             yield refuses(field, "has(self.command)", alone)
     shared = gates.that_ask_for_a_share()
