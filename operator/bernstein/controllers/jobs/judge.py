@@ -30,11 +30,12 @@ def judge_job(
     asked = tuple(check.asks for check in action.checks if check.asks is not None)
     named = {name for each in asked for name in each.models}
     models = [(n, m) for n, m in enumerate(project.spec.models) if m.name in named]
+    addresses = (_address(number, model) for number, model in models)
     config = JudgeConfig(
         sha=action.sha,
         base=action.base,
         questions=asked,
-        models=tuple(_priced(_address(number, m), project) for number, m in models),
+        models=tuple(a if action.dollars is None else _priced(a, project) for a in addresses),
         title=action.title,
         description=action.description,
         seconds=seconds,

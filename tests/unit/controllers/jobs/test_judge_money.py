@@ -47,4 +47,6 @@ def test_the_projects_own_price_counts() -> None:
 
 
 def test_without_a_budget_nothing_is_said_of_what_is_left() -> None:
-    assert told(None).dollars is None
+    config = told(None)
+
+    assert (config.dollars, config.models[0].input_price) == (None, "")
