@@ -134,10 +134,8 @@ SPECS = {
     "intent_verification, integration_test_gen, review_rubric and test_expansion ask a model: the "
     "Project needs one in models": Pair(
         _gated([{"name": "review_rubric", "enabled": False}], models=[]),
-        (
-            *(_gated([{"name": name}], models=[]) for name in gates.that_need_a_model()),
-            *(_gated([{"name": n, "command": "true"}], models=[]) for n in gates.that_write()),
-        ),
+        tuple(_gated([{"name": name}], models=[]) for name in gates.that_need_a_model())
+        + tuple(_gated([{"name": n, "command": "true"}], models=[]) for n in gates.that_write()),
     ),
     "a gate's 'model' is the name of one of models": Pair(
         _gated([{"name": "review_rubric", "model": JUDGE["name"]}]),
