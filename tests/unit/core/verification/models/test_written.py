@@ -157,7 +157,8 @@ def test_a_test_of_no_use_costs_no_attempt_and_another_one_is_written(code: int)
 
 
 def test_whose_tests_are_never_of_use_waits_for_a_person() -> None:
-    of, jobs = task(), []
+    of = task()
+    jobs: list[JobView] = []
     for number in range(4):
         jobs += [wrote(number=number), ran(2, number)]
         found = look(of, *jobs, seconds=1000 * number)
