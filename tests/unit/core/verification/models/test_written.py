@@ -165,6 +165,7 @@ def test_whose_tests_are_never_of_use_waits_for_a_person() -> None:
         of = then(of, found)
 
     waiting = of.status.waiting
+    assert waiting is not None
     assert (waiting.needs_person, waiting.until) == (True, None)
     assert "log of the check" in waiting.message
     assert of.status.attempt == 1
