@@ -82,6 +82,23 @@ REVIEWS = {
 """What the reviewer says, by a word of the step or the change; the first that is there counts."""
 
 
+WRITES = "You write one integration test"
+"""How the text of whoever writes a test begins."""
+
+
+def block(module: str, holds: str) -> str:
+    """A test that imports what the agent has written."""
+    return f"```python\nimport {module}\n\n\ndef test_x() -> None:\n    assert {holds}\n```"
+
+
+WRITTEN = {
+    "[holds]": block("holds", "holds.X == 1"),
+    "[breaks]": block("breaks", "breaks.X == 2"),
+    "[useless]": block("nowhere", "True"),
+}
+"""The test that the model writes in each."""
+
+
 def scenarios() -> list[Object]:
     """Of signals by their criteria; of gates and reviews by what the step says and what each is
     told."""
@@ -95,7 +112,11 @@ def scenarios() -> list[Object]:
         {"name": f"review {word}", "match": word, "told": REVIEWER, "turns": [{"text": text}]}
         for word, text in REVIEWS.items()
     ]
-    return of_signals + of_gates + of_reviews
+    of_tests = [
+        {"name": f"test {word}", "match": word, "told": WRITES, "turns": [{"text": text}]}
+        for word, text in WRITTEN.items()
+    ]
+    return of_signals + of_gates + of_reviews + of_tests
 
 
 @dataclass(frozen=True)
@@ -212,6 +233,18 @@ def reviewed(shared_world: MakeWorld, endpoint: Endpoint) -> World:
             completionSignals=[{"type": "path_exists", "path": path}],
             maxRetries=1 if story == "asked" else 0,
         )
+    return built
+
+
+@pytest.fixture(scope="module")
+def tested(shared_world: MakeWorld, endpoint: Endpoint) -> World:
+    writes = {story: f"{story}.py" for story in (each.strip("[]") for each in WRITTEN)}
+    pipeline = [{"name": "integration_test_gen"}]
+    built = world_of(shared_world, endpoint, writes, {"pipeline": pipeline})
+    for story, path in writes.items():
+        there = {"type": "path_exists", "path": path}
+        asked = f"[{story}] As the issue says."
+        built.task(story, description=asked, completionSignals=[there], maxRetries=0)
     return built
 
 
@@ -366,3 +399,42 @@ def test_no_agent_is_paid_for_work_that_its_own_makers_model_would_review(review
     assert state(task) == "Open"
     assert f"'{MODEL}' is of Anthropic" in task["status"]["waiting"]["message"]
     assert "own-s1" not in [s["metadata"]["name"] for s in reviewed.all("agentsession")]
+
+
+# --- tests that a model writes --------------------------------------------------------------------
+
+
+def test_work_that_a_written_test_passes_lands_without_the_test(tested: World) -> None:
+    task = tested.closed("holds", ENOUGH)
+
+    assert verdict(task, "integration_test_gen") == ("Passed", "")
+    (call, *_) = task["status"]["verification"]["calls"]
+    assert (call["model"], call["source"]) == (MODEL, "Computed")
+    assert "test_written" not in tested.on_server("ls-tree", "-r", "--name-only", "main")
+
+
+def test_a_written_test_that_fails_ends_the_attempt_and_is_told(tested: World) -> None:
+    task = tested.stalled("task", "breaks", "GateFailed", ENOUGH)
+
+    assert verdict(task, "integration_test_gen") == ("Failed", "WrittenTestFails")
+    assert "assert breaks.X == 2" in task["status"]["feedback"]
+
+
+def test_a_written_test_that_cannot_be_imported_costs_no_attempt(tested: World) -> None:
+    task = tested.await_("task", "useless", errs, ENOUGH)
+
+    assert (state(task), task["status"]["attempt"]) == ("Done", 1)
+    assert verdict(task, "integration_test_gen") == ("Errored", "WrittenTestUnusable")
+
+
+def test_what_runs_a_written_test_has_no_key(tested: World) -> None:
+    tested.closed("holds", ENOUGH)
+
+    runs = [
+        pod
+        for pod in tested.all("pod")
+        if pod["metadata"]["labels"].get("bernstein.dev/check") == "integration_test_gen"
+    ]
+    assert runs
+    for pod in runs:
+        assert "judge-key" not in json.dumps(pod["spec"])

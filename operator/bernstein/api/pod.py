@@ -188,6 +188,8 @@ class CheckoutConfig:
     tools: str | None = None
     plugin: PluginConfig | None = None
     """A gate of a Project's own in Python, laid out in `tools`."""
+    test: str | None = None
+    """A test that a model has written, packed; it is put into `tools`, beside the worktree."""
     launcher_from: str = "/usr/local/lib/bernstein/launcher"
     launcher_to: str | None = None
     prompt: PromptConfig | None = None

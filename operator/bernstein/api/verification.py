@@ -177,6 +177,17 @@ class ModelCalls(Model):
     )
 
 
+class WrittenTest(Model):
+    """A test that a model has written for a gate, which runs it."""
+
+    check: Annotated[str, Field(max_length=63)]
+    """Name of the gate."""
+    asked: Annotated[str, Field(max_length=32)]
+    """Digest that names the gate as it was when it was written."""
+    test: Annotated[str, Field(max_length=3200)]
+    """The file: deflated, as base64."""
+
+
 class Outstanding(Model):
     """Which checks have no verdict yet; told where a round takes long, once a minute at most."""
 
@@ -275,6 +286,14 @@ class Verification(Model):
     ) = Field(default=None, description="Checks of this round whose pods are being ended, and why.")
     outstanding: Outstanding | None = Field(
         default=None, description="Checks without a verdict, where the round takes long."
+    )
+    too_little_usd: Money | None = Field(
+        default=None,
+        description="US dollars that were left for a model that could not be asked within them; "
+        "with more it is asked again.",
+    )
+    written: WrittenTest | None = Field(
+        default=None, description="The test that a model has written for it."
     )
     calls: Annotated[tuple[ModelCalls, ...], Field(max_length=MOST_CALLS)] | None = Field(
         default=None, description="What was used of models that were asked about it."

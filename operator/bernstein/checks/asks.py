@@ -19,3 +19,5 @@ class Asks:
     """Whether a Project may say that what it answers keeps nothing back."""
     advises: bool = False
     """What it answers keeps nothing back, whatever the Project says."""
+    tokens: int | None = None
+    """That an answer may have; None: as many as any."""

@@ -57,6 +57,19 @@ class Formats:
 
 
 @dataclass(frozen=True)
+class Writes:
+    """The gate has a model write a test, in a Job that executes nothing, and then runs it, in one
+    that has no key: `$TEST` is the file, beside the tree and not in it.
+
+    With 0 the test passes, with 1 it fails; with any other code it was of no use, and another one
+    is written. A Project may name another command, and another image.
+    """
+
+    asks: Asks
+    command: str
+
+
+@dataclass(frozen=True)
 class Plugin:
     """The gate is a Project's own class in Python, from the image or the pinned commit, never from
     the tree that is judged: checkout lays it out beside the program that runs it."""
@@ -89,6 +102,6 @@ class Gate:
     """The changes that it runs for; for others it is Skipped."""
     default_on: bool
     """Whether it runs when the Project does not list it."""
-    runs: Command | Reads | Asks | Formats
+    runs: Command | Reads | Asks | Formats | Writes
     required: bool = True
     """Whether the work is blocked when it does not pass."""

@@ -73,6 +73,9 @@ class CheckSpec:
     is_last: bool = False
     """Where a model asks for one more attempt, a person decides: there were as many as it may ask
     for."""
+    test: str | None = None
+    """The test that a model has written for it, packed, which its command runs; "": a model is to
+    write it; None: there is none in it. It is no part of the question."""
     formats: bool = False
     """Its verdict is there before anything is judged: it says what was formatted."""
     condition: GateCondition = "always"
@@ -81,6 +84,11 @@ class CheckSpec:
     matched in the operator. Empty: any will do."""
     skipped: str | None = None
     """Why it is not run; None: it is run."""
+
+    @property
+    def executes(self) -> bool:
+        """Whether a command answers it: of one whose test is yet to be written a model does."""
+        return self.command is not None and self.test != ""
 
     @cached_property
     def digest(self) -> str:

@@ -125,6 +125,8 @@ class RunJudge:
     base: str
     title: str
     description: str
+    dollars: str | None = field(default=None, compare=False)
+    """US dollars that all of it may cost; None: nobody counts them."""
     stays: int = field(default=0, compare=False)
     """Seconds after its end for which it is kept at least; see verdicts.seconds_of_round."""
 

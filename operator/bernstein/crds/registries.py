@@ -66,6 +66,8 @@ def _gate_rules() -> Iterator[CelRule]:
     yield refuses("command", shares, "this gate executes nothing and takes no command")
     yield refuses("image", shares, "this gate executes nothing and takes no image")
     yield refuses("paths", shares, "this gate shares a Job with others: it runs for any path")
+    writes = _is("name", gates.that_write(), always_list=True)
+    yield refuses("paths", writes, "the model is asked whatever has changed: it runs for any path")
     yield refuses(
         "timeoutSeconds",
         shares,
@@ -75,13 +77,14 @@ def _gate_rules() -> Iterator[CelRule]:
         "severity": gates.of_severity(),
         "tolerance": gates.that_measure(),
         "minimumScore": gates.that_score(),
-        "model": gates.that_ask(),
+        "model": gates.that_need_a_model(),
         "blockOnNo": gates.that_may_only_tell(),
     }
     for field, takes in own_to_them.items():
         told = f"only {_and(takes)} {_verb('take', takes)} '{field}'"
         yield refuses(field, f"!({_is('name', takes, always_list=True)})", told)
-        if not set(takes) <= {*gates.that_execute_nothing()}:  # which take no command anyway
+        if not set(takes) <= {*gates.that_execute_nothing(), *gates.that_write()}:
+            # The former take no command anyway, and the latter are asked whatever runs the answer.
             alone = f"'{field}' is for the gate's own command: say it in yours"
             yield refuses(field, "has(self.command)", alone)
     shared = gates.that_ask_for_a_share()
@@ -101,10 +104,13 @@ def _gate_rules() -> Iterator[CelRule]:
 
 def _model_rules() -> Iterator[CelRule]:
     """Of a Project: what its gates ask is there."""
-    asks = gates.that_ask()
+    # What once was a Project's own gate of such a name goes on with its command; where the test is
+    # written by a model that is what runs it.
+    asks, own = gates.that_need_a_model(), list(gates.that_ask())
     yield rule(
         "!self.gates.enabled || size(self.models) > 0 || !self.gates.pipeline.exists(g, "
-        f"g.name in {list(asks)} && !has(g.command) && (!has(g.enabled) || g.enabled))",
+        f"g.name in {list(asks)} && !(g.name in {own} && has(g.command)) && "
+        "(!has(g.enabled) || g.enabled))",
         f"{_and(asks)} {_verb('ask', asks)} a model: the Project needs one in models",
         fieldPath=".models",
     )

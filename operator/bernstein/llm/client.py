@@ -178,7 +178,7 @@ class Client:
         key = self._endpoint.key()
         request = self._request(call, key)
         bound = most(len(request.content), call.question.max_tokens)
-        self._allowance.set_aside(bound)
+        self._allowance.set_aside(bound, call.model)
         call.sent += 1
         # Whatever goes wrong from here on, the model may have been at work.
         used, exact = bound, False

@@ -107,6 +107,10 @@ def _of_gates() -> dict[str, Pair]:
                 plugin | {"image": "i"}, tuple(plugin | {"name": name} for name in gates.names())
             ),
             "a gate in Python takes no command": Pair(own, (plugin | {"command": "true"},)),
+            "the model is asked whatever has changed: it runs for any path": Pair(
+                {"name": executing, "paths": ["a"]},
+                tuple({"name": name, "paths": ["a"]} for name in gates.that_write()),
+            ),
         }
         | {
             message: Pair(
@@ -140,7 +144,7 @@ def _of_settings() -> Iterable[tuple[str, Pair]]:
         "severity": ("low", gates.of_severity()),
         "tolerance": (1.5, gates.that_measure()),
         "minimumScore": (0.5, gates.that_score()),
-        "model": (JUDGE["name"], gates.that_ask()),
+        "model": (JUDGE["name"], gates.that_need_a_model()),
         "blockOnNo": (False, gates.that_may_only_tell()),
     }
     for message, field, _ in _rules(Project, "gates", "pipeline"):

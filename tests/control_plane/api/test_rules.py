@@ -131,10 +131,11 @@ SPECS = {
         valid("Project", "", defaultAgent="demo")["spec"],
         (valid("Project", "", defaultAgent="codex")["spec"],),
     ),
-    "intent_verification, review_rubric and test_expansion ask a model: the Project needs one in "
-    "models": Pair(
+    "intent_verification, integration_test_gen, review_rubric and test_expansion ask a model: the "
+    "Project needs one in models": Pair(
         _gated([{"name": "review_rubric", "enabled": False}], models=[]),
-        tuple(_gated([{"name": name}], models=[]) for name in gates.that_ask()),
+        tuple(_gated([{"name": name}], models=[]) for name in gates.that_need_a_model())
+        + tuple(_gated([{"name": n, "command": "true"}], models=[]) for n in gates.that_write()),
     ),
     "a gate's 'model' is the name of one of models": Pair(
         _gated([{"name": "review_rubric", "model": JUDGE["name"]}]),

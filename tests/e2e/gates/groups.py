@@ -33,6 +33,7 @@ ELSEWHERE: Mapping[str, str] = {
     "agent_test_mutation": "tests/e2e/test_gates.py",
     "auto_format": "tests/e2e/test_formatting.py",
     "intent_verification": "tests/e2e/test_judge.py",
+    "integration_test_gen": "tests/e2e/test_judge.py",
     "review_rubric": "tests/e2e/test_judge.py",
     "test_expansion": "tests/e2e/test_judge.py",
     "llm_judge": "tests/e2e/test_judge.py",

@@ -22,7 +22,8 @@ class SignalExample:
 
 @dataclass(frozen=True)
 class GateExample:
-    """Trees that the gate passes and fails. Of one that asks a model: what that says of them."""
+    """Trees that the gate passes and fails. Of one that asks a model: what that says of them. Where
+    what a model writes is run: an answer with a test of both, and one without any."""
 
     passes: Tree
     fails: Tree

@@ -49,6 +49,9 @@ class ModelAddress:
     base_url: str | None = None
     """None: the provider's own."""
     ca_file: str | None = None
+    input_price: str = ""
+    """US dollars for a million tokens that it reads, of the dearest kind; "": nobody knows."""
+    output_price: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class JudgeConfig:
     seconds: int = 120
     """Until the last answer is there."""
     git_dir: str = places.OWN_GIT
+    dollars: str | None = None
+    """US dollars that all of it may cost, with what has a price; None: nobody counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +88,8 @@ class JudgeResult:
 
     verdicts: tuple[CheckVerdict, ...]
     spent: tuple[Spent, ...] = ()
+    written: str = ""
+    """The test that was asked for, packed; a Job that asks for one asks nothing else. "": there is
+    none."""
+    dollars: str | None = None
+    """US dollars that it might cost, as it was told."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Command, Formats, Gate
+from bernstein.checks.gate import Command, Formats, Gate, Writes
 from bernstein.checks.gates import (
     agent_test_mutation,
     benchmark,
@@ -27,6 +27,7 @@ from bernstein.checks.gates import (
 )
 from bernstein.checks.gates.asking import intent_verification, review_rubric, test_expansion
 from bernstein.checks.gates.changing import auto_format
+from bernstein.checks.gates.writing import integration_test_gen
 from bernstein.checks.reading import UNKNOWN, Reads
 
 GATES: tuple[Gate, ...] = (
@@ -48,6 +49,7 @@ GATES: tuple[Gate, ...] = (
     dead_code.GATE,
     comment_quality.GATE,
     large_file.GATE,
+    integration_test_gen.GATE,
     review_rubric.GATE,
     test_expansion.GATE,
     agent_test_mutation.GATE,
@@ -69,6 +71,16 @@ def that_read() -> tuple[str, ...]:
 def that_ask() -> tuple[str, ...]:
     """Names of the gates that a model answers."""
     return tuple(gate.name for gate in GATES if isinstance(gate.runs, Asks))
+
+
+def that_write() -> tuple[str, ...]:
+    """Names of the gates that run what a model writes for them."""
+    return tuple(gate.name for gate in GATES if isinstance(gate.runs, Writes))
+
+
+def that_need_a_model() -> tuple[str, ...]:
+    """Names of the gates that put the change to a model, whatever comes of that."""
+    return tuple(gate.name for gate in GATES if isinstance(gate.runs, Asks | Writes))
 
 
 def that_execute_nothing() -> tuple[str, ...]:

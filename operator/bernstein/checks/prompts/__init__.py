@@ -33,6 +33,7 @@ CURRENT: Final = {
     "intent_verification": 1,
     "review_rubric": 1,
     "test_expansion": 1,
+    "integration_test_gen": 1,
     "cross_model": 1,
 }
 """The version that is asked with, by check."""

@@ -23,6 +23,7 @@ from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunFormat, RunInspect, RunJudge
+from bernstein.core.judging import written
 from bernstein.core.verification.verdicts import START_SECONDS
 from bernstein.places import LAUNCHER, SESSION, TMP, WORKSPACE
 
@@ -41,9 +42,12 @@ def check_job(
         config = replace(fetch, worktree=WORKSPACE, worktree_git=True)
     else:
         config = replace(fetch, base_worktree=WORKSPACE, worktree_git=True)
-    config = replace(config, plugin=action.plugin, tools=_TOOLS if action.plugin else None)
+    tools = action.plugin is not None or bool(check.test)
+    config = replace(
+        config, plugin=action.plugin, test=check.test or None, tools=_TOOLS if tools else None
+    )
     brought = [mount("session", SESSION)] if check.launched else []
-    brought += [mount("tools", _TOOLS)] if action.plugin else []
+    brought += [mount("tools", _TOOLS)] if tools else []
     checkout = pod.checkout(
         replace(config, launcher_to=LAUNCHER) if check.launched else config,
         repository,
@@ -53,8 +57,9 @@ def check_job(
     assert check.command is not None
     toolchain = project.spec.toolchain
     told = {"TOOLS": _TOOLS} if action.plugin else {}
+    told |= {"TEST": f"{_TOOLS}/{written.FILE}"} if check.test else {}
     command = _command(CHECK, check.command, check, toolchain, settings, "workspace", told)
-    if action.plugin:
+    if tools:
         command["volumeMounts"].append(mount("tools", _TOOLS, read_only=True))
     limit = toolchain.resources.ephemeral_storage
     spec = pod.pod(
@@ -68,7 +73,7 @@ def check_job(
             scratch("home", limit),
             scratch("tmp", limit),
             *([scratch("session")] if check.launched else []),
-            *([scratch("tools", "64Mi")] if action.plugin else []),
+            *([scratch("tools", "64Mi")] if tools else []),
             *pod.repository_volumes(repository, "read"),
         ],
         deadline=check.timeout + START_SECONDS,

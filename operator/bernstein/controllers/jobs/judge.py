@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from decimal import Decimal
+
 from bernstein.api.pod import JUDGE, CheckoutConfig
 from bernstein.api.programs.judge import JudgeConfig, ModelAddress
 from bernstein.api.project import Project
@@ -11,6 +14,7 @@ from bernstein.controllers.jobs.check import answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.actions import RunJudge
+from bernstein.core.money.calls import price_of_calls
 from bernstein.core.verification.verdicts import START_SECONDS
 
 _KEY, _CA = "model", "model-ca"
@@ -26,14 +30,16 @@ def judge_job(
     asked = tuple(check.asks for check in action.checks if check.asks is not None)
     named = {name for each in asked for name in each.models}
     models = [(n, m) for n, m in enumerate(project.spec.models) if m.name in named]
+    addresses = (_address(number, model) for number, model in models)
     config = JudgeConfig(
         sha=action.sha,
         base=action.base,
         questions=asked,
-        models=tuple(_address(number, model) for number, model in models),
+        models=tuple(a if action.dollars is None else _priced(a, project) for a in addresses),
         title=action.title,
         description=action.description,
         seconds=seconds,
+        dollars=action.dollars,
     )
     fetch = CheckoutConfig(
         remote=pod.remote(repository, "read"), ref=action.ref, sha=action.sha, also=(action.base,)
@@ -69,6 +75,15 @@ def _address(number: int, model: JudgingModel) -> ModelAddress:
         base_url=model.base_url,
         ca_file=f"{_ca_folder(number)}/{_CA_FILE}" if model.ca is not None else None,
     )
+
+
+def _priced(model: ModelAddress, project: Project) -> ModelAddress:
+    """With the highest price of what it reads: which kind it will be, nobody knows before."""
+    price = price_of_calls(model.name, project.spec.budget.prices)
+    if price is None:
+        return model
+    reads = max(price.input, price.cache_read, price.cache_write, key=Decimal)
+    return replace(model, input_price=reads, output_price=price.output)
 
 
 def _folder(number: int) -> str:

@@ -19,6 +19,7 @@ _LONGEST = 16_000
 _COMMENT = 2000
 _WORDS = ("PASS", "FAIL")
 _FENCES = ("```json", "```")
+_TEST_BEGINS, _FENCE = "```python", "```"
 _MEMBERS = ("verdict", "confidence", "feedback")
 Intended = Literal["yes", "partially", "no"]
 WEIGHTS: Final[Mapping[str, int]] = {
@@ -167,6 +168,22 @@ def missing_tests(text: str) -> tuple[str, ...]:
     if not all(lines):
         raise FormError("one text of its missing is empty")
     return lines
+
+
+def written_test(text: str) -> str:
+    """The file of Python that a model has written: one block of code, and nothing before or behind
+    it. What is in the file, running it tells. Raises FormError."""
+    first, *lines = _bounded(text).split("\n")
+    if first != _TEST_BEGINS or not lines or lines.pop() != _FENCE:
+        raise FormError("it is not one block of Python alone")
+    if any(line.startswith(_FENCE) for line in lines):
+        raise FormError("there is more than one block of code in it")
+    test = "\n".join(lines).rstrip() + "\n"
+    if not test.strip():
+        raise FormError("its block of code is empty")
+    if any(not (c.isprintable() or c in "\n\t") for c in test):
+        raise FormError("its block of code holds what nobody sees")
+    return test
 
 
 def _members(text: str, names: Collection[str]) -> dict[str, Any]:

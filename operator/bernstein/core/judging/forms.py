@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from bernstein.api.reasons import VerdictReason
-from bernstein.checks.verdict import Verdict, errored, failed
-from bernstein.core.judging import answers
+from bernstein.checks.verdict import Verdict, errored, failed, passed
+from bernstein.core.judging import answers, written
 from bernstein.core.judging.answers import MOST_POINTS, FormError
 from bernstein.core.judging.model_reasons import NOT_IN_FORM
 
@@ -26,6 +26,8 @@ SCORE_TOO_LOW = "ScoreTooLow"
 """Failed: the change has too few points."""
 TESTS_MISSING = "TestsMissing"
 """Failed, and keeps nothing back: a model finds that the change lacks tests."""
+TEST: Final = "test"
+"""The form of an answer that is a test: it is run, and that tells."""
 _CUT = "part of the change was too much to be shown to the model"
 
 
@@ -103,6 +105,13 @@ def _missing_tests(text: str, question: _Question) -> Verdict:
     return _yes(question, "")
 
 
+def _test(text: str, _question: _Question) -> Verdict:
+    """Passed says that there is a test, not what comes of it. One for a part of the change is one
+    like any other: it claims nothing of the rest."""
+    written.packed(answers.written_test(text))
+    return passed()
+
+
 def _yes(question: _Question, said: str, reason: str = "") -> Verdict:
     """What lets the work on, if all of the change was shown."""
     if question.is_cut:
@@ -121,6 +130,7 @@ _FORMS: Final[Mapping[str, Callable[[str, _Question], Verdict]]] = {
     "cross_review": _cross_review,
     "rubric": _rubric,
     "missing_tests": _missing_tests,
+    TEST: _test,
 }
 
 FORMS = tuple(_FORMS)

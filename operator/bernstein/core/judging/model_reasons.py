@@ -41,6 +41,8 @@ class ModelReason(StrEnum):
     """What came is no answer in the provider's format."""
     ANSWER_TOO_LARGE = "AnswerTooLarge"
     """What came has more bytes than any answer to this question."""
+    BUDGET_EXCEEDED = "BudgetExceeded"
+    """It may cost more than what is left of the budget."""
     MODEL_BUDGET_SPENT = "ModelBudgetSpent"
     """The tokens or calls that this work may use are used up."""
 
@@ -91,6 +93,7 @@ POLICIES: Final[Mapping[ModelReason, Policy]] = {
     ModelReason.ANSWER_TOO_LARGE: Policy(
         "Check that provider and baseUrl belong together, and what stands between."
     ),
+    ModelReason.BUDGET_EXCEEDED: Policy("Raise the Plan's budget, or ask a cheaper model."),
     ModelReason.MODEL_BUDGET_SPENT: Policy("Allow more tokens for this, or ask less."),
 }
 

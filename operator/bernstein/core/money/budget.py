@@ -39,6 +39,15 @@ def spent_on_work(snapshot: TaskSnapshot) -> str:
     return f"the Plan's budget of ${budget:.2f} is spent, and a model is to be asked of its work"
 
 
+def left_for_models(snapshot: TaskSnapshot) -> Decimal | None:
+    """US dollars that models may cost that are asked about the work of a Task that is done; None:
+    nobody counts them. By what the Plan's status tells, as above."""
+    plan = snapshot.plan
+    if plan is None or plan.spec.budget is None:
+        return None
+    return max(Decimal(plan.spec.budget) - Decimal(plan.status.spend_usd), Decimal(0))
+
+
 def is_spent(plan: Plan, spent: Decimal) -> bool:
     """Whether a Plan that has spent so many US dollars may spend no more."""
     return plan.spec.budget is not None and spent >= Decimal(plan.spec.budget)

@@ -35,7 +35,7 @@ def cost_of_calls(
     used = {model: tokens for model, tokens in usage.items() if tokens != UsageCounts()}
     if not used:
         return None
-    prices = {model: _price(model, table) for model in used}
+    prices = {model: price_of_calls(model, table) for model in used}
     total = sum(
         (cost(used[model], price) for model, price in prices.items() if price is not None),
         Decimal(0),
@@ -43,8 +43,11 @@ def cost_of_calls(
     return CallCost(total, "Unpriced" if None in prices.values() else "Computed")
 
 
-def _price(model: str, overrides: tuple[Price, ...]) -> Price | None:
-    """By the whole name, else without the vendor that brokers put before it: `google/gemini-…`."""
+def price_of_calls(model: str, overrides: tuple[Price, ...]) -> Price | None:
+    """Of a model that our own programs ask; None: nobody knows it.
+
+    By the whole name, else without the vendor that brokers put before it: `google/gemini-…`.
+    """
     return price_of(model, overrides) or price_of(model.rpartition("/")[2], overrides)
 
 

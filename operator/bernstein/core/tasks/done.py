@@ -87,7 +87,11 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
         step = formatting.take(status, way_to_format(snapshot, status), now)
         again = step.requeue_after if isinstance(step, formatting.AtWork) else None
         return TaskDecision(step.status, step.actions, again)
-    asked = replace(question(snapshot, status.verification), unpaid=budget.spent_on_work(snapshot))
+    asked = replace(
+        question(snapshot, status.verification),
+        unpaid=budget.spent_on_work(snapshot),
+        left=budget.left_for_models(snapshot),
+    )
     outcome = rounds.take(status, asked, snapshot.jobs, now)
     prices = snapshot.project.spec.budget.prices if snapshot.project is not None else ()
     match replace(outcome, status=calls.charged(outcome.status, prices)):

@@ -6,7 +6,7 @@ from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.task import LONGEST_FEEDBACK, TaskStatus
 from bernstein.core.approvals.asking import Decided
 from bernstein.core.delivery import kept
-from bernstein.core.verification import summary
+from bernstein.core.verification import summary, written
 
 
 def by_checks(status: TaskStatus) -> TaskStatus:
@@ -16,7 +16,7 @@ def by_checks(status: TaskStatus) -> TaskStatus:
     """
     assert status.verification is not None
     results = status.verification.checks
-    told = summary.feedback(results)
+    told = written.told_with(summary.feedback(results), status.verification, results)
     rejected = _rejected(status, summary.reason(results), told, told)
     if any(r.reason == VerdictReason.JUDGE_RETRY for r in summary.rejected(results)):
         again = {"judge_retries": (status.judge_retries or 0) + 1}
@@ -32,6 +32,8 @@ def by_person(status: TaskStatus, outcome: Decided) -> TaskStatus:
     judged = status.verification
     results = judged.checks if judged is not None else ()
     verdicts = summary.feedback(results)
+    if judged is not None:
+        verdicts = written.told_with(verdicts, judged, results)
     feedback = f"{text}\n\n{verdicts}"[:LONGEST_FEEDBACK] if verdicts else text
     return _rejected(status, Reason.REJECTED, text, feedback)
 

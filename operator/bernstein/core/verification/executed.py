@@ -160,7 +160,19 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
         return of_plugin(check, check.plugin, ended, excerpt)
     if code == 0:
         return result_of(check, "Passed")
+    if check.test is not None:
+        return result_of(check, *_of_written(code, excerpt))
     return result_of(check, "Failed", VerdictReason.EXIT_CODE, f"exit code {code}\n{excerpt}")
+
+
+def _of_written(code: object, printed: str) -> tuple[str, str, str]:
+    """Of a test that a model has written, which did not pass: only one that has run to its end says
+    something of the work."""
+    if code == 1:
+        text = f"a test that a model has written for the change fails\n{printed}"
+        return "Failed", VerdictReason.WRITTEN_TEST_FAILS, text
+    text = f"the test that a model has written is of no use: exit code {code}\n{printed}"
+    return "Errored", VerdictReason.WRITTEN_TEST_UNUSABLE, text
 
 
 def of_plugin(check: CheckSpec, plugin: Plugin, ended: Object, printed: str) -> CheckResult:

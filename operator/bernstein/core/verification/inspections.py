@@ -2,6 +2,7 @@
 
     inspect, inspect-2, …    checks that only read
     judge-1, judge-2, …      checks that ask a model
+    judge-<check>            one whose test a model is to write: it fills a message by itself
 
 A Job leaves its verdicts in one termination message, and gets its questions in one word of its
 container: neither has room for all that a Plan may ask.
@@ -39,10 +40,17 @@ def inspections(checks: Iterable[CheckSpec]) -> dict[str, tuple[CheckSpec, ...]]
 
 def questions(checks: Iterable[CheckSpec]) -> dict[str, tuple[CheckSpec, ...]]:
     """The checks that a model answers, in order, by what their Job is called."""
+    asked = asking(checks)
+    answered = (check for check in asked if check.test is None)
     return {
         f"{JUDGE}-{number}": together
-        for number, together in enumerate(_shares(asking(checks), _MOST_ASKED_BYTES), start=1)
-    }
+        for number, together in enumerate(_shares(answered, _MOST_ASKED_BYTES), start=1)
+    } | {writer(check.name): (check,) for check in asked if check.test is not None}
+
+
+def writer(check: str) -> str:
+    """What the Job is called in which a model writes the test of this check."""
+    return f"{JUDGE}-{check}"
 
 
 def is_inspection(called: str) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import ROUND_DOWN, Decimal
 
+from bernstein.api.money import plain
 from bernstein.api.pod import CHECK, INSPECT, JUDGE
 from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.project import Project
@@ -20,6 +22,7 @@ from bernstein.core.verification.expected import required
 from bernstein.core.verification.inspections import is_judge, shared
 
 RunAnswers = RunCheck | RunInspect | RunJudge
+_CENT_OF_A_CENT = Decimal("0.0001")
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Question:
     """Of the step, for models and gates in Python that are asked about its work."""
     unpaid: str = ""
     """Why no model is asked now: there is no money for it. "": there is, or nobody counts it."""
+    left: Decimal | None = None
+    """US dollars that models may cost; None: nobody counts them."""
 
 
 @dataclass(frozen=True)
@@ -138,11 +143,25 @@ def _sharing(
     question: Question, judged: Verification, kept: Mapping[str, CheckResult]
 ) -> dict[str, RunAnswers]:
     """The Jobs of checks that execute nothing, where one of theirs has no verdict yet."""
-    return {
-        called: (_asking if is_judge(called) else _inspecting)(question, judged, called, together)
+    wanted = {
+        called: together
         for called, together in shared(question.checks).items()
         if any(check.name not in kept for check in together)
     }
+    dollars = _share(question.left, among=sum(map(is_judge, wanted)))
+    return {
+        called: _asking(question, judged, called, together, dollars)
+        if is_judge(called)
+        else _inspecting(question, judged, called, together)
+        for called, together in wanted.items()
+    }
+
+
+def _share(left: Decimal | None, among: int) -> str | None:
+    """US dollars for each of so many Jobs that are at work beside each other."""
+    if left is None or not among:
+        return None
+    return plain((left / among).quantize(_CENT_OF_A_CENT, ROUND_DOWN))
 
 
 def _inspecting(
@@ -160,7 +179,11 @@ def _inspecting(
 
 
 def _asking(
-    question: Question, judged: Verification, called: str, together: tuple[CheckSpec, ...]
+    question: Question,
+    judged: Verification,
+    called: str,
+    together: tuple[CheckSpec, ...],
+    dollars: str | None,
 ) -> RunAnswers:
     return RunJudge(
         job=question.job(called, rerun.round_of(judged, called)),
@@ -171,6 +194,7 @@ def _asking(
         base=judged.base,
         title=question.title,
         description=question.description,
+        dollars=dollars,
     )
 
 

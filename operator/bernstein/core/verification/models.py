@@ -8,13 +8,16 @@ one more attempt      ──▶ Failed(JudgeRetry), up to MAX_RETRIES of a Task;
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
+from decimal import Decimal
 from typing import Protocol
 
 from bernstein.api import encoding
 from bernstein.api.meta import UsageCounts
-from bernstein.api.pod import JUDGE
+from bernstein.api.money import parse
+from bernstein.api.pod import JUDGE, CheckVerdict
 from bernstein.api.programs.judge import JudgeResult, Spent
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import (
@@ -93,6 +96,24 @@ def heard(
     return judged.model_copy(update={"calls": (*old, *new)[-MOST_CALLS:]})
 
 
+def lacking(judged: Verification, jobs: Iterable[JobView]) -> Verification:
+    """With what the Jobs might spend in which a question could have cost more; None: there was
+    enough."""
+    told = [each for job in jobs if job.main == JUDGE for each in _told(job)]
+    short = [
+        dollars
+        for each in told
+        if any(_costs_too_much(v) for v in each.verdicts)
+        if (dollars := parse(each.dollars or "")) is not None
+    ]
+    most = max(short, key=Decimal, default=None)
+    return judged.model_copy(update={"too_little_usd": most})
+
+
+def _costs_too_much(verdict: CheckVerdict) -> bool:
+    return (verdict.verdict, verdict.reason) == ("Errored", ModelReason.BUDGET_EXCEEDED)
+
+
 def _is_of(job: JobView, judged: Verification, name: Naming) -> bool:
     """Whether it has judged this tree: others of the Task have judged its earlier attempts."""
     called = job.labels.get(labels.CHECK, "")
@@ -101,13 +122,16 @@ def _is_of(job: JobView, judged: Verification, name: Naming) -> bool:
 
 
 def _calls(job: JobView) -> Iterator[ModelCalls]:
+    for told in _told(job):
+        for spent in told.spent:
+            yield _call(job.name, spent)
+
+
+def _told(job: JobView) -> Iterator[JudgeResult]:
+    """What it has told, if anything."""
     ended = pods.terminated(job.pod or {}, JUDGE) or {}
-    try:
-        told = encoding.load(JudgeResult, ended.get("message") or "")
-    except ValueError:
-        return
-    for spent in told.spent:
-        yield _call(job.name, spent)
+    with suppress(ValueError):
+        yield encoding.load(JudgeResult, ended.get("message") or "")
 
 
 def _call(job: str, spent: Spent) -> ModelCalls:

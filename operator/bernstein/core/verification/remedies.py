@@ -23,6 +23,10 @@ _OF_PLUGINS: Mapping[str, str] = {
     VerdictReason.PLUGIN_INVALID: "Mend or remove what is named.",
     VerdictReason.PLUGIN_FAILED: "Mend the class, or let it pass over what it cannot read.",
 }
+_UNUSABLE = (
+    "Read the test in the log of the check: a change that cannot be imported lets none run; name "
+    "another model for it."
+)
 _FROM_THEN_ON = "What is on the branch then counts for Plans that begin later."
 _FIELDS = {file_scope.NAME: "fileScope", protect_tests.NAME: "protectTests"}
 _SIGNALS = "another signal in a new plan or task: those of this one cannot be changed."
@@ -57,7 +61,9 @@ def _own(spec: CheckSpec | None, reason: str, project: Project) -> str | None:
     """The remedy for exactly this check; None where that of the reason says enough."""
     if reason in _CUT_OFF:
         return "Find out what ends pods here; checks run again when the Project changes."
-    if spec is not None and spec.asks is not None:
+    if spec is not None and reason == VerdictReason.WRITTEN_TEST_UNUSABLE:
+        return f"{_UNUSABLE} Else {_instead(spec)}"
+    if spec is not None and spec.asks is not None and not spec.executes:
         return models.remedy(reason)
     if spec is None or (reason in POLICIES and reason != Reason.TOOL_MISSING):
         return None

@@ -9,14 +9,14 @@ That holds for one tree, one base and one policy: whatever else changes begins a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.verification import CheckAgain, CheckResult, Verification
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import names
 from bernstein.core.verification import base
-from bernstein.core.verification.inspections import shared
+from bernstein.core.verification.inspections import shared, writer
 from bernstein.core.verification.verdicts import OURS
 
 
@@ -47,7 +47,7 @@ def round_of(judged: Verification, called: str) -> int:
 
 def could_not_run(
     checks: Sequence[CheckSpec],
-    found: Iterable[CheckResult | None],
+    found: Sequence[CheckResult | None],
     works: Mapping[str, CheckResult],
 ) -> set[str]:
     """The Jobs that are to be run again, as they are called. `found`: the verdicts so far.
@@ -56,7 +56,12 @@ def could_not_run(
     stands.
     """
     errored = {r.name for r in found if r is not None and r.verdict == "Errored"}
-    return {*_executing(checks, errored, works), *_sharing(checks, errored)}
+    of_no_use = {
+        writer(r.name)
+        for r in found
+        if r is not None and r.reason == VerdictReason.WRITTEN_TEST_UNUSABLE
+    }
+    return {*_executing(checks, errored, works), *_sharing(checks, errored), *of_no_use}
 
 
 def next_try(
@@ -70,6 +75,7 @@ def next_try(
 
     `found`, `works`: see `could_not_run`.
     """
+    again = set(again)
     number, results = judged.round + 1, tuple(r for r in found if r is not None)
     open_ = _open(checks, {r.name for r in results if _stays(r)})
     numbers = {each.check: each.round for each in judged.again or ()}
@@ -86,9 +92,14 @@ def next_try(
                 if called in open_
             ),
             "abandoned": left or None,
+            "written": None if _is_written_anew(judged, again) else judged.written,
             "checks": results,
         }
     )
+
+
+def _is_written_anew(judged: Verification, again: Collection[str]) -> bool:
+    return judged.written is not None and writer(judged.written.check) in again
 
 
 def _suspects(
@@ -98,7 +109,7 @@ def _suspects(
     errored = {r.name: r for r in results if r.verdict == "Errored"}
     for check in checks:
         work, result = works.get(check.name), errored.get(check.name)
-        if check.command is None or work is None or result is None:
+        if not check.executes or work is None or result is None:
             continue
         if work.reason in base.CANNOT_TELL or _broke(work):
             yield check.name
@@ -120,7 +131,7 @@ def _executing(
     checks: Iterable[CheckSpec], errored: set[str], works: Mapping[str, CheckResult]
 ) -> Iterator[str]:
     for check in checks:
-        if check.command is None or check.name not in errored:
+        if not check.executes or check.name not in errored:
             continue
         work = works.get(check.name)
         if work is None or work.verdict == "Errored":
@@ -142,4 +153,5 @@ def _open(checks: Sequence[CheckSpec], known: set[str]) -> set[str]:
         for called, together in shared(checks).items()
         if any(check.name in left for check in together)
     }
-    return left | set(map(names.on_base, left)) | together_left
+    writers = {writer(check.name) for check in checks if check.test is not None}
+    return left | set(map(names.on_base, left)) | together_left | (writers & set(map(writer, left)))

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Generic, Protocol, TypeVar
 
 from bernstein.api.meta import ConditionType
@@ -23,14 +24,22 @@ from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import Waiting
 from bernstein.core import runs
-from bernstein.core.actions import JobAction, RunFence, give_up
+from bernstein.core.actions import JobAction, RunFence, RunJudge, give_up
 from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, Retry, policy
 from bernstein.core.reasons.waits import SOON_TRIES
 from bernstein.core.sanitise import count, without_quotes
-from bernstein.core.verification import check_logs, models, remedies, rerun, summary, verdicts
+from bernstein.core.verification import (
+    check_logs,
+    models,
+    remedies,
+    rerun,
+    summary,
+    verdicts,
+    written,
+)
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.inspections import is_judge
 from bernstein.core.verification.look import Look, Question, RunAnswers, judging, look
@@ -127,6 +136,8 @@ def take(
             return resting
         status, judged = _resumed(status, judged)
     judged = models.heard(judged, question.job, jobs, now)
+    judged = written.heard(judged, question.checks, question.job, jobs, now)
+    question = replace(question, checks=written.with_tests(question.checks, judged))
     status = goes_on(status.model_copy(update={"verification": judged}))
     if _is_endless(judged):
         return Undecided(_endless(status, project, now))
@@ -189,6 +200,7 @@ def _read(
         # A verdict may be the end of all: until they have ended there is none.
         return Undecided(waits_for_jobs(status, late, now), give_up(late), LOOK_AGAIN_SECONDS)
     if results is not None:
+        judged = models.lacking(judged, existing.values())
         outcome = _judge(status, judged, question, results, works, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
         return replace(outcome, status=status, actions=(*logs, *give_up(existing.values())))
@@ -204,7 +216,7 @@ def _read(
         stopped = _cannot_run(status, judged, next_, question, *unable, now)
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
         return replace(stopped, status=status, actions=(*logs, *more, *ended))
-    start = verdicts.to_start(_paid(seen, question), existing, now, gates)
+    start = verdicts.to_start(_paid(seen, question, judged), existing, now, gates)
     if start:
         stays = verdicts.seconds_of_round(checks, gates)
         start = tuple(replace(asked, stays=stays) for asked in start)
@@ -212,21 +224,28 @@ def _read(
     judged = judged.model_copy(update={"outstanding": out})
     status = status.model_copy(update={"verification": judged})
     status = waits_for_jobs(status, existing.values(), now)
-    if not start and _lacks_money(seen, question) and _all_over(existing, now):
-        status = waits(status, Reason.BUDGET_EXCEEDED, question.unpaid, now, needs_person=True)
+    unpaid = _unpaid(seen, question, judged)
+    if not start and unpaid and _all_over(existing, now):
+        status = waits(status, Reason.BUDGET_EXCEEDED, unpaid, now, needs_person=True)
     return Undecided(status, (*logs, *ended, *start), LOOK_AGAIN_SECONDS if existing else None)
 
 
-def _paid(seen: Look, question: Question) -> dict[str, RunAnswers]:
+def _paid(seen: Look, question: Question, judged: Verification) -> dict[str, RunAnswers]:
     """The Jobs that there is money for: those that are there go on."""
-    if not _lacks_money(seen, question):
+    if not _unpaid(seen, question, judged):
         return seen.runs
     return {c: r for c, r in seen.runs.items() if c in seen.existing or not is_judge(c)}
 
 
-def _lacks_money(seen: Look, question: Question) -> bool:
-    """A model is to be asked, and may not be."""
-    return bool(question.unpaid) and any(is_judge(c) for c in seen.runs if c not in seen.existing)
+def _unpaid(seen: Look, question: Question, judged: Verification) -> str:
+    """Why a model that is to be asked may not be, in words; "": none is, or there is money."""
+    new = [r for c, r in seen.runs.items() if isinstance(r, RunJudge) and c not in seen.existing]
+    lacked = judged.too_little_usd
+    if not new or question.unpaid or lacked is None:
+        return question.unpaid if new else ""
+    if any(run.dollars is None or Decimal(run.dollars) > Decimal(lacked) for run in new):
+        return ""
+    return f"a model is to be asked of its work, and may cost more than the ${lacked} that are left"
 
 
 def _all_over(existing: Mapping[str, JobView], now: datetime) -> bool:
@@ -262,7 +281,8 @@ def next_round(judged: Verification) -> Verification:
 
 def afresh(judged: Verification) -> Verification:
     """The same tree, to be judged by new Jobs as if it had never been judged."""
-    gone = dict.fromkeys(("passed", "verified_at", "digest", "quality_score"))
+    told = ("passed", "verified_at", "digest", "quality_score", "written", "too_little_usd")
+    gone = dict.fromkeys(told)
     update: dict[str, object] = {**gone, "checks": ()}
     return next_round(judged).model_copy(update=update)
 
@@ -311,7 +331,7 @@ def _judge(
     over = {
         "checks": results,
         "quality_score": score(results),
-        **dict.fromkeys(("abandoned", "outstanding")),
+        **dict.fromkeys(("abandoned", "outstanding", "too_little_usd")),
     }
     before, judged = judged, judged.model_copy(update=over)
     if errored and not rejected:
@@ -322,6 +342,8 @@ def _judge(
             return Lost(status.model_copy(update={"verification": judged}), why)
         to_run = rerun.could_not_run(question.checks, results, works)
         next_ = rerun.next_try(before, question.checks, results, works, to_run)
+        if first.reason == Reason.BUDGET_EXCEEDED and before.too_little_usd is not None:
+            return Undecided(again(status, next_))  # it waits, for the Plan's budget to grow
         return _cannot_run(status, before, next_, question, errored[0].name, why, now)
     if summary.base_failures(results):
         return _stands_still(status, judged, question.project, now)

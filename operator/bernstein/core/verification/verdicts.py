@@ -120,7 +120,7 @@ def unable(
 ) -> tuple[str, Diagnosis] | None:
     """A required check that could not begin, and why. None: there is none."""
     checks = tuple(checks)
-    required = {c.name for c in checks if c.required and c.command is not None}
+    required = {c.name for c in checks if c.required and c.executes}
     for called, together in shared(checks).items():
         if any(check.required for check in together):
             required.add(called)
@@ -171,7 +171,7 @@ def so_far(
             results.append(result_of(check, "Skipped", check.skipped))
         elif check.asks is not None and not check.asks.model:
             results.append(models.without_model(check))
-        elif check.command is None:
+        elif not check.executes:
             judge = answered[check.name]
             results.append(judge(check) if judge is not None else None)
         elif check.name not in jobs and in_turn and not passed(filter(None, results)):
@@ -275,6 +275,10 @@ def _shared(
         answer = answers.get(check.name)
         if answer is None:
             text = f"the {program} Job said nothing of it"
+            return result_of(check, "Errored", VerdictReason.NO_VERDICT, text)
+        if check.test == "" and answer.verdict != "Errored":
+            # What is written is run: its writer alone lets nothing on, whatever he says.
+            text = f"the {program} Job left no test that can be read"
             return result_of(check, "Errored", VerdictReason.NO_VERDICT, text)
         result = result_of(check, answer.verdict, answer.reason, answer.excerpt)
         result = ran(result, job.pod or {}, program)

@@ -62,6 +62,8 @@ def run(config: CheckoutConfig) -> CheckoutResult:
         lay_out(config.tool, Path(config.tools), Path(config.worktree), before)
     if config.plugin and config.tools:
         _lay_out_plugin(repository, config, config.plugin, sha, Path(config.tools))
+    if config.test and config.tools:
+        _lay_out_test(config.test, Path(config.tools))
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
@@ -222,6 +224,16 @@ def _lay_out_plugin(
 
     tree = sha if config.worktree is not None else config.base or sha
     lay_out_plugin(repository, plugin, sha, tree, folder)
+
+
+def _lay_out_test(test: str, folder: Path) -> None:
+    """Its own module is loaded only where a model has written one."""
+    from bernstein.core.judging import written
+
+    try:
+        (folder / written.FILE).write_text(written.unpacked(test))
+    except ValueError as error:
+        raise PodError("InvalidConfig", f"the test cannot be unpacked: {error}") from None
 
 
 def _copy_program(source: Path, target: Path) -> None:

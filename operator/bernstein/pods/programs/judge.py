@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 
 import httpx
@@ -23,11 +24,11 @@ from bernstein.checks import prompts
 from bernstein.checks.prompts import Prompt
 from bernstein.checks.verdict import Verdict, errored
 from bernstein.core import sanitise
-from bernstein.core.judging import asking, forms, quorum
+from bernstein.core.judging import answers, asking, forms, quorum, written
 from bernstein.core.judging.asking import MarkError, Subject
 from bernstein.core.judging.fitting import FileChange
 from bernstein.core.judging.model_reasons import MARK_IN_DATA
-from bernstein.llm.allowance import Allowance, Ceiling
+from bernstein.llm.allowance import Allowance, Ceiling, Purse, Rate
 from bernstein.llm.client import Client, Limits, Surroundings
 from bernstein.llm.endpoint import Endpoint
 from bernstein.llm.errors import ModelError
@@ -100,9 +101,10 @@ class _Judging:
         self._config = config
         self._change = change
         self._transport = transport
-        self._allowance = Allowance(_ceiling(config.questions))
+        self._allowance = Allowance(_ceiling(config.questions), _purse(config))
         self._free = asyncio.Semaphore(_AT_ONCE)
         self.verdicts: dict[str, Verdict] = {}
+        self._written = ""
 
     async def ask(self) -> None:
         async with AsyncExitStack() as stack:
@@ -165,7 +167,10 @@ class _Judging:
             # Its words may be those of the change, or of the provider.
             text = sanitise.quoting(type(error).__name__, str(error), EXCERPT_CHARACTERS)
             return errored("InternalError", text)
-        return forms.verdict(asked.form, answer.text, is_cut=question.is_cut, least=asked.least)
+        found = forms.verdict(asked.form, answer.text, is_cut=question.is_cut, least=asked.least)
+        if asked.form == forms.TEST and found.verdict == "Passed":
+            self._written = written.packed(answers.written_test(answer.text))
+        return found
 
     def _question(self, asked: Asked, prompt: Prompt) -> asking.Asked:
         subject = Subject(
@@ -181,15 +186,24 @@ class _Judging:
         stopped = errored(Reason.TERMINATED, "the pod was stopped before the model had answered")
         found = ((q.name, self.verdicts.get(q.name, stopped)) for q in self._config.questions)
         spent = _spent(self._allowance)
-        room = pod.TERMINATION_LIMIT - len(encoding.dump(JudgeResult((), spent)))
+        told = JudgeResult((), spent, self._written, self._config.dollars)
+        room = pod.TERMINATION_LIMIT - len(encoding.dump(told))
         verdicts = InspectResult(tuple(_told(name, verdict) for name, verdict in found))
-        return JudgeResult(fit(verdicts, max(room, _LEAST_ROOM)).verdicts, spent)
+        return replace(told, verdicts=fit(verdicts, max(room, _LEAST_ROOM)).verdicts)
 
 
 def _ceiling(questions: Sequence[Asked]) -> Ceiling:
     """What all of it may use at most, with every try."""
     asks = [_tokens(asked) for asked in questions for _ in asked.models]
     return Ceiling(_TRIES * len(asks), _INPUT_TOKENS * len(asks), _TRIES * sum(asks))
+
+
+def _purse(config: JudgeConfig) -> Purse | None:
+    if config.dollars is None:
+        return None
+    priced = (model for model in config.models if model.input_price and model.output_price)
+    rates = {m.name: Rate(Decimal(m.input_price), Decimal(m.output_price)) for m in priced}
+    return Purse(Decimal(config.dollars), rates)
 
 
 def _tokens(asked: Asked) -> int:

@@ -10,7 +10,7 @@ from bernstein.api.pod import Check
 from bernstein.api.projects.gates import GateSettings
 from bernstein.checks import gates
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Command, Formats, Gate
+from bernstein.checks.gate import Command, Formats, Gate, Writes
 from bernstein.checks.reading import Reads
 from bernstein.checks.scans import reads_of
 from bernstein.core import names
@@ -21,6 +21,7 @@ from tests.unit.checks.trees import Tree
 
 every_gate = pytest.mark.parametrize("gate", gates.GATES, ids=gates.names())
 every_that_reads = pytest.mark.parametrize("name", gates.that_read())
+every_that_writes = pytest.mark.parametrize("name", gates.that_write())
 every_that_asks = pytest.mark.parametrize("name", gates.that_ask())
 
 
@@ -30,6 +31,7 @@ def test_every_file_is_in_the_list_under_its_own_name() -> None:
     assert sorted(gates.names()) == sorted(path.stem for path in files)
     assert {path.stem for path in files if path.parent.name == "asking"} == {*gates.that_ask()}
     assert {path.stem for path in files if path.parent.name == "changing"} == {*gates.that_format()}
+    assert {path.stem for path in files if path.parent.name == "writing"} == {*gates.that_write()}
 
 
 @every_gate
@@ -67,8 +69,20 @@ def test_what_a_model_says_of_its_trees_passes_and_fails(name: str) -> None:
     assert said[1].reason
 
 
+@every_that_writes
+def test_what_a_model_writes_of_its_trees_is_taken_or_is_no_answer(name: str) -> None:
+    example, writes = examples.of_gate(name), gates.of(name).runs
+    assert isinstance(writes, Writes)
+
+    said = [
+        forms.verdict(writes.asks.form, text, is_cut=False) for text in (example.good, example.bad)
+    ]
+
+    assert [found.verdict for found in said] == ["Passed", "Errored"]
+
+
 def test_none_but_gates_with_a_command_execute_anything() -> None:
-    silent = {g.name for g in gates.GATES if not isinstance(g.runs, Command | Formats)}
+    silent = {g.name for g in gates.GATES if not isinstance(g.runs, Command | Formats | Writes)}
 
     assert silent == {*gates.that_execute_nothing()} == {*gates.that_read(), *gates.that_ask()}
 

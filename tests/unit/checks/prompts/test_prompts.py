@@ -14,6 +14,7 @@ from bernstein.core.judging.answers import MOST_POINTS, WEIGHTS
 TEXTS = {
     "cross_model.v1": "83e2e4c2fc42178c5d83be3a78af355b0d4426100faf3f9d818d703882ce269a",
     "intent_verification.v1": "13569b5ff6227745f2bbe27f8f075a89264b0ef117dc518c4c11c27b1a29395b",
+    "integration_test_gen.v1": "c33fbacc81d233c6d3725f7f3e68f01318725e808a223c81099f5b09f72be46b",
     "llm_judge.v1": "6951b09f1ba8ca628b73d06fe1607b03f5c688822128264eb1f940325fc761fd",
     "llm_review.v1": "0998316d20a2f7ab7834b0f64e722b1ba5185200d15b5cb1285ce8d6f7b860e0",
     "review_rubric.v1": "fbdd9da6ad98ec8d5efdf0c3d84eb1ae8a3f8a954e82d7c93c1be43eec800dc4",

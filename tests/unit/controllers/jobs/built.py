@@ -38,6 +38,7 @@ from bernstein.core.actions import (
     RunPrepare,
     RunProbe,
 )
+from bernstein.core.judging.written import packed
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE, PLAN_UID, TREE
 
@@ -175,6 +176,13 @@ PYTHON = CheckSpec(
     plugin=Plugin(says_required=True, says_condition=True),
 )
 TOLD = PluginConfig(BASE, BASE, "Do work", "As it should be.", ask_condition=True)
+WRITTEN = CheckSpec(
+    *("integration_test_gen", "gate", "integration_test_gen", True),
+    command='pytest "$TEST"',
+    image="tools:1",
+    asks=Asked("integration_test_gen", "integration_test_gen.v1", "test", model="m"),
+    test=packed("def test_a() -> None:\n    assert True\n"),
+)
 SERVICE = CheckSpec(
     *("signal-0", "signal", "api_responds: /", True),
     command="/session/launcher --ask / -- sh -c serve",
@@ -230,6 +238,7 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
         RunCheck("work-s1-no-foo-0b", PYTHON, REF, HEAD, BASE, BASE, plugin=TOLD),
         TASK,
     ),
+    "written": (RunCheck("work-s1-integration-test-gen-0u20", WRITTEN, REF, HEAD, BASE), TASK),
     "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE), TASK),
     "compare": (RunCheck("work-s1-lint-0b", LINT, REF, HEAD, BASE, BASE, compares=True), TASK),
     "both": (RunCheck("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE, compares=True), TASK),

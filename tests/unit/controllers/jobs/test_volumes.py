@@ -51,6 +51,13 @@ BETWEEN = {
         "home": {"check": "rw"},
         "tmp": {"check": "rw"},
     },
+    "written": {
+        "workspace": {"checkout": "rw", "check": "rw"},
+        "tools": {"checkout": "rw", "check": "ro"},
+        "base": {"checkout": "rw"},
+        "home": {"check": "rw"},
+        "tmp": {"check": "rw"},
+    },
     "compare": COMPARE,
     "tool": COMPARE | {"tools": {"checkout": "rw", "list-before": "ro", "list-head": "ro"}},
     "inspect": {"base": {"checkout": "rw", "inspect": "rw"}},

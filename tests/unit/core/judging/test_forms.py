@@ -10,6 +10,7 @@ import pytest
 from bernstein.api.reasons import VerdictReason
 from bernstein.checks import gates, signals
 from bernstein.checks.asks import Asks
+from bernstein.checks.gate import Writes
 from bernstein.checks.prompts import current, named
 from bernstein.checks.rules import cross_model
 from bernstein.core.judging.answers import WEIGHTS
@@ -21,7 +22,10 @@ RUNS = [
     *(gate.runs for gate in gates.GATES),
     cross_model.ASKS,
 ]
-ASKING = [runs for runs in RUNS if isinstance(runs, Asks)]
+ASKING = [
+    *(runs for runs in RUNS if isinstance(runs, Asks)),
+    *(runs.asks for runs in RUNS if isinstance(runs, Writes)),
+]
 
 
 def judged(said: str, confidence: float, *, is_cut: bool = False) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from bernstein.api.pod import Check
 from bernstein.api.programs.judge import Asked
@@ -14,7 +15,7 @@ from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import condition_of
 from bernstein.checks import gates, prompts, signals
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Command, Formats, Gate, Plugin, asking_plugin
+from bernstein.checks.gate import Command, Formats, Gate, Plugin, Writes, asking_plugin
 from bernstein.checks.gates import lint, lint_suppression, pii_scan, type_check
 from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalCommand
@@ -115,6 +116,7 @@ def _asked(
         criteria=criteria,
         model=model.name if model is not None else "",
         least=least,
+        tokens=asks.tokens,
     )
 
 
@@ -157,6 +159,8 @@ def _guarded(pipeline: tuple[GateSettings, ...]) -> tuple[GateSettings, ...]:
 def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
     if isinstance(gate.runs, Asks) and not settings.command:
         return _asking_gate(settings, gate, gate.runs, project, subject)
+    if isinstance(gate.runs, Writes):
+        return _writing_gate(settings, gate, gate.runs, project, subject)
     if isinstance(gate.runs, Formats):
         return _formatting_gate(settings, gate, subject)
     plugin = _plugin(settings, gate)
@@ -234,6 +238,20 @@ def _asking_gate(
     )
 
 
+def _writing_gate(
+    settings: GateSettings, gate: Gate, writes: Writes, project: ProjectSpec, subject: Subject
+) -> CheckSpec:
+    """What a model is asked, and what runs its answer: two Jobs, one verdict."""
+    asking_gate = _asking_gate(settings, gate, writes.asks, project, subject)
+    return replace(
+        asking_gate,
+        command=settings.command or writes.command,
+        image=settings.image or project.toolchain.image,
+        timeout=settings.timeout_seconds or project.gates.timeout_seconds,
+        test="",
+    )
+
+
 def _built_in(settings: GateSettings, gate: Gate, project: Gates) -> Command | None:
     """The command of the gate itself, for the severity that the Project asks for, and the tests
     that it runs."""
@@ -293,7 +311,7 @@ def keeps_secrets_back(project: ProjectSpec) -> bool:
 
 def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
     """Checks that need a Job of their own."""
-    return [c for c in checks if c.command is not None and c.skipped is None]
+    return [c for c in checks if c.executes and c.skipped is None]
 
 
 def reading(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
@@ -302,5 +320,7 @@ def reading(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
 
 
 def asking(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
-    """Checks that a model answers; without a model nobody can be asked."""
-    return [c for c in checks if c.asks is not None and c.asks.model and c.skipped is None]
+    """Checks that a model answers, or writes a test for that is not there yet; without a model
+    nobody can be asked."""
+    there = (c for c in checks if c.skipped is None and not c.test)
+    return [c for c in there if c.asks is not None and c.asks.model]

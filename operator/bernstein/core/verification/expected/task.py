@@ -13,6 +13,7 @@ from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.verification import written
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
 from bernstein.core.verification.expected import reviews, rules
 from bernstein.core.verification.expected.required import required_checks
@@ -50,7 +51,8 @@ def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, .
     is_last = (task.status.judge_retries or 0) >= MAX_RETRIES
     signals = task.spec.completion_signals
     checks = required_checks(signals, project, subject, ruled, is_last=is_last)
-    return (*checks, *reviews.of_work(project, subject, _writer(task, project)))
+    checks = (*checks, *reviews.of_work(project, subject, _writer(task, project)))
+    return written.with_tests(checks, judged)
 
 
 def _writer(task: Task, project: ProjectSpec) -> Writer:

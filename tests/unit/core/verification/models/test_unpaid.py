@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bernstein.api.pod import CheckVerdict
+from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunInspect, RunJudge, TaskDecision
 from bernstein.core.jobs import JobView
@@ -10,7 +11,15 @@ from bernstein.core.tasks.decide import decide
 from bernstein.core.waiting import is_stalled
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW
-from tests.unit.core.verification.asked_models import EXISTS, REVIEW, judged, project, said, task
+from tests.unit.core.verification.asked_models import (
+    EXISTS,
+    REVIEW,
+    USED,
+    judged,
+    project,
+    said,
+    task,
+)
 from tests.unit.core.verification.asked_models import read as inspected
 
 READ = inspected("work-s1-inspect-0", CheckVerdict("signal-1", "Passed"))
@@ -72,3 +81,79 @@ def test_a_job_that_is_at_work_is_not_ended_and_its_answer_counts() -> None:
 
     assert status.verification is not None
     assert status.verification.passed is False
+
+
+# --- what may cost more than is left --------------------------------------------------------------
+
+
+def asks(decision: TaskDecision) -> list[RunJudge]:
+    return [action for action in decision.actions if isinstance(action, RunJudge)]
+
+
+def short(dollars: str = "0.5", number: int = 0) -> JobView:
+    """The judge Job, in which the question might have cost more than these."""
+    told = CheckVerdict("signal-0", "Errored", "BudgetExceeded", "it may cost $0.7500")
+    return judged(JudgeResult((told,), (), dollars=dollars), number)
+
+
+def test_a_job_is_told_what_is_left() -> None:
+    assert [run.dollars for run in asks(look(READ, spent="9.5"))] == ["0.5"]
+    assert [run.dollars for run in asks(look(READ, spent="9.99999"))] == ["0"]
+    assert [run.dollars for run in asks(look(READ, budget=None))] == [None]
+
+
+def test_jobs_beside_each_other_share_it() -> None:
+    gates = {
+        "pipeline": [
+            {"name": name, "condition": "always"}
+            for name in ("review_rubric", "integration_test_gen")
+        ]
+    }
+    plan = objects.plan(budget="10")
+    of_now = plan.status.model_copy(update={"spend_usd": "9"})
+    found = decide(
+        objects.snapshot(
+            task(EXISTS),
+            project=project(gates=gates),
+            plan=plan.model_copy(update={"status": of_now}),
+        ),
+        NOW,
+    )
+
+    assert [run.dollars for run in asks(found)] == ["0.5", "0.5"]
+
+
+def test_a_question_that_might_cost_more_is_no_error_of_the_check_and_waits_for_money() -> None:
+    first = look(READ, short(), spent="9.5")
+    assert first.actions == ()
+    assert first.status.gate_errors == 0
+
+    then = look(READ, short(), spent="9.5", status=first.status)
+
+    assert then.actions == ()
+    assert is_stalled(then.status)
+    assert then.status.waiting is not None
+    assert then.status.waiting.reason == "BudgetExceeded"
+    assert "more than the $0.5 that are left" in then.status.waiting.message
+
+
+def test_with_more_than_that_it_is_asked_again() -> None:
+    stood = look(READ, short(), spent="9.5", status=look(READ, short(), spent="9.5").status).status
+
+    same = look(READ, short(), spent="9.5", status=stood)
+    more = look(READ, short(), spent="9.5", budget="11", status=stood)
+    without = look(READ, short(), spent="9.5", budget=None, status=stood)
+
+    assert asks(same) == []
+    assert [(run.job, run.dollars) for run in asks(more)] == [("work-s1-judge-1-1", "1.5")]
+    assert [run.job for run in asks(without)] == ["work-s1-judge-1-1"]
+
+
+def test_once_it_has_answered_nothing_is_said_of_money_any_more() -> None:
+    stood = look(READ, short(), spent="9.5").status
+    answered = judged(said(CheckVerdict("signal-0", "Passed"), spent=(USED,)), 1)
+
+    found = look(READ, short(), answered, spent="9.5", budget="11", status=stood).status
+
+    assert found.verification is not None
+    assert (found.verification.passed, found.verification.too_little_usd) == (True, None)
