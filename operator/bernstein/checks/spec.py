@@ -73,6 +73,8 @@ class CheckSpec:
     is_last: bool = False
     """Where a model asks for one more attempt, a person decides: there were as many as it may ask
     for."""
+    lasts: bool = False
+    """A verdict of it may be kept for the same tree; see `Gate.lasts`."""
     formats: bool = False
     """Its verdict is there before anything is judged: it says what was formatted."""
     condition: GateCondition = "always"
