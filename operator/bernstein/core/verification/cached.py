@@ -18,7 +18,7 @@ from typing import Any
 from bernstein.api.encoding import fields_of
 from bernstein.api.pod import INSPECT
 from bernstein.api.project import ProjectSpec
-from bernstein.api.reasons import VerdictReason
+from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import names, pods
@@ -36,6 +36,7 @@ _FORM = 1
 _KEY = 40
 """Characters of a key."""
 _NOT_OF_THE_TREE = (
+    Reason.TIMEOUT,
     VerdictReason.OUT_OF_MEMORY,
     VerdictReason.RESOURCE_LIMIT,
     VerdictReason.UNREADABLE,
