@@ -13,7 +13,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.tasks.decide import decide
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, done, verification
-from tests.unit.core.verification.cache.known import (
+from tests.unit.core.verification.cached.known import (
     NOTHING,
     OTHER,
     OURS,
