@@ -69,6 +69,11 @@ class CheckResult(Model):
     by_model: bool | None = Field(
         default=None, description="A language model has answered, or was to answer."
     )
+    cached: bool | None = Field(
+        default=None,
+        description="It was not run: its verdict on the same tree was known, which `seconds`, "
+        "`image` and `endedAt` are of.",
+    )
     excerpt: Annotated[str, Field(max_length=2048)] = ""
     """End of what it printed, or what it found."""
     seconds: int | None = Field(default=None, description="That a command took; whole seconds.")
@@ -222,7 +227,11 @@ class Verification(Model):
     ) = Field(
         default=None,
         description="Checks that could not run and are run again; the verdicts of all others stay. "
-        "Absent: all are asked in this round.",
+        "Empty: those that are there were known before. Absent: all are asked in this round.",
+    )
+    uncached: bool | None = Field(
+        default=None,
+        description="A request asks to judge it anew: no verdict that was known before counts.",
     )
     base: Sha
     """Commit that the work is compared with."""

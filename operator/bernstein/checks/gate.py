@@ -105,3 +105,6 @@ class Gate:
     runs: Command | Reads | Asks | Formats | Writes
     required: bool = True
     """Whether the work is blocked when it does not pass."""
+    lasts: bool = True
+    """What it says of a tree is as good later: it asks nobody outside of the tree, the commit
+    before it and its image, and measures no time. A Project's own command is taken to be so."""

@@ -76,6 +76,8 @@ class CheckSpec:
     test: str | None = None
     """The test that a model has written for it, packed, which its command runs; "": a model is to
     write it; None: there is none in it. It is no part of the question."""
+    lasts: bool = False
+    """A verdict of it may be kept for the same tree; see `Gate.lasts`."""
     formats: bool = False
     """Its verdict is there before anything is judged: it says what was formatted."""
     condition: GateCondition = "always"

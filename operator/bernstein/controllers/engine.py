@@ -9,6 +9,7 @@ from bernstein.controllers import job_metrics
 from bernstein.controllers.approvals.controller import ApprovalController
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
+from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.projects.controller import ProjectController
@@ -126,8 +127,9 @@ class Engine:
             await asyncio.gather(*(each.catch_up(since) for each in self.caches.informers))
         controllers = []
         claims = Claims(map(self.caches.tasks.of, self.caches.tasks.informer.going()))
+        verdicts = GateCaches(self._client, fence, self._settings.image, self._clock)
         for kind in CONTROLLERS:
-            controllers.append(self._controller(kind, fence, events, logs, claims))
+            controllers.append(self._controller(kind, fence, events, logs, claims, verdicts))
             await self._clock.sleep(0)  # each has heard of all that goes on
         self.caches.jobs.add_handler(job_metrics.observer(self._metrics))
         with self._metrics.population(
@@ -155,12 +157,12 @@ class Engine:
         events: EventRecorder,
         logs: LogReader,
         claims: Claims,
+        verdicts: GateCaches,
     ) -> Controller:
-        leader = self.elector.identity
-        writer = Writer(self._client, self.caches, fence, events, self._clock, leader=leader)
-        subject = kind(
-            Context(self.caches, writer, self._settings, self._metrics, logs, self._clock, claims)
-        )
+        leader, clock = self.elector.identity, self._clock
+        writer = Writer(self._client, self.caches, fence, events, clock, leader=leader)
+        known = self._settings, self._metrics, logs, clock, claims, verdicts
+        subject = kind(Context(self.caches, writer, *known))
         writer.guard.begin(subject.rests_on)
         primary = subject.primary
         controller = Controller(

@@ -1,4 +1,5 @@
-"""What Tasks, Plans and Projects ask for alike: Jobs to be made or deleted, and logs to be kept.
+"""What Tasks, Plans and Projects ask for alike: Jobs to be made or deleted, and what they said to
+be kept.
 
 What the API server refuses to make is Refused, and part of what is decided about next.
 """
@@ -23,6 +24,7 @@ from bernstein.controllers.wiring import Context
 from bernstein.core.actions import (
     DeleteJobs,
     KeepCheckLogs,
+    KeepVerdicts,
     RunBegin,
     RunCheck,
     RunFence,
@@ -99,14 +101,15 @@ def build(
 
 
 async def execute(
-    action: RunJob | RunFence | KeepCheckLogs | DeleteJobs,
+    action: RunJob | RunFence | KeepCheckLogs | KeepVerdicts | DeleteJobs,
     key: Key,
     project: Project | None,
     owner: Object,
     context: Context,
     also_for: Mapping[str, str] | None = None,
 ) -> None:
-    """Makes a Job, where there is none of ours by that name; deletes Jobs; or keeps their logs.
+    """Makes a Job, where there is none of ours by that name; deletes Jobs; or keeps their logs or
+    verdicts.
 
     `owner` is the owner reference of what is made; `also_for` are labels that say what else than
     the owner a Job is for. Raises Refused.
@@ -118,6 +121,10 @@ async def execute(
         return
     if isinstance(action, KeepCheckLogs):
         await check_logs.keep(action, key, owner, context)
+        return
+    if isinstance(action, KeepVerdicts):
+        if context.gate_caches is not None and project is not None:
+            await context.gate_caches.keep(action, project, context.now())
         return
     if isinstance(action, DeleteJobs):
         for job in action.jobs:

@@ -68,6 +68,8 @@ def _count_verdicts(
             continue  # it stood while another check was run again
         if check.kind == "gate":
             metrics.gate_verdict(namespace, check.name, check.verdict)
+            if check.cached:
+                metrics.gate_was_known(namespace, check.name)
         else:
             number = int(check.name.removeprefix(SIGNAL))
             metrics.signal_verdict(namespace, signals()[number].type, check.verdict)

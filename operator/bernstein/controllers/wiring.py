@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
+from bernstein.api.project import Project
+from bernstein.api.verification import Verification
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
+from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
+from bernstein.core.gate_cache import GateCache
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import (
@@ -40,6 +44,8 @@ class Context:
     clock: Clock = REAL
     claims: Claims = field(default_factory=Claims)
     """Known to all controllers of the process alike."""
+    gate_caches: GateCaches | None = None
+    """So are these; None: no verdict is kept."""
 
     def now(self) -> datetime:
         """The time of day, as decisions and statuses have it."""
@@ -80,6 +86,14 @@ class KindController(ABC):
         self._caches = context.caches
         self._writer = context.writer
         self._metrics = context.metrics
+
+    async def _verdicts_for(
+        self, project: Project | None, judged: Verification | None
+    ) -> GateCache | None:
+        """What gates have said before, where something is to be judged."""
+        caches = self._context.gate_caches
+        is_open = judged is not None and judged.passed is None
+        return await caches.of(project) if caches is not None and is_open else None
 
     @property
     @abstractmethod

@@ -16,6 +16,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import Cancel
 from bernstein.checks.spec import DIGEST, CheckSpec
+from bernstein.core.gate_cache import KeptVerdict
 from bernstein.core.jobs import JobView
 
 S = TypeVar("S")
@@ -181,6 +182,19 @@ class KeepCheckLogs:
 
 
 @dataclass(frozen=True)
+class KeepVerdicts:
+    """Keep what gates have said of a tree, for when they are to judge the same again; best effort.
+
+    What was known already was of use once more.
+    """
+
+    verdicts: tuple[tuple[str, KeptVerdict], ...]
+    """Each with the key that names what was judged, and how."""
+    images: tuple[tuple[str, str], ...] = ()
+    """The digest that each image had in their pods, by its reference."""
+
+
+@dataclass(frozen=True)
 class RunFence:
     """Take the name of this Job, with a Job that never runs.
 
@@ -274,6 +288,7 @@ JobAction = (
     | RunLand
     | RunFence
     | KeepCheckLogs
+    | KeepVerdicts
     | DeleteJobs
 )
 """What Tasks and Plans ask for alike."""

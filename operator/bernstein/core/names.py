@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 
 LABEL_LIMIT = 63
 """Characters of a label's value, and of the names that become one."""
+_OBJECT_LIMIT = 253
+"""Characters of the name of an object that is no label's value."""
 NAME_LIMIT = 40
 """Characters of a Plan's or Task's name, so that every name made from it fits LABEL_LIMIT."""
 HASH_LENGTH = 6
@@ -108,6 +110,11 @@ def prompt(session: str) -> str:
     """Name of the ConfigMap with the parts of a session's prompt. An older release called it like
     the session, and it said something else."""
     return f"{session}-prompt"
+
+
+def gate_cache(project: str) -> str:
+    """Name of the ConfigMap that keeps verdicts of a Project's gates."""
+    return bounded(f"{project}-gate-cache", _OBJECT_LIMIT)
 
 
 def check_log(job: str) -> str:

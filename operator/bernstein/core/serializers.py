@@ -287,6 +287,7 @@ def _check(check: CheckResult) -> Document:
         "excerpt": text(check.excerpt, 2048),
         "seconds": check.seconds,
         "bypass": _bypass(check.bypass),
+        "cached": check.cached is True,
     }
 
 

@@ -15,6 +15,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import names, owners
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.gate_cache import GateCache
 from bernstein.core.graph import Place
 from bernstein.core.jobs import NO_LATE_REQUESTS, JobView, LateRequests
 
@@ -119,6 +120,8 @@ class TaskSnapshot:
     upstreams: Upstreams = field(default_factory=Upstreams)
     refused: str | None = None
     """Why the API server will not have its session."""
+    gate_cache: GateCache | None = None
+    """See Question; known where its own next step is decided."""
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """Those that ask about this Task, by name; known where its own next step is decided."""
 
@@ -214,6 +217,8 @@ class PlanSnapshot:
     """Those for Jobs of its namespace."""
     refused: str | None = None
     """Why the API server will not have one of its Tasks."""
+    gate_cache: GateCache | None = None
+    """See Question."""
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """Those that ask about this Plan, by name."""
     resting: int = 0

@@ -44,6 +44,7 @@ class Metrics(EngineMetrics):
         self._jobs = histogram(series.JOB_SECONDS, self.registry)
         self._signals = counter(series.SIGNAL_VERDICTS, self.registry)
         self._gates = counter(series.GATE_VERDICTS, self.registry)
+        self._known = counter(series.GATE_CACHE_HITS, self.registry)
         self._verifications = counter(series.VERIFICATIONS, self.registry)
         self._scores = histogram(series.QUALITY_SCORE, self.registry)
         self._merges = counter(series.MERGES, self.registry)
@@ -124,6 +125,9 @@ class Metrics(EngineMetrics):
 
     def gate_verdict(self, namespace: str, gate: str, verdict: str) -> None:
         self._gates(namespace, word(gate), word(verdict)).inc()
+
+    def gate_was_known(self, namespace: str, gate: str) -> None:
+        self._known(namespace, word(gate)).inc()
 
     def verified(
         self, namespace: str, attempt: AttemptLabel, *, passed: bool, score: int | None = None

@@ -134,6 +134,12 @@ GATE_VERDICTS = Series(
     "Verdicts of quality gates, by the gate's name, on the work of a Task and on a Plan's as a "
     "whole.",
 )
+GATE_CACHE_HITS = Series(
+    "bernstein_gate_cache_hits_total",
+    "counter",
+    ("namespace", "gate"),
+    "Of these, verdicts on a tree that were known, so that no Job was run for them.",
+)
 VERIFICATIONS = Series(
     "bernstein_verifications_total",
     "counter",
@@ -291,6 +297,7 @@ OPERATOR = (
     JOB_SECONDS,
     SIGNAL_VERDICTS,
     GATE_VERDICTS,
+    GATE_CACHE_HITS,
     VERIFICATIONS,
     QUALITY_SCORE,
     MERGES,

@@ -158,7 +158,7 @@ def test_the_server_has_the_rights_that_its_code_uses_and_no_other(tools: Tools)
         ("get", "secrets"),
         ("list", "secrets"),
         ("list", "configmaps"),
-        ("patch", "configmaps"),
+        ("update", "configmaps"),
         ("delete", "configmaps"),
         ("create", "pods"),
         ("delete", "pods"),

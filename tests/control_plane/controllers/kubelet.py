@@ -85,6 +85,8 @@ class Pod:
     states: dict[str, Object] = field(default_factory=dict)
     last_words: dict[str, Object] = field(default_factory=dict)
     """How containers end that are told to."""
+    images: Mapping[str, str] = field(default_factory=dict)
+    """Digests by reference; of others the node tells none."""
 
     @property
     def namespace(self) -> str:
@@ -141,10 +143,11 @@ class Pod:
 
     def _status(self, container: Object) -> Object:
         state = self.states.get(container["name"], waiting("PodInitializing"))
+        digest = self.images.get(container["image"])
         return {
             "name": container["name"],
             "image": container["image"],
-            "imageID": "",
+            "imageID": f"{container['image']}@{digest}" if digest else "",
             "ready": "running" in state,
             "restartCount": 0,
             "state": state,
@@ -195,18 +198,19 @@ class Pod:
         usage = final.pop("usage", Usage(input=1000, output=100))
         stopped = final.pop("stopped", None)
         commit = base if empty else self.remote.commit(config["ref"], base)
+        tree = final.pop("tree", tree_of(commit))
         self.remote.refs[config["ref"]] = commit
         recorded = programs.RecorderResult(
             base=base,
             sha=commit,
-            tree=tree_of(commit),
+            tree=tree,
             changed=_changed(0 if empty else 1, self.config("recorder")),
             usage=usage,
             final=FinalRecord(**{"outcome": "Succeeded", **final}),
             stopped=stopped,
         )
         said = "" if empty else recorded.final.outcome
-        pushed = programs.PusherResult(base, commit, tree_of(commit), final=True, outcome=said)
+        pushed = programs.PusherResult(base, commit, tree, final=True, outcome=said)
         return {"recorder": exited(message=dump(recorded)), "pusher": exited(message=dump(pushed))}
 
 
@@ -331,6 +335,8 @@ class Kubelet:
 
     def __init__(self, client: Client, namespace: str, node: str) -> None:
         self.remote = Remote()
+        self.images: dict[str, str] = {}
+        """What its pods tell of their images; see Pod."""
         self.ran: list[str] = []
         """Jobs whose pod was seen, in that order; without those that try a Project."""
         self.may_end = asyncio.Event()
@@ -375,7 +381,7 @@ class Kubelet:
             return
         uid = uid_of(new)
         if uid not in self._playing:
-            pod = Pod(new, self._node, self._client, self.remote)
+            pod = Pod(new, self._node, self._client, self.remote, images=self.images)
             if pod.role != "probe":
                 self.ran.append(pod.job)
             self.pods[pod.job] = self._by_uid[uid] = pod

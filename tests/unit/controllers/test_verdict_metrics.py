@@ -89,6 +89,22 @@ def test_a_verdict_that_stood_while_another_check_was_run_again_is_counted_once(
     }
 
 
+def test_a_verdict_that_was_known_is_counted_as_one_and_as_known_once() -> None:
+    signal = {"name": "signal-1", "kind": "signal", "verdict": "Passed"}
+    known = gate("lint") | {"cached": True}
+    begun = objects.verification(checks=[known], again=[], since=0)
+    ended = judged(known, signal).model_copy(update={"again": (), "since": 0})
+
+    assert of_a_task(TaskStatus(), TaskStatus(verification=begun)) == {
+        "team lint Passed": 1,
+        "team lint": 1,
+    }
+    assert of_a_task(TaskStatus(verification=begun), TaskStatus(verification=ended)) == {
+        "team test_passes Passed": 1,
+        "team first passed": 1,
+    }
+
+
 def test_a_delivery_is_counted_when_it_ends_by_what_was_delivered() -> None:
     merging, merged = Delivery(state="Pending"), Delivery(state="Merged")
 

@@ -96,6 +96,16 @@ def test_agents_words_are_sanitised_in_records_too() -> None:
     assert "gnp.exe" in text
 
 
+@pytest.mark.parametrize(("more", "cached"), [({"cached": True}, True), ({}, False)])
+def test_of_a_check_it_is_told_whether_its_verdict_was_known(more: Any, cached: bool) -> None:
+    gate = {"name": "c", "kind": "gate", "verdict": "Passed"} | more
+    found = task(0, state="Done", verification=verification(checks=[gate]))
+
+    (check,) = task_record(found)["verification"]["checks"]
+
+    assert check["cached"] is cached
+
+
 def test_a_phase_of_two_words_is_in_snake_case() -> None:
     assert plan_record(plan(phase="DeliveredPartially"))["status"] == "delivered_partially"
 

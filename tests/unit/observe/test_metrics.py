@@ -116,6 +116,7 @@ def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     metrics.job_finished("team", "agent", "succeeded", 42.0)
     metrics.signal_verdict("team", "path_exists", "Failed")
     metrics.gate_verdict("team", "no_foo", "Passed")
+    metrics.gate_was_known("team", "no_foo")
     metrics.verified("team", "first", passed=True)
     metrics.verified("team", "later", passed=False, score=85)
     metrics.merge_finished("team", "Task", "Merged")
@@ -135,6 +136,8 @@ def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     assert value(metrics, "bernstein_quality_score_ratio_count", **scored) is None
     gate = {"namespace": "team", "gate": "no_foo", "verdict": "Passed"}
     assert value(metrics, "bernstein_gate_verdicts_total", **gate) == 1
+    known = {"namespace": "team", "gate": "no_foo"}
+    assert value(metrics, "bernstein_gate_cache_hits_total", **known) == 1
     first = {"namespace": "team", "attempt": "first", "result": "passed"}
     assert value(metrics, "bernstein_verifications_total", **first) == 1
     later = {"namespace": "team", "attempt": "later", "result": "rejected"}

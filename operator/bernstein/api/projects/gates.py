@@ -138,6 +138,11 @@ class Gates(Model):
         description="true: a person may let work go on without a required gate that has said no; "
         "people are asked before work fails for good because of gates alone.",
     )
+    cache_enabled: bool = Field(
+        default=True,
+        description="false: every gate runs each time that work is judged; true: not where its "
+        "verdict on the same tree is known.",
+    )
     cross_model: CrossModel = Field(default_factory=CrossModel)
     extends: Literal["Default"] | None = Field(
         default=None,

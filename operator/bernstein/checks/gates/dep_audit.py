@@ -21,4 +21,5 @@ GATE = Gate(
     condition="deps_changed",
     default_on=False,
     runs=_audit("high"),
+    lasts=False,  # a weakness is known today that was not yesterday
 )

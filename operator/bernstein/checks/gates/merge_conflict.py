@@ -21,4 +21,5 @@ GATE = Gate(
     condition="any_changed",
     default_on=False,
     runs=Reads(scan, merges=True),
+    lasts=False,  # the tip moves
 )

@@ -137,8 +137,8 @@ def _good(check: CheckResult) -> bool:
 
 
 def _ran(check: CheckResult) -> bool:
-    """Whether the check executed its command."""
-    return check.seconds is not None or check.verdict == "TimedOut"
+    """Whether the check executed its command, for this very work."""
+    return not check.cached and (check.seconds is not None or check.verdict == "TimedOut")
 
 
 def needs_a_look(task: Task) -> bool:
@@ -186,7 +186,8 @@ def _tell_check(terminal: Terminal, check: CheckResult) -> None:
         reason = f" by {by}, who says: {why}"
     name = f"{check.kind} {check.title or check.name}"
     mark, style = ("✓", "green") if good else ("✗", "red")
-    terminal.say(f"  {mark} {name}: {check.verdict}{reason}", style)
+    known = ", known from the same tree" if check.cached else ""
+    terminal.say(f"  {mark} {name}: {check.verdict}{reason}{known}", style)
     if not good and check.excerpt:
         for row in text(check.excerpt, _EXCERPT).splitlines():
             terminal.quote(f"      {row}", "dim")

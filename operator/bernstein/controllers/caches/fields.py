@@ -16,7 +16,7 @@ Fields: TypeAlias = "Mapping[str, Fields | None]"
 
 _CONDITIONS: Fields = dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"))
 _STATUSES: Fields = dict.fromkeys(("name", "image", "imageID", "state", "lastState"))
-_NAMES: Fields = {"name": None}
+_CONTAINERS: Fields = {"name": None, "image": None}
 _ALL: Fields = dict.fromkeys(("apiVersion", "kind", "metadata"))
 
 JOB: Fields = {**_ALL, "status": {"conditions": _CONDITIONS, "startTime": None}}
@@ -26,8 +26,8 @@ POD: Fields = {
         "nodeName": None,
         "activeDeadlineSeconds": None,
         "terminationGracePeriodSeconds": None,
-        "initContainers": _NAMES,
-        "containers": _NAMES,
+        "initContainers": _CONTAINERS,
+        "containers": _CONTAINERS,
         "volumes": {"name": None, "secret": {"secretName": None}, "configMap": {"name": None}},
     },
     "status": {

@@ -61,7 +61,8 @@ class PlanController(KindController):
         now = self._context.now()
         snapshot = await plan_snapshot(self._caches, self._caches.plans.of(obj), now)
         late = job_actions.late_requests(self._context, key.namespace)
-        snapshot = replace(snapshot, late=late)
+        known = await self._verdicts_for(snapshot.project, snapshot.status.verification)
+        snapshot = replace(snapshot, late=late, gate_cache=known)
         status, again = await execution.carry_out(
             snapshot,
             decide,

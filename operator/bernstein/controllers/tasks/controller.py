@@ -55,7 +55,8 @@ class TaskController(KindController):
             return Result()
         late = job_actions.late_requests(self._context, key.namespace)
         late_claim = self._writer.guard.is_new and self._context.claims.is_late(snapshot.task)
-        snapshot = replace(snapshot, late=late, late_claim=late_claim)
+        known = await self._verdicts_for(snapshot.project, snapshot.status.verification)
+        snapshot = replace(snapshot, late=late, late_claim=late_claim, gate_cache=known)
         status, again = await execution.carry_out(
             snapshot,
             decide,

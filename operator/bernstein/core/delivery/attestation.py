@@ -119,6 +119,7 @@ def _check(result: CheckResult, room: int) -> Object:
         "excused": result.excused or None,
         "bypass": _bypass(result, room),
         "byModel": result.by_model,
+        "cached": result.cached,
     }
     return {key: value for key, value in verdict.items() if value is not None}
 

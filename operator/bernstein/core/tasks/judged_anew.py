@@ -85,7 +85,8 @@ def _why_not(
 
 def _from_the_start(judged: Verification) -> Verification:
     anew = rounds.afresh(judged)
-    return anew.model_copy(update={"first_round": anew.round, "out_of_memory": False})
+    update = {"first_round": anew.round, "out_of_memory": False, "uncached": True}
+    return anew.model_copy(update=update)
 
 
 def _told(

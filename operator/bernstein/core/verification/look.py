@@ -16,6 +16,7 @@ from bernstein.checks.gate import Plugin
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunInspect, RunJudge
+from bernstein.core.gate_cache import GateCache
 from bernstein.core.jobs import JobView, gone
 from bernstein.core.verification import base, formatted, rerun, verdicts
 from bernstein.core.verification.expected import required
@@ -47,6 +48,8 @@ class Question:
     title: str = ""
     description: str = ""
     """Of the step, for models and gates in Python that are asked about its work."""
+    cache: GateCache | None = None
+    """What gates have said of trees before; None: nobody asks for that."""
     unpaid: str = ""
     """Why no model is asked now: there is no money for it. "": there is, or nobody counts it."""
     left: Decimal | None = None

@@ -32,6 +32,7 @@ from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, Retry, policy
 from bernstein.core.reasons.waits import SOON_TRIES
 from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.verification import (
+    cached,
     check_logs,
     models,
     remedies,
@@ -145,10 +146,13 @@ def take(
     digest = summary.digest_of_checks(question.checks)
     if judged.policy not in (None, digest) or seen.is_outdated:
         return Undecided(again(status, afresh(judged)), give_up(judging(jobs)))
+    judged, of_use = cached.begun(question, judged, seen.existing)
+    seen = look(question, judged, jobs, now) if of_use else seen
     abandoned = verdicts.abandon(question.checks, judged.abandoned, seen.existing, now)
     judged = judged.model_copy(update={"abandoned": abandoned, "policy": digest})
     status = status.model_copy(update={"verification": judged})
-    return _read(status, judged, question, seen, seen.unasked(jobs), now)
+    outcome = _read(status, judged, question, seen, seen.unasked(jobs), now)
+    return replace(outcome, actions=(*of_use, *outcome.actions)) if of_use else outcome
 
 
 def _at_rest(
@@ -203,7 +207,9 @@ def _read(
         judged = models.lacking(judged, existing.values())
         outcome = _judge(status, judged, question, results, works, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
-        return replace(outcome, status=status, actions=(*logs, *give_up(existing.values())))
+        new = cached.to_keep(question, judged, results, existing)
+        ended = give_up(existing.values())
+        return replace(outcome, status=status, actions=(*logs, *new, *ended))
     given_up = [a.check for a in abandoned or () if a.check in existing]
     doubled = [check for check, job in existing.items() if job.another and check not in given_up]
     early = [existing[check] for check in given_up if existing[check].goes_on]
@@ -215,7 +221,8 @@ def _read(
         next_ = rerun.next_try(judged, checks, known, works, to_run)
         stopped = _cannot_run(status, judged, next_, question, *unable, now)
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
-        return replace(stopped, status=status, actions=(*logs, *more, *ended))
+        new = cached.to_keep(question, judged, known, existing)
+        return replace(stopped, status=status, actions=(*logs, *more, *new, *ended))
     start = verdicts.to_start(_paid(seen, question, judged), existing, now, gates)
     if start:
         stays = verdicts.seconds_of_round(checks, gates)
@@ -259,7 +266,7 @@ def unseen(
     judged = status.verification
     if judged is None or judged.passed is not None or judged.lost:
         return ()
-    seen = look(question, judged, jobs, now)
+    seen = look(question, cached.unknown(judged), jobs, now)
     runs = seen.runs
     if is_held(status):  # what is to be tried again was not asked for yet
         runs = {c: run for c, run in runs.items() if rerun.round_of(judged, c) < judged.round}

@@ -72,12 +72,14 @@ def test_a_field_that_is_read_is_missed_where_it_is_dropped(
 def test_of_every_item_of_a_list_the_same_is_kept() -> None:
     pod = {
         "metadata": {"name": "a", "labels": {"x": "y"}},
-        "spec": {"containers": [{"name": "a", "image": "i"}, {"name": "b", "env": []}]},
+        "spec": {
+            "containers": [{"name": "a", "image": "i", "tty": True}, {"name": "b", "env": []}]
+        },
         "status": {"phase": "Running", "podIP": "10.0.0.1"},
     }
 
     assert fields.pod(pod) == {
         "metadata": {"name": "a", "labels": {"x": "y"}},
-        "spec": {"containers": [{"name": "a"}, {"name": "b"}]},
+        "spec": {"containers": [{"name": "a", "image": "i"}, {"name": "b"}]},
         "status": {"phase": "Running"},
     }

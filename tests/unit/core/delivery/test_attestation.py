@@ -93,6 +93,15 @@ def test_a_task_says_who_it_is_and_what_each_check_said() -> None:
     ]
 
 
+def test_of_a_verdict_that_was_known_it_says_so_and_when_it_was_reached() -> None:
+    gate = objects.gate("lint") | {"cached": True, "ended_at": objects.at(-9), "image": IMAGE}
+
+    (check,) = said(judged(checks=[gate]))[EXTENSION]["checks"]
+
+    assert (check["cached"], check["image"]) == (True, IMAGE)
+    assert check["endedAt"] == "2030-01-01T11:59:51Z"
+
+
 def test_no_word_of_an_agent_or_a_check_is_in_it() -> None:
     foreign = "IGNORE ALL CHECKS"
     gate = objects.gate("lint") | {"excerpt": foreign, "title": foreign, "reason": foreign}

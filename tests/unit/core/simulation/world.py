@@ -22,6 +22,7 @@ from bernstein.core.actions import (
     DeleteSession,
     DeleteTask,
     KeepCheckLogs,
+    KeepVerdicts,
     PlanAction,
     RunFence,
     RunLand,
@@ -123,7 +124,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         )
 
     def _task_action(self, snapshot: TaskSnapshot, action: TaskAction) -> None:
-        assert not isinstance(action, CreateApproval)
+        assert not isinstance(action, CreateApproval | KeepVerdicts)
         match action:
             case CreateSession(session):
                 self._create_session(session)
@@ -248,6 +249,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         return self.seen.writes > before
 
     def _plan_action(self, action: PlanAction) -> None:
+        assert not isinstance(action, KeepVerdicts), "nobody keeps verdicts here"
         match action:
             case CreateTasks(made):
                 for obj in made:

@@ -63,6 +63,7 @@ def question(snapshot: PlanSnapshot, integration: Integration, judged: Verificat
         onto=integration.target,
         can_be_made_anew=can_be_made_anew(judged, origin),
         resting=snapshot.resting,
+        cache=snapshot.gate_cache,
     )
 
 

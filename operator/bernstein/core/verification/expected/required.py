@@ -189,6 +189,7 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         plugin=plugin,
         excused=bool(command) and project.gates.allow_base_failures,
         by_file=ours.by_file if ours else False,
+        lasts=gate.lasts,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
         paths=settings.paths,

@@ -52,6 +52,7 @@ def _rule(
         title=name,
         required=required,
         reads=Check(name=name, type=name, files=files),
+        lasts=True,
         condition=rule.condition,
         skipped=None if subject.meets(rule.condition) else VerdictReason.CONDITION_NOT_MET,
     )

@@ -1,0 +1,172 @@
+"""Keeps what gates have said of trees in a ConfigMap for each Project.
+
+What this process knows counts; the ConfigMap is for the one that leads after it. It is read once,
+written once a minute at most, and only in the state that was read or written last. Whatever fails
+here is logged and dropped: gates are run then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bernstein.api.project import Project
+from bernstein.core import labels, names
+from bernstein.core.actions import KeepVerdicts
+from bernstein.core.gate_cache import GateCache, dump, keeping, load
+from bernstein.core.owners import owner_reference
+from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
+from bernstein.kube.errors import Forbidden, KubeError, NotFound
+from bernstein.kube.lease import Fence
+from bernstein.kube.resource import CONFIG_MAPS, Object, controller_of, is_deleting
+from bernstein.observe import logging
+from bernstein.resources import PROJECTS
+
+log = logging.logger(__name__)
+
+AGAIN_SECONDS = 60.0
+"""Between two writes of one ConfigMap, and until one is read again that could not be."""
+READ_SECONDS = 5.0
+"""For reading it: work waits for that."""
+MOST_PROJECTS = 64
+"""Whose verdicts are in memory; those of others are read again."""
+_NEVER = float("-inf")
+
+
+@dataclass
+class _Known:
+    """What is known of one Project's."""
+
+    cache: GateCache
+    stored: Mapping[str, str] | None = None
+    """The data of the ConfigMap as it was read or written last; None: it is not there, not ours, or
+    could not be read."""
+    version: str = ""
+    """Its resourceVersion then."""
+    is_read: bool = False
+    tried: float = _NEVER
+    written: float = _NEVER
+    """When, in seconds of the clock."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class GateCaches:
+    """Of all Projects; shared by the controllers of a process that leads."""
+
+    def __init__(self, client: Client, fence: Fence, image: str, clock: Clock = REAL) -> None:
+        """`image` is that of our own programs."""
+        self._client = client
+        self._fence = fence
+        self._image = image
+        self._clock = clock
+        self._known: dict[str, _Known] = {}
+        """By uid; those asked for last are last."""
+
+    async def of(self, project: Project | None) -> GateCache | None:
+        """What is known of the Project's; None: it asks for nothing to be kept."""
+        if project is None or not (project.spec.gates.enabled and project.spec.gates.cache_enabled):
+            return None
+        known = self._of(project)
+        async with known.lock:
+            if not known.is_read and self._is_due(known.tried):
+                await self._read(known, project)
+        return known.cache
+
+    async def keep(self, action: KeepVerdicts, project: Project, now: datetime) -> None:
+        """Knows these verdicts from now on, and writes them, or with the next ones."""
+        known = self._of(project)
+        known.cache = keeping(known.cache, action.verdicts, action.images, now)
+        async with known.lock:
+            if known.is_read and self._is_due(known.written):
+                known.written = self._clock.monotonic()
+                await self._write(known, project)
+
+    def _of(self, project: Project) -> _Known:
+        uid = project.metadata.uid
+        known = self._known.pop(uid, None) or _Known(GateCache(self._image))
+        self._known[uid] = known
+        if len(self._known) > MOST_PROJECTS:
+            del self._known[next(iter(self._known))]
+        return known
+
+    def _is_due(self, last: float) -> bool:
+        return self._clock.monotonic() - last >= AGAIN_SECONDS
+
+    async def _read(self, known: _Known, project: Project) -> None:
+        known.tried = self._clock.monotonic()
+        meta, name = project.metadata, names.gate_cache(project.metadata.name)
+        try:
+            client = self._client.with_timeout(READ_SECONDS)
+            live = await client.get(CONFIG_MAPS, name, meta.namespace)
+        except NotFound:
+            known.is_read, known.stored = True, None
+            return
+        except KubeError as error:
+            log.warning("verdicts of gates not read", project=str(meta.uid), reason=error.reason)
+            return
+        if not is_ours(live, project):
+            log.warning("verdicts of gates not read", project=str(meta.uid), reason="NameConflict")
+            return
+        self._saw(known, live)
+        # What was found here since is newer.
+        found, mine = load(self._image, live.get("data")), known.cache
+        known.cache = GateCache(
+            self._image, {**found.verdicts, **mine.verdicts}, {**found.images, **mine.images}
+        )
+
+    async def _write(self, known: _Known, project: Project) -> None:
+        meta, data = project.metadata, dump(known.cache)
+        name = names.gate_cache(meta.name)
+        try:
+            client = self._client.with_timeout(min(READ_SECONDS, self._fence.check()))
+            if known.stored is None:
+                self._saw(known, await client.create(CONFIG_MAPS, config_map(project, data)))
+                return
+            changes = changed(known.stored, data)
+            if changes:
+                body = {"metadata": {"resourceVersion": known.version}, "data": changes}
+                self._saw(known, await client.patch(CONFIG_MAPS, name, meta.namespace, body))
+        except KubeError as error:
+            log.warning("verdicts of gates not kept", project=str(meta.uid), reason=error.reason)
+            # Unless it is refused, it may be another by now: so it is read before it is written.
+            known.is_read, known.tried = isinstance(error, Forbidden), _NEVER
+
+    @staticmethod
+    def _saw(known: _Known, live: Object) -> None:
+        known.is_read, known.stored = True, dict(live.get("data") or {})
+        known.version = str(live["metadata"]["resourceVersion"])
+
+
+def changed(stored: Mapping[str, str], data: Mapping[str, str]) -> dict[str, str | None]:
+    """What differs, as a merge patch has it: None for what is gone."""
+    gone = {key: None for key in stored if key not in data}
+    return gone | {key: text for key, text in data.items() if stored.get(key) != text}
+
+
+def is_ours(live: Object, project: Project) -> bool:
+    """Whether the operator made it for this very Project; what nobody else can write, by the
+    admission policies of the chart, has our label and such an owner."""
+    is_labelled = live["metadata"].get("labels", {}).get(labels.MANAGED_BY) == labels.MANAGER
+    is_owned = (controller_of(live) or {}).get("uid") == project.metadata.uid
+    return is_labelled and is_owned and not is_deleting(live)
+
+
+def config_map(project: Project, data: Mapping[str, str]) -> Object:
+    """The object, which is deleted with its Project."""
+    meta = project.metadata
+    # To block the owner's deletion would need a right on the Project's finalizers.
+    owner = owner_reference(PROJECTS.kind, meta.name, meta.uid) | {"blockOwnerDeletion": False}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": names.gate_cache(meta.name),
+            "namespace": meta.namespace,
+            "labels": {labels.MANAGED_BY: labels.MANAGER, labels.PROJECT: meta.name},
+            "ownerReferences": [owner],
+        },
+        "data": dict(data),
+    }

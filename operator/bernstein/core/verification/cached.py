@@ -1,0 +1,221 @@
+"""What gates have said of the same tree before: a round begins with it, and leaves its own.
+
+    round begins ──▶ a verdict is known of the same question ──▶ it stands, marked `cached`
+                 └─▶ none is ──▶ a Job ──▶ its verdict is kept, where it is one of the tree's
+
+The question is the gate with all its settings, the tree, the commit before it, the commit that
+configuration is read from, what the step says, and the images that judge. Whatever is none of that
+makes a gate one that does not last: it asks somebody else, or measures this moment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from bernstein.api.encoding import fields_of
+from bernstein.api.pod import INSPECT
+from bernstein.api.project import ProjectSpec
+from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.checks.spec import CheckSpec
+from bernstein.core import names, pods
+from bernstein.core.actions import KeepVerdicts
+from bernstein.core.gate_cache import GateCache, KeptVerdict, exact
+from bernstein.core.jobs import JobView
+from bernstein.core.sanitise import within
+from bernstein.core.verification.executed import result_of
+from bernstein.core.verification.inspections import inspections
+from bernstein.core.verification.look import Question
+
+EXCERPT_BYTES = 1024
+_FORM = 1
+"""Of keys: where a key gets to mean something else, this is another number."""
+_KEY = 40
+"""Characters of a key."""
+_NOT_OF_THE_TREE = (
+    Reason.TIMEOUT,
+    VerdictReason.OUT_OF_MEMORY,
+    VerdictReason.RESOURCE_LIMIT,
+    VerdictReason.UNREADABLE,
+    VerdictReason.PLUGIN_FAILED,
+)
+"""Why a gate has Failed, where the next time may be another: it is asked again."""
+_SKIPPED_FOR_THE_TREE = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE)
+"""Not BaseFails: it may be that the base was too slow, and people are told to mend what is."""
+
+
+def begun(
+    question: Question, judged: Verification, existing: Mapping[str, JobView]
+) -> tuple[Verification, tuple[KeepVerdicts, ...]]:
+    """The round with the verdicts that are known, and with word that they were of use.
+
+    Only before any Job of it is there: later a verdict would take the place of one at work.
+    """
+    if question.cache is None or existing or judged.again is not None or judged.uncached:
+        return judged, ()
+    known = dict(_known(question, question.cache, judged))
+    if not known:
+        return judged, ()
+    results = tuple(result for result, _ in known.values())
+    update = {"checks": results, "again": (), "since": judged.round}
+    of_use = tuple((key, kept) for key, (_, kept) in known.items())
+    return judged.model_copy(update=update), (KeepVerdicts(of_use),)
+
+
+def unknown(judged: Verification) -> Verification:
+    """The round as if nothing had been known before it: Jobs may have been asked for by a process
+    that did not know it either."""
+    asked = tuple(result for result in judged.checks if not result.cached)
+    return judged if asked == judged.checks else judged.model_copy(update={"checks": asked})
+
+
+def to_keep(
+    question: Question,
+    judged: Verification,
+    results: Iterable[CheckResult | None],
+    existing: Mapping[str, JobView],
+) -> tuple[KeepVerdicts, ...]:
+    """What Jobs of this round have found that counts for this tree at any time."""
+    cache = question.cache
+    if cache is None:
+        return ()
+    sharing = {c.name: job for job, checks in inspections(question.checks).items() for c in checks}
+    kept: dict[str, KeptVerdict] = {}
+    images: dict[str, str] = {}
+    for check, result in zip(question.checks, results, strict=True):
+        if result is None or not _lasts(check, question.project.spec) or not _is_kept(result):
+            continue
+        called = sharing.get(check.name, check.name)
+        job = existing.get(called)
+        if job is None or (called in sharing.values() and not _is_of(result, job)):
+            continue
+        of_base = existing.get(names.on_base(called))
+        found = _images_of((job, of_base) if of_base is not None else (job,))
+        used = _used(check, cache)
+        if all(len(found.get(image, ())) == 1 for image in used):
+            digests = [min(found[image]) for image in used]
+            kept[key_of(check, question, judged, digests)] = _kept(result)
+            images |= zip(used, digests, strict=True)
+    tags = ((image, digest) for image, digest in images.items() if exact(image) is None)
+    return (KeepVerdicts(tuple(kept.items()), tuple(tags)),) if kept else ()
+
+
+def _known(
+    question: Question, cache: GateCache, judged: Verification
+) -> Iterator[tuple[str, tuple[CheckResult, KeptVerdict]]]:
+    """What is known of the question, by key."""
+    for check in question.checks:
+        if not _lasts(check, question.project.spec):
+            continue
+        used = _used(check, cache)
+        digests = [digest for digest in map(cache.digest, used) if digest is not None]
+        if len(digests) < len(used):
+            continue  # nobody knows yet what would judge
+        key = key_of(check, question, judged, digests)
+        kept = cache.find(key)
+        result = _result(check, kept) if kept is not None else None
+        if kept is not None and result is not None:
+            yield key, (result, kept)
+
+
+def _lasts(check: CheckSpec, project: ProjectSpec) -> bool:
+    """Whether what the check says depends on nothing but what its key has."""
+    if check.kind != "gate" or not check.lasts or check.skipped is not None:
+        return False
+    network = project.network
+    is_closed = network.policy == "Managed" and not network.checks
+    return check.reads is not None or (check.command is not None and is_closed)
+
+
+def _used(check: CheckSpec, cache: GateCache) -> list[str]:
+    """The images that judge: ours, and the command's."""
+    return [cache.ours, *([check.image] if check.image is not None else [])]
+
+
+def _is_kept(result: CheckResult) -> bool:
+    if result.cached or result.bypass is not None:
+        return False
+    match result.verdict:
+        case "Passed":
+            return True
+        case "Failed":
+            return result.reason not in _NOT_OF_THE_TREE
+        case "Skipped":
+            return result.reason in _SKIPPED_FOR_THE_TREE
+    return False
+
+
+def _is_of(result: CheckResult, job: JobView) -> bool:
+    """Whether that Job has said it: with those that share it, what had a verdict is asked again."""
+    ended = pods.ended_at(pods.terminated(job.pod or {}, INSPECT) or {})
+    return ended is not None and result.ended_at == ended
+
+
+def _images_of(jobs: Iterable[JobView]) -> dict[str, set[str]]:
+    """Of which images their containers were made, by the reference that they were asked for by."""
+    found: dict[str, set[str]] = {}
+    for pod in (job.pod for job in jobs if job.pod is not None):
+        spec = pod.get("spec", {})
+        for container in (*spec.get("initContainers", ()), *spec.get("containers", ())):
+            image = container.get("image", "")
+            digest = exact(image) or pods.image_digest(pod, container["name"])
+            if digest is not None:
+                found.setdefault(image, set()).add(digest)
+    return found
+
+
+def key_of(
+    check: CheckSpec, question: Question, judged: Verification, digests: Iterable[str]
+) -> str:
+    """Names what was asked, of what, and of whom."""
+    of = [judged.tree, judged.base, question.pinned_sha]
+    asked = [_FORM, check, _means(check, question), of, list(digests)]
+    text = json.dumps(asked, default=fields_of, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:_KEY]
+
+
+def _means(check: CheckSpec, question: Question) -> list[Any]:
+    """What a check runs with besides its own settings, and what it can read besides the tree: a
+    class is told of the step, and a command finds its title in the commit."""
+    project = question.project.spec
+    if check.reads is not None:
+        return [project.gates.timeout_seconds]
+    return [
+        project.toolchain.resources.dump(),
+        project.toolchain.read_only_root_filesystem,
+        project.pods.runtime_class_name,
+        question.title,
+        question.description,
+    ]
+
+
+def _kept(result: CheckResult) -> KeptVerdict:
+    return KeptVerdict(
+        verdict=result.verdict,
+        reason=result.reason,
+        excerpt=within(result.excerpt, EXCERPT_BYTES),
+        required=result.required,
+        seconds=result.seconds,
+        image=result.image,
+        ended_at=result.ended_at.isoformat() if result.ended_at is not None else None,
+    )
+
+
+def _result(check: CheckSpec, kept: KeptVerdict) -> CheckResult | None:
+    """The verdict; None: what was kept is none that anybody could have kept."""
+    says_required = check.plugin is not None and check.plugin.says_required
+    more = {
+        "required": kept.required if says_required else check.required,
+        "seconds": kept.seconds,
+        "image": kept.image,
+        "ended_at": kept.ended_at,
+    }
+    try:
+        told = result_of(check, kept.verdict, kept.reason, kept.excerpt)
+        result = CheckResult.model_validate(dict(told) | more)
+    except ValueError:
+        return None
+    return result.model_copy(update={"cached": True}) if _is_kept(result) else None

@@ -1,0 +1,334 @@
+"""Verdicts of gates are read once, written seldom, and believed only from an object of ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bernstein.api.project import Project
+from bernstein.controllers.gate_caches import AGAIN_SECONDS, MOST_PROJECTS, GateCaches, config_map
+from bernstein.core import labels, names
+from bernstein.core.actions import KeepVerdicts
+from bernstein.core.gate_cache import GateCache, KeptVerdict, dump, keeping
+from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock
+from bernstein.kube.resource import CONFIG_MAPS, Object
+from tests.fence import Unfenced
+from tests.unit.core import objects
+from tests.unit.core.objects import NAMESPACE, NOW
+from tests.unit.kube.apiserver import ApiServer, Call
+
+NAME = "default-gate-cache"
+PROJECT = objects.project()
+ONE, TWO = "1" * 40, "2" * 40
+PASSED = KeptVerdict("Passed")
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[ApiServer]:
+    async with ApiServer.running() as api:
+        yield api
+
+
+@pytest.fixture
+async def client(api: ApiServer) -> AsyncIterator[Client]:
+    async with api.client(timeout=2.0) as client:
+        yield client
+
+
+class Process:
+    """One that leads, for as long as it lives."""
+
+    def __init__(self, client: Client) -> None:
+        self._seconds = 1000.0
+        clock = Clock(monotonic=lambda: self._seconds)
+        self.caches = GateCaches(client, Unfenced(), "b:1", clock)
+
+    async def known(self, project: Project = PROJECT) -> set[str]:
+        cache = await self.caches.of(project)
+        assert cache is not None
+        return {*cache.verdicts}
+
+    async def keep(self, *keys: str, project: Project = PROJECT) -> None:
+        action = KeepVerdicts(tuple((key, PASSED) for key in keys), (("t:1", "sha256:a"),))
+        await self.caches.keep(action, project, NOW)
+
+    def later(self) -> None:
+        self._seconds += AGAIN_SECONDS
+
+
+@pytest.fixture
+def process(client: Client) -> Process:
+    return Process(client)
+
+
+def stored(api: ApiServer) -> set[str]:
+    return {*api.get(CONFIG_MAPS, NAME, NAMESPACE)["data"]} - {"images"}
+
+
+def written(api: ApiServer) -> list[str]:
+    return [call.verb for call in api.writes()]
+
+
+def put(api: ApiServer, *keys: str, **metadata: Any) -> None:
+    """As another process has written it; `metadata` changes what makes it ours."""
+    cache = keeping(GateCache("b:1"), [(key, PASSED) for key in keys], (), NOW)
+    obj = config_map(PROJECT, dump(cache))
+    api.put(CONFIG_MAPS, NAME, NAMESPACE, data=obj["data"], metadata=obj["metadata"] | metadata)
+
+
+# --- read and written -----------------------------------------------------------------------------
+
+
+async def test_the_next_process_knows_what_this_one_has_kept(
+    api: ApiServer, client: Client, process: Process
+) -> None:
+    assert await process.known() == set()
+    await process.keep(ONE)
+
+    another = Process(client)
+
+    assert await another.known() == {ONE}
+    cache = await another.caches.of(PROJECT)
+    assert cache is not None
+    assert cache.images == {"t:1": "sha256:a"}
+
+
+async def test_it_is_read_once(api: ApiServer, process: Process) -> None:
+    put(api, ONE)
+    for _ in range(3):
+        assert await process.known() == {ONE}
+        process.later()
+
+    assert api.count("GET", "configmaps") == 1
+
+
+async def test_it_is_the_projects_with_our_labels_and_goes_with_it(
+    api: ApiServer, process: Process
+) -> None:
+    await process.known()
+    await process.keep(ONE)
+
+    meta = api.get(CONFIG_MAPS, NAME, NAMESPACE)["metadata"]
+
+    assert meta["labels"] == {
+        "app.kubernetes.io/managed-by": "bernstein",
+        "bernstein.dev/project": "default",
+    }
+    (owner,) = meta["ownerReferences"]
+    assert (owner["kind"], owner["uid"], owner["blockOwnerDeletion"]) == (
+        "Project",
+        PROJECT.metadata.uid,
+        False,
+    )
+
+
+async def test_it_is_written_once_a_minute_with_what_has_come_since(
+    api: ApiServer, process: Process
+) -> None:
+    await process.known()
+    await process.keep(ONE)
+    await process.keep(TWO)
+
+    assert stored(api) == {ONE}
+    assert await process.known() == {ONE, TWO}
+    process.later()
+    await process.keep(TWO)
+
+    assert stored(api) == {ONE, TWO}
+    assert written(api) == ["POST", "PATCH"]
+
+
+async def test_only_what_has_changed_is_sent(api: ApiServer, process: Process) -> None:
+    put(api, ONE)
+    await process.known()
+    await process.keep(TWO)
+
+    assert {*api.writes()[-1].body["data"]} == {TWO, "images"}
+
+
+async def test_nothing_new_is_not_written(api: ApiServer, process: Process) -> None:
+    await process.known()
+    await process.keep(ONE)
+    process.later()
+    await process.keep(ONE)
+
+    assert written(api) == ["POST"]
+
+
+async def test_projects_are_kept_apart(api: ApiServer, process: Process) -> None:
+    other = objects.project("other")
+    await process.known()
+    await process.keep(ONE)
+
+    assert await process.known(other) == set()
+    await process.keep(TWO, project=other)
+
+    assert api.names(CONFIG_MAPS) == [NAME, "other-gate-cache"]
+
+
+async def test_those_of_so_many_projects_are_in_memory(api: ApiServer, process: Process) -> None:
+    await process.known()
+    await process.keep(ONE)
+    for number in range(MOST_PROJECTS):
+        await process.known(objects.project(f"p{number}"))
+
+    assert await process.known() == {ONE}
+    assert api.count("GET", "configmaps") == MOST_PROJECTS + 2
+
+
+@pytest.mark.parametrize("gates", [{"cacheEnabled": False}, {"enabled": False}])
+async def test_nothing_is_read_where_nobody_asks_for_it(
+    api: ApiServer, process: Process, gates: Any
+) -> None:
+    assert await process.caches.of(objects.project(gates=gates)) is None
+    assert await process.caches.of(None) is None
+    assert api.calls == []
+
+
+# --- what is not believed -------------------------------------------------------------------------
+
+FOREIGN: dict[str, Object] = {
+    "without our label": {"labels": {}},
+    "of nobody": {"ownerReferences": []},
+    "of another Project of that name": {
+        "ownerReferences": [{"kind": "Project", "name": "default", "uid": "b", "controller": True}]
+    },
+    "of one that does not control it": {
+        "ownerReferences": [{"kind": "Project", "name": "default", "uid": PROJECT.metadata.uid}]
+    },
+    "being deleted": {"deletionTimestamp": "2030-01-01T00:00:00Z", "finalizers": ["somebody's"]},
+}
+
+
+@pytest.mark.parametrize("metadata", FOREIGN.values(), ids=FOREIGN)
+async def test_an_object_that_is_not_ours_is_neither_believed_nor_written(
+    api: ApiServer, process: Process, metadata: Object
+) -> None:
+    put(api, ONE, **metadata)
+
+    assert await process.known() == set()
+    await process.keep(TWO)
+
+    assert await process.known() == {TWO}
+    assert written(api) == []
+
+
+async def test_it_is_looked_at_again_after_a_minute(api: ApiServer, process: Process) -> None:
+    put(api, ONE, labels={})
+    await process.known()
+    await process.known()
+    assert api.count("GET", "configmaps") == 1
+    api.remove(CONFIG_MAPS, NAME, NAMESPACE)
+    process.later()
+
+    assert await process.known() == set()
+    await process.keep(TWO)
+
+    assert stored(api) == {TWO}
+
+
+@pytest.mark.parametrize("data", [None, {}, {"images": "[", ONE: "{"}])
+async def test_content_that_nobody_can_read_is_nothing(
+    api: ApiServer, process: Process, data: Any
+) -> None:
+    obj = config_map(PROJECT, {})
+    api.put(CONFIG_MAPS, NAME, NAMESPACE, data=data, metadata=obj["metadata"])
+
+    assert await process.known() == set()
+
+
+# --- what fails -----------------------------------------------------------------------------------
+
+
+async def test_where_it_cannot_be_read_nothing_is_known_and_nothing_lost(
+    api: ApiServer, process: Process
+) -> None:
+    put(api, ONE)
+    api.fault = lambda call: 500 if call.verb == "GET" else None
+    assert await process.known() == set()
+    await process.keep(TWO)
+    assert written(api) == []
+    api.fault = lambda _: None
+    process.later()
+
+    assert await process.known() == {ONE, TWO}
+
+
+async def test_what_another_process_has_written_is_read_before_it_is_written_over(
+    api: ApiServer, process: Process
+) -> None:
+    await process.known()
+    await process.keep(ONE)
+    put(api, ONE, "3" * 40)
+    process.later()
+    await process.keep(TWO)
+    assert stored(api) == {ONE, "3" * 40}
+
+    assert await process.known() == {ONE, TWO, "3" * 40}
+    process.later()
+    await process.keep(TWO)
+
+    assert stored(api) == {ONE, TWO, "3" * 40}
+
+
+async def test_one_that_somebody_has_deleted_is_made_anew(api: ApiServer, process: Process) -> None:
+    await process.known()
+    await process.keep(ONE)
+    api.remove(CONFIG_MAPS, NAME, NAMESPACE)
+    process.later()
+    await process.keep(TWO)
+
+    await process.known()
+    process.later()
+    await process.keep(TWO)
+
+    assert stored(api) == {ONE, TWO}
+
+
+@pytest.mark.parametrize("fault", ["drop-after", "drop-before", 403, 422, 500])
+async def test_a_write_that_fails_is_dropped_and_made_up_for(
+    api: ApiServer, process: Process, fault: Any
+) -> None:
+    def broken(call: Call) -> Any:
+        return fault if call.verb == "POST" else None
+
+    await process.known()
+    api.fault = broken
+    await process.keep(ONE)
+    api.fault = lambda _: None
+    process.later()
+
+    assert await process.known() == {ONE}
+    await process.keep(TWO)
+
+    assert stored(api) == {ONE, TWO}
+
+
+async def test_a_refused_write_is_asked_for_once_a_minute(api: ApiServer, process: Process) -> None:
+    api.fault = lambda call: 403 if call.verb == "POST" else None
+    await process.known()
+    for _ in range(3):
+        await process.keep(ONE)
+
+    assert written(api) == ["POST"]
+
+
+def test_its_name_fits_whatever_the_project_is_called() -> None:
+    name = names.gate_cache("p" * 253)
+
+    assert len(name) <= 253
+    assert name != names.gate_cache("p" * 252)
+
+
+def test_what_is_written_is_text_alone() -> None:
+    cache = keeping(GateCache("b:1"), [(ONE, PASSED)], [("t:1", "sha256:a")], NOW)
+
+    data = config_map(PROJECT, dump(cache))["data"]
+
+    assert json.loads(json.dumps(data)) == data
+    assert all(isinstance(text, str) for text in data.values())
+    assert labels.OURS not in json.dumps(data)
