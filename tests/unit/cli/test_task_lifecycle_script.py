@@ -113,7 +113,7 @@ async def is_merged_while_it_polls(api: ApiServer, name: str) -> None:
 
 
 async def is_merged_while_it_merges(api: ApiServer, name: str) -> None:
-    moves(api, name, state="Done")
+    moves(api, name, state="Done", verification=scenes.verification(passed=True))
     await watching(api)
     moves(api, name, **MERGED)
 
