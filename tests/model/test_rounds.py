@@ -16,6 +16,7 @@ from tests.model.world import World
 
 PROJECT: dict[str, Any] = {
     "gates": {"enabled": False},
+    "protectedPaths": [],  # nobody is asked
     "limits": {"maxAgents": 2, "timeoutSeconds": {"small": 600, "medium": 600, "large": 600}},
 }
 STAGES = [{"name": "a", "steps": [{"title": "one"}, {"title": "two"}]}]

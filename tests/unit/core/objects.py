@@ -17,12 +17,12 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.checks.changes import digest_of
-from bernstein.checks.gates import GATES
 from bernstein.checks.spec import Subject
 from bernstein.core import conditions, labels, names, owners
 from bernstein.core.jobs import JobView
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.expected.required import required_checks
+from tests.unit.checks.default_gates import only_known
 from tests.unit.core.sightings import seen
 from tests.unit.core.waits import held as held
 from tests.unit.core.waits import waits as waits
@@ -56,19 +56,6 @@ def metadata(name: str, uid: str, **more: Any) -> Object:
 
 def plan_uid(name: str) -> str:
     return PLAN_UID if name == "web" else f"uid-{name}"
-
-
-BY_DEFAULT = ("lint", "pii_scan")
-"""The gates that run in tests where their Project says nothing of them."""
-
-
-def only_known(gates: Object) -> Object:
-    """The settings without any other gate that is on by default: which ones run, tests decide."""
-    pipeline = gates.get("pipeline", [])
-    said = {*BY_DEFAULT, *(settings["name"] for settings in pipeline)}
-    others = sorted({gate.name for gate in GATES if gate.default_on} - said)
-    off = [{"name": name, "enabled": False} for name in others]
-    return {"extends": "Default"} | gates | {"pipeline": [*pipeline, *off]}
 
 
 def project(name: str = "default", *, generation: int = 1, **spec: Any) -> Project:

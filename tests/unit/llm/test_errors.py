@@ -6,8 +6,8 @@ from bernstein.api.reasons import Reason
 from bernstein.core.judging.model_reasons import POLICIES, ModelReason
 from bernstein.llm.errors import ModelError
 
-SHARED = {"ModelAuthFailed", "RateLimited", "UsageLimited", "ProviderUnavailable"}
-"""Of an agent's session as of a question of ours: the provider said so."""
+SHARED = {"ModelAuthFailed", "RateLimited", "UsageLimited", "ProviderUnavailable", "BudgetExceeded"}
+"""Of an agent's session as of a question of ours: the provider said so, or no money is left."""
 
 
 def test_every_reason_has_its_row_with_what_helps() -> None:

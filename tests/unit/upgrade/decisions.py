@@ -25,8 +25,8 @@ from bernstein.core.sessions.decide import decide as decide_session
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks.decide import decide as decide_task
 from bernstein.kube.patches import status_diff
+from tests.unit.checks.default_gates import only_known
 from tests.unit.core import scheduled
-from tests.unit.core.objects import only_known
 from tests.unit.core.sightings import seen
 
 PLAN_UID_THEN = "11112222-plan"

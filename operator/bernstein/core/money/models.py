@@ -13,7 +13,7 @@ from bernstein.api.signals import Assignment
 from bernstein.core.money.pricing import price_of
 from bernstein.core.routing.table import route
 from bernstein.core.verification.expected import required, reviews
-from bernstein.core.verification.reviewers import Writer
+from bernstein.core.verification.expected.reviewers import Writer
 
 AUTO = "auto"
 TIERS = tuple(TierModels.model_fields)

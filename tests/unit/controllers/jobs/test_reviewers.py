@@ -7,7 +7,7 @@ from bernstein.api.programs.judge import JudgeConfig
 from bernstein.checks.spec import Subject
 from bernstein.core.actions import RunJudge
 from bernstein.core.verification.expected import reviews
-from bernstein.core.verification.reviewers import Writer
+from bernstein.core.verification.expected.reviewers import Writer
 from tests.unit.controllers.jobs.built import PLAIN_SETTINGS, REF, TASK, configuration, follow_up
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD

@@ -117,6 +117,7 @@ def rare_try() -> TaskStatus:
         MISSING,
         since=met,
         until=met + timedelta(seconds=60),
+        until_alone=met + timedelta(seconds=15),
         tried=tried,
         needs_person=True,
     )
@@ -145,7 +146,7 @@ async def test_a_secret_that_turns_up_in_the_pod_of_the_probe_lets_tasks_go_on_a
 
     found()
 
-    await eventually(lambda: world.state("held") == "Claimed")
+    await eventually(lambda: world.state("held") == "Claimed", seconds=20)  # not in 40
 
 
 async def test_where_nothing_changes_nothing_is_written(world: Scheduling) -> None:

@@ -8,7 +8,7 @@ from bernstein.api.reasons import VerdictReason
 from bernstein.checks import prompts
 from bernstein.checks.rules import cross_model
 from bernstein.checks.spec import CheckSpec, Subject
-from bernstein.core.verification.reviewers import Writer, review
+from bernstein.core.verification.expected.reviewers import Writer, review
 
 
 def of_work(project: ProjectSpec, subject: Subject, writer: Writer) -> tuple[CheckSpec, ...]:

@@ -17,9 +17,9 @@ from bernstein.core.verification import written
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
 from bernstein.core.verification.expected import reviews, rules
 from bernstein.core.verification.expected.required import required_checks
+from bernstein.core.verification.expected.reviewers import Writer
 from bernstein.core.verification.look import Question
 from bernstein.core.verification.models import MAX_RETRIES
-from bernstein.core.verification.reviewers import Writer
 
 
 def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] | None:

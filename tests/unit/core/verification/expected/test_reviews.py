@@ -8,8 +8,8 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.verification.expected import plan, reviews, task
+from bernstein.core.verification.expected.reviewers import Writer
 from bernstein.core.verification.inspections import questions
-from bernstein.core.verification.reviewers import Writer
 from tests.unit.core import objects
 from tests.unit.core.objects import plan_snapshot
 from tests.unit.core.verification.asked_models import MODEL as CLAUDE

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from bernstein.api.project import ProjectSpec
-from bernstein.core.verification.reviewers import PREFERRED, Review, Writer, makers_of, review
+from bernstein.core.verification.expected.reviewers import (
+    PREFERRED,
+    Review,
+    Writer,
+    makers_of,
+    review,
+)
 from tests.unit.core import objects
 
 KEY = {"name": "judge", "key": "key"}
