@@ -113,4 +113,5 @@ def tell_gates(terminal: Terminal) -> None:
     if file is not None and file.has_gates:
         text = f"{file.name}: {_GATES} has no effect here: the gates are those of the Project"
         terminal.complain(f"! {text} (spec.gates), which an administrator sets", "yellow")
-        terminal.complain(f"  list them in its spec.gates.pipeline, as {_HOW_TO} tells")
+        terminal.complain(f"  list them in its spec.gates.pipeline, as {_HOW_TO} tells; a later")
+        terminal.complain("  `bernstein init` is to translate them")

@@ -119,6 +119,7 @@ def test_gates_in_it_are_told_to_have_no_effect(runner: CliRunner, tmp_path: Pat
 def tells_of_gates(told: str) -> None:
     assert "quality_gates has no effect here: the gates are those of the Project" in told
     assert "list them in its spec.gates.pipeline, as docs/how-to/add-a-gate.md tells" in told
+    assert "`bernstein init` is to translate them" in told
     assert (DOCS / "how-to" / "add-a-gate.md").is_file()
 
 

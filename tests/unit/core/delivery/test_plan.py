@@ -104,6 +104,16 @@ def test_a_plan_that_changed_nothing_succeeds_without_a_merge() -> None:
     assert (found.delivery and found.delivery.state) == "NoChange"
 
 
+def test_it_is_never_said_to_have_changed_nothing_where_a_task_of_it_is_merged() -> None:
+    nothing = status_of(TaskState.CLOSED, delivery=Delivery(state="NoChange"))
+    tasks = (objects.task("one", status=nothing), objects.task("two", status=closed(1)))
+
+    found = look(tasks=tasks).status
+
+    assert found.phase != "Succeeded"
+    assert found.delivery is None or found.delivery.state != "NoChange"
+
+
 def test_a_tree_that_was_not_verified_does_not_land() -> None:
     found = closed(1)
     assert found.verification is not None
