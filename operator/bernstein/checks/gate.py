@@ -105,6 +105,8 @@ class Gate:
     runs: Command | Reads | Asks | Formats | Writes
     required: bool = True
     """Whether the work is blocked when it does not pass."""
+    runs_code: bool = False
+    """Its tool runs the work's own code, which may ask anybody that it reaches."""
     lasts: bool = True
     """What it says of a tree is as good later: it asks nobody outside of the tree, the commit
     before it and its image, and measures no time. A Project's own command is taken to be so."""

@@ -78,6 +78,8 @@ class CheckSpec:
     write it; None: there is none in it. It is no part of the question."""
     lasts: bool = False
     """A verdict of it may be kept for the same tree; see `Gate.lasts`."""
+    alone: bool = False
+    """Its command is a tool that we know, which asks nobody and runs none of the work's code."""
     formats: bool = False
     """Its verdict is there before anything is judged: it says what was formatted."""
     condition: GateCondition = "always"

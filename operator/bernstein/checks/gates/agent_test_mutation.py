@@ -18,4 +18,5 @@ GATE = Gate(
         least=0.7,
         tool="mutants",
     ),
+    lasts=False,  # how many faults there is time for depends on the node
 )

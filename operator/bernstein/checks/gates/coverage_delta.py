@@ -23,4 +23,5 @@ GATE = Gate(
     condition="python_changed",
     default_on=False,
     runs=Command(_COMMAND, output="coverage", against_base=True, tolerance=0.0),
+    runs_code=True,
 )

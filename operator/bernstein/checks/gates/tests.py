@@ -26,4 +26,5 @@ GATE = Gate(
     condition="python_changed",
     default_on=False,
     runs=Command(_COMMAND),
+    runs_code=True,
 )

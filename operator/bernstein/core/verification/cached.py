@@ -30,7 +30,8 @@ from bernstein.core.verification.executed import result_of
 from bernstein.core.verification.inspections import inspections
 from bernstein.core.verification.look import Question
 
-EXCERPT_BYTES = 1024
+EXCERPT_BYTES = 2048
+"""As much as a verdict in a status has: its end says most."""
 _FORM = 1
 """Of keys: where a key gets to mean something else, this is another number."""
 _KEY = 40
@@ -56,6 +57,8 @@ def begun(
     """
     if question.cache is None or existing or judged.again is not None or judged.uncached:
         return judged, ()
+    if not judged.tree:
+        return judged, ()
     known = dict(_known(question, question.cache, judged))
     if not known:
         return judged, ()
@@ -80,7 +83,7 @@ def to_keep(
 ) -> tuple[KeepVerdicts, ...]:
     """What Jobs of this round have found that counts for this tree at any time."""
     cache = question.cache
-    if cache is None:
+    if cache is None or not judged.tree:
         return ()
     sharing = {c.name: job for job, checks in inspections(question.checks).items() for c in checks}
     kept: dict[str, KeptVerdict] = {}
@@ -125,9 +128,13 @@ def _lasts(check: CheckSpec, project: ProjectSpec) -> bool:
     """Whether what the check says depends on nothing but what its key has."""
     if check.kind != "gate" or not check.lasts or check.skipped is not None:
         return False
+    if check.reads is not None:
+        return True
     network = project.network
-    is_closed = network.policy == "Managed" and not network.checks
-    return check.reads is not None or (check.command is not None and is_closed)
+    is_open = network.policy != "Managed" or bool(network.checks)
+    # Where nobody says where git is, its port is open to anywhere.
+    may_ask = is_open or (network.git is None and not check.alone)
+    return check.command is not None and not may_ask
 
 
 def _used(check: CheckSpec, cache: GateCache) -> list[str]:
@@ -172,14 +179,15 @@ def key_of(
 ) -> str:
     """Names what was asked, of what, and of whom."""
     of = [judged.tree, judged.base, question.pinned_sha]
-    asked = [_FORM, check, _means(check, question), of, list(digests)]
+    asked = [_FORM, check, _means(check, question, judged), of, list(digests)]
     text = json.dumps(asked, default=fields_of, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_KEY]
 
 
-def _means(check: CheckSpec, question: Question) -> list[Any]:
+def _means(check: CheckSpec, question: Question, judged: Verification) -> list[Any]:
     """What a check runs with besides its own settings, and what it can read besides the tree: a
-    class is told of the step, and a command finds its title in the commit."""
+    class is told of the step, and a command finds its title in the commit. Of a Plan as a whole it
+    finds the commits of all its steps."""
     project = question.project.spec
     if check.reads is not None:
         return [project.gates.timeout_seconds]
@@ -189,6 +197,7 @@ def _means(check: CheckSpec, question: Question) -> list[Any]:
         project.pods.runtime_class_name,
         question.title,
         question.description,
+        "" if question.title else judged.sha,
     ]
 
 

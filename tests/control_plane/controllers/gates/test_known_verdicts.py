@@ -23,7 +23,8 @@ IMAGES |= {"toolchain:dev": f"sha256:{'b' * 64}", "own:1": f"sha256:{'c' * 64}"}
 async def begin(world: World, *gates: Object, **spec: Any) -> None:
     """A Project with these gates alone, on a node that tells of its images; each agent leaves the
     same tree."""
-    await world.project(gates={"pipeline": [LINT, *gates]}, **spec)
+    git = {"to": [{"ipBlock": {"cidr": "192.0.2.7/32"}}]}
+    await world.project(gates={"pipeline": [LINT, *gates]}, network={"git": [git]}, **spec)
     world.kubelet.images |= IMAGES
     world.kubelet.on("agent", works(tree=sha("the same")))
 

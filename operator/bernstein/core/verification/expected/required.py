@@ -190,6 +190,7 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         excused=bool(command) and project.gates.allow_base_failures,
         by_file=ours.by_file if ours else False,
         lasts=gate.lasts,
+        alone=ours is not None and not gate.runs_code,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
         paths=settings.paths,

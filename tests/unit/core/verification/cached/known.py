@@ -19,6 +19,12 @@ OURS, TOOLS, OTHER = (f"sha256:{digit * 64}" for digit in "abc")
 NOTHING = GateCache("bernstein:1")
 
 
+def closed_project(**spec: Any) -> Project:
+    """Whose checks reach nothing but DNS and a git server whose address is known."""
+    server = {"to": [{"ipBlock": {"cidr": "192.0.2.7/32"}}]}
+    return objects.project(**{"network": {"git": [server]}, **spec})
+
+
 def told(name: str, of: str, digest: str, code: int = 0, **more: Any) -> tuple[Object, Object]:
     """A container that has ended, as its pod's spec and status have it."""
     status = ended(name, code, after=7, **more) | {"imageID": f"registry.example/it@{digest}"}
@@ -66,7 +72,7 @@ def look(
     fields: Object = {"title": "Do work"} | spec
     subject = objects.task(name, status=status or done(), **fields)
     given = objects.snapshot(
-        subject, jobs=jobs, project=project or objects.project(), gate_cache=cache
+        subject, jobs=jobs, project=project or closed_project(), gate_cache=cache
     )
     return decide(given, NOW)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.pod import CheckVerdict
+from bernstein.checks.gates import GATES
 from bernstein.core.actions import KeepVerdicts, RunFence
 from bernstein.core.gate_cache import GateCache, KeptVerdict, keeping
 from bernstein.core.jobs import JobView
@@ -19,6 +20,7 @@ from tests.unit.core.verification.cached.known import (
     OURS,
     TOOLS,
     after,
+    closed_project,
     kept,
     linted,
     look,
@@ -75,7 +77,7 @@ def test_a_no_is_known_too_with_what_it_said() -> None:
 
 
 def test_gates_that_only_read_are_known_and_then_their_job_is_not_made() -> None:
-    project = objects.project(gates=READING)
+    project = closed_project(gates=READING)
     cache = after(read("work-s1-inspect-0", CheckVerdict("pii_scan", "Passed")), project=project)
 
     decision = look(cache=cache, project=project)
@@ -91,7 +93,7 @@ def test_completion_signals_are_asked_all_the_same() -> None:
 
 
 def test_of_checks_that_share_a_job_the_known_one_keeps_its_verdict() -> None:
-    project = objects.project(gates=READING)
+    project = closed_project(gates=READING)
     said_no = CheckVerdict("pii_scan", "Failed", "Secret", "a.py:1")
     passed = after(read("work-s1-inspect-0", CheckVerdict("pii_scan", "Passed")), project=project)
     first = look(cache=passed, project=project, completionSignals=[EXISTS])
@@ -154,7 +156,7 @@ def test_other_checks_begin_anew_with_what_is_known() -> None:
     """The Project has got one more gate: only that one is run."""
     before = done(verification=verification(policy="of before", checks=[objects.gate("lint")]))
     more = {"name": "types", "command": "mypy", "image": "toolchain:1"}
-    project = objects.project(gates={"pipeline": [{"name": "pii_scan", "enabled": False}, more]})
+    project = closed_project(gates={"pipeline": [{"name": "pii_scan", "enabled": False}, more]})
 
     anew = look(cache=LINTED, status=before, project=project)
     decision = look(cache=LINTED, status=anew.status, project=project)
@@ -209,7 +211,7 @@ NOT_KEPT: dict[str, tuple[JobView, ...]] = {
 @pytest.mark.parametrize("jobs", NOT_KEPT.values(), ids=NOT_KEPT)
 def test_what_may_be_otherwise_the_next_time_is_not_kept(jobs: tuple[JobView, ...]) -> None:
     own = {"name": "lint", "command": "make lint"}
-    project = objects.project(gates={"pipeline": [own, {"name": "pii_scan", "enabled": False}]})
+    project = closed_project(gates={"pipeline": [own, {"name": "pii_scan", "enabled": False}]})
 
     assert after(*jobs, project=project).verdicts == {}
     assert after(linted(), project=project).verdicts != {}
@@ -227,14 +229,14 @@ def test_a_gate_that_asks_somebody_or_measures_time_is_not_kept(
     gate: str, job: str, count: int
 ) -> None:
     own = {"name": gate, "condition": "always", "command": "make it"}
-    project = objects.project(gates={"pipeline": [own], "extends": None})
+    project = closed_project(gates={"pipeline": [own], "extends": None})
 
     assert len(after(linted(job), project=project).verdicts) == count
 
 
 @pytest.mark.parametrize(("gate", "count"), [("merge_conflict", 0), ("large_file", 1)])
 def test_a_gate_that_reads_the_tip_of_a_branch_is_not_kept(gate: str, count: int) -> None:
-    project = objects.project(gates={"pipeline": [{"name": gate}], "extends": None})
+    project = closed_project(gates={"pipeline": [{"name": gate}], "extends": None})
     passed = read("work-s1-inspect-0", CheckVerdict(gate, "Passed"))
 
     assert len(after(passed, project=project).verdicts) == count
@@ -246,13 +248,36 @@ def test_a_gate_that_reads_the_tip_of_a_branch_is_not_kept(gate: str, count: int
     ids=["nobody limits it", "the Project lets checks reach something"],
 )
 def test_a_command_that_may_ask_somebody_is_not_kept(network: Any) -> None:
-    project = objects.project(network=network)
-    reading = objects.project(network=network, gates=READING)
+    project = closed_project(network=network)
+    reading = closed_project(network=network, gates=READING)
     passed = read("work-s1-inspect-0", CheckVerdict("pii_scan", "Passed"))
 
     assert after(linted(), project=project).verdicts == {}
     assert runs(look(cache=LINTED, project=project)) == ["work-s1-lint-0"]
     assert len(after(passed, project=reading).verdicts) == 1
+
+
+@pytest.mark.parametrize(
+    ("gate", "count"),
+    [({"name": "lint"}, 1), ({"name": "tests"}, 0), ({"name": "lint", "command": "npm audit"}, 0)],
+    ids=["a tool", "the work's own code", "a command of the Project"],
+)
+def test_where_git_may_be_anywhere_only_what_asks_nobody_is_kept(gate: Any, count: int) -> None:
+    project = closed_project(network={}, gates={"pipeline": [gate], "extends": None})
+
+    assert len(after(linted(f"work-s1-{gate['name']}-0"), project=project).verdicts) == count
+
+
+@pytest.mark.parametrize("gate", ["mutation_testing", "agent_test_mutation"])
+def test_how_many_faults_there_was_time_for_is_not_kept(gate: str) -> None:
+    assert [found.lasts for found in GATES if found.name == gate] == [False]
+
+
+def test_work_whose_tree_nobody_knows_has_no_known_verdict() -> None:
+    status = done(verification=verification(tree=""))
+
+    assert after(linted(), status=status).verdicts == {}
+    assert runs(look(cache=LINTED, status=status)) == ["work-s1-lint-0"]
 
 
 # --- by which images ------------------------------------------------------------------------------
@@ -273,7 +298,7 @@ def test_an_image_that_has_moved_is_another_one(image: str) -> None:
 
 def test_one_that_is_named_by_its_digest_is_known_from_the_start() -> None:
     named = f"toolchain:1@{TOOLS}"
-    project = objects.project(toolchain={"image": named})
+    project = closed_project(toolchain={"image": named})
     cache = after(linted(image=named), project=project)
 
     assert cache.images == {"bernstein:1": OURS}
@@ -289,7 +314,7 @@ def test_pods_that_do_not_tell_their_image_leave_nothing() -> None:
 def test_nothing_is_kept_of_two_pods_of_different_images() -> None:
     base = linted("work-s1-lint-0b", 0, tools=OTHER)
     own = {"name": "lint", "command": "make lint"}
-    project = objects.project(gates={"pipeline": [own, {"name": "pii_scan", "enabled": False}]})
+    project = closed_project(gates={"pipeline": [own, {"name": "pii_scan", "enabled": False}]})
 
     same = after(linted(code=1), linted("work-s1-lint-0b"), project=project)
     mixed = after(linted(code=1), base, project=project)
