@@ -199,13 +199,15 @@ def _read(
         again=seen.suspected,
     )
     results = verdicts.complete(known)
+    tested = judged.written.check if judged.written is not None else None
+    answered = verdicts.answered(existing, now, abandoned, tested)
     late = [job for job in unasked if not runs.is_over(job, now)]
     if results is not None and late:
         # A verdict may be the end of all: until they have ended there is none.
         return Undecided(waits_for_jobs(status, late, now), give_up(late), LOOK_AGAIN_SECONDS)
     if results is not None:
         judged = models.lacking(judged, existing.values())
-        outcome = _judge(status, judged, question, results, works, now)
+        outcome = _judge(status, judged, question, results, works, answered, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
         new = cached.to_keep(question, judged, results, existing)
         ended = give_up(existing.values())
@@ -217,7 +219,7 @@ def _read(
     status, logs = check_logs.keep_early(status, early)
     unable = verdicts.unable(checks, existing, now, abandoned)
     if unable is not None:
-        to_run = rerun.could_not_run(checks, known, works)
+        to_run = rerun.could_not_run(checks, known, works) - answered
         next_ = rerun.next_try(judged, checks, known, works, to_run)
         stopped = _cannot_run(status, judged, next_, question, *unable, now)
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
@@ -329,6 +331,7 @@ def _judge(
     question: Question,
     results: tuple[CheckResult, ...],
     works: Mapping[str, CheckResult],
+    answered: Collection[str],
     now: datetime,
 ) -> RoundState[S]:
     rejected, errored = summary.rejected(results), summary.errored(results)
@@ -348,6 +351,8 @@ def _judge(
         if lost:
             return Lost(status.model_copy(update={"verification": judged}), why)
         to_run = rerun.could_not_run(question.checks, results, works)
+        if policy(first.reason).retry is Retry.SOON:
+            to_run -= answered
         next_ = rerun.next_try(before, question.checks, results, works, to_run)
         if first.reason == Reason.BUDGET_EXCEEDED and before.too_little_usd is not None:
             return Undecided(again(status, next_))  # it waits, for the Plan's budget to grow

@@ -22,7 +22,7 @@ from bernstein.core.sanitise import within
 from bernstein.core.verification import base, models
 from bernstein.core.verification.executed import SLACK, errored, executed, ran, result_of, unstarted
 from bernstein.core.verification.expected.required import executing
-from bernstein.core.verification.inspections import is_inspection, is_judge, shared
+from bernstein.core.verification.inspections import is_inspection, is_judge, shared, writer
 from bernstein.core.verification.summary import passed
 
 EXCERPT_BYTES = 24_000
@@ -130,6 +130,23 @@ def unable(
             if problem is not None:
                 return check, problem
     return None
+
+
+def answered(
+    jobs: Mapping[str, JobView],
+    now: datetime,
+    abandoned: Abandonments = None,
+    tested: str | None = None,
+) -> frozenset[str]:
+    """What was paid for, as its Jobs are called: models that were asked to the end, and what has
+    run the test that one of them has written. While another check cannot begin, which is tried as
+    often as it takes, they are not run again with it. `tested`: the check that has such a test."""
+    over = {called for called, job in jobs.items() if runs.is_over(job, now)}
+    begun = {called for called in over if _find(abandoned, called) is None}
+    judges = {called for called in begun if is_judge(called)}
+    if tested is None:
+        return frozenset(judges)
+    return frozenset({*judges, writer(tested), *begun.intersection((tested,))})
 
 
 def _find(abandoned: Abandonments, check: str) -> Abandoned | None:

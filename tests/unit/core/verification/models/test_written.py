@@ -171,6 +171,28 @@ def test_whose_tests_are_never_of_use_waits_for_a_person() -> None:
     assert of.status.attempt == 1
 
 
+def test_while_another_check_cannot_start_nobody_is_paid_for_the_next_test() -> None:
+    """However often that one is tried: it costs nothing, and so nothing counts it."""
+    asked = [{"name": "pii_scan", "enabled": False}, {"name": "lint"}, {"name": GATE}]
+    under = objects.project(gates={"pipeline": asked}, models=[MODEL])
+    of, writers = task(), {WRITER.format(0)}
+    for number in range(12):
+        name, now = f"work-s1-lint-{number}", 1000.0 * number
+        pulls = job(name, objects.pod(objects.waiting("check", "ErrImagePull"), age=30))
+        given_up = job(name, objects.pod(objects.waiting("check"), deleting=True, node=None))
+        for seconds, jobs in ((0, (pulls,)), (1, (given_up,)), (400, ())):
+            found = look(of, wrote(), ran(2), *jobs, under=under, seconds=now + seconds)
+            writers |= {each.job for each in actions(found, RunJudge)}
+            of = then(of, found)
+
+    assert writers == {WRITER.format(0)}
+    passes = objects.result_job("work-s1-lint-12", "check", "")
+    found = look(of, wrote(), ran(2), passes, under=under, seconds=20_000)
+    assert verdict(found) == ("Errored", "WrittenTestUnusable")
+    asked_again = look(then(of, found), wrote(), ran(2), passes, under=under, seconds=21_000)
+    assert [each.job for each in actions(asked_again, RunJudge)] == [WRITER.format(13)]
+
+
 def test_what_kept_a_test_from_running_has_the_same_test_run_again_and_nobody_asked() -> None:
     first = task()
     found = look(first, wrote(), ran(127))
