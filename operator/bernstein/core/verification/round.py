@@ -331,7 +331,7 @@ def _judge(
     question: Question,
     results: tuple[CheckResult, ...],
     works: Mapping[str, CheckResult],
-    answered: Collection[str],
+    answered: frozenset[str],
     now: datetime,
 ) -> RoundState[S]:
     rejected, errored = summary.rejected(results), summary.errored(results)
