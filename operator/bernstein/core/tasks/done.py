@@ -14,15 +14,14 @@ from bernstein.core.approvals import bypass
 from bernstein.core.delivery import conflict, formatting, landing, tip
 from bernstein.core.delivery.task import deliver, way_to_format
 from bernstein.core.fsm import may_retry
-from bernstein.core.money import budget, calls
 from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks import judged_anew
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked as asked_of_people
 from bernstein.core.tasks.pending import said_no
 from bernstein.core.verification import formatted
 from bernstein.core.verification import round as rounds
-from bernstein.core.verification.expected.task import question
 from bernstein.core.verification.look import judging
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
 from bernstein.core.waiting import is_mended, waits
@@ -87,14 +86,7 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
         step = formatting.take(status, way_to_format(snapshot, status), now)
         again = step.requeue_after if isinstance(step, formatting.AtWork) else None
         return TaskDecision(step.status, step.actions, again)
-    asked = replace(
-        question(snapshot, status.verification),
-        unpaid=budget.spent_on_work(snapshot),
-        left=budget.left_for_models(snapshot),
-    )
-    outcome = rounds.take(status, asked, snapshot.jobs, now)
-    prices = snapshot.project.spec.budget.prices if snapshot.project is not None else ()
-    match replace(outcome, status=calls.charged(outcome.status, prices)):
+    match judged_anew.judge(snapshot, status, status.verification, now):
         case Passed(status, actions):
             delivered = _deliver(
                 snapshot, status.model_copy(update={"feedback": None, "rejected": None}), now

@@ -6,6 +6,7 @@ Failed ──▶ stays Failed: its verdicts are told, in the answer and in statu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from bernstein.api.meta import ConditionType
@@ -19,14 +20,22 @@ from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.conditions import find
 from bernstein.core.delivery import landing
 from bernstein.core.fsm import is_final
+from bernstein.core.money import budget, calls
 from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
 from bernstein.core.verification.expected.task import question
 from bernstein.core.verification.look import judging
-from bernstein.core.verification.round import CannotRun, Lost, Passed, Rejected, Undecided
-from bernstein.core.waiting import goes_on, is_held
+from bernstein.core.verification.round import (
+    CannotRun,
+    Lost,
+    Passed,
+    Rejected,
+    RoundState,
+    Undecided,
+)
+from bernstein.core.waiting import goes_on, is_held, is_kept_back, is_stalled
 
 _ASKS_A_PERSON = (
     "its checks have passed, and a person is asked about that very result: approve or reject it; "
@@ -98,10 +107,10 @@ def _told(
     if judged.passed is not None:
         update = {"verification": _from_the_start(judged)}
         return TaskDecision(status.model_copy(update=update))
-    outcome = rounds.take(goes_on(status), question(snapshot, judged), snapshot.jobs, now)
+    outcome = judge(snapshot, goes_on(status), judged, now)
     after = _still_failed(outcome.status, status)
     match outcome:
-        case Undecided(seen, actions, again) if not is_held(seen):
+        case Undecided(seen, actions, again) if not is_kept_back(seen):
             return TaskDecision(after, actions, again)
         case Passed(_, actions):
             text = "every check passes now; it stays Failed until it is retried"
@@ -114,12 +123,31 @@ def _told(
             answer = requests.refused(_rejected(after), asked, request, *told, now)
             return TaskDecision(answer, actions)
         case CannotRun(seen, actions) | Undecided(seen, actions):
-            verified = find(seen.conditions, ConditionType.VERIFIED)
-            reason, text = (
-                (verified.reason, verified.message) if verified else (Reason.GATE_ERRORED, "")
-            )
-            answer = requests.refused(_rejected(after), asked, request, reason, text, now)
+            answer = requests.refused(_rejected(after), asked, request, *_why(seen), now)
             return TaskDecision(answer, actions)
+
+
+def judge(
+    snapshot: TaskSnapshot, status: TaskStatus, judged: Verification, now: datetime
+) -> RoundState[TaskStatus]:
+    """One step of judging its work; models are asked within what is left, and what they cost is in
+    the sums."""
+    asked = replace(
+        question(snapshot, judged),
+        unpaid=budget.spent_on_work(snapshot),
+        left=budget.left_for_models(snapshot),
+    )
+    outcome = rounds.take(status, asked, snapshot.jobs, now)
+    prices = snapshot.project.spec.budget.prices if snapshot.project is not None else ()
+    return replace(outcome, status=calls.charged(outcome.status, prices))
+
+
+def _why(seen: TaskStatus) -> tuple[str, str]:
+    """Why it cannot be judged: a reason and words."""
+    if is_stalled(seen) and not is_held(seen) and seen.waiting is not None:
+        return seen.waiting.reason, seen.waiting.message
+    verified = find(seen.conditions, ConditionType.VERIFIED)
+    return (verified.reason, verified.message) if verified else (Reason.GATE_ERRORED, "")
 
 
 def _still_failed(judged: TaskStatus, before: TaskStatus) -> TaskStatus:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bernstein.api.pod import CheckVerdict
 from bernstein.api.programs.judge import JudgeResult
+from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunInspect, RunJudge, TaskDecision
 from bernstein.core.jobs import JobView
@@ -157,3 +158,61 @@ def test_once_it_has_answered_nothing_is_said_of_money_any_more() -> None:
 
     assert found.verification is not None
     assert (found.verification.passed, found.verification.too_little_usd) == (True, None)
+
+
+# --- work that has failed is judged once more -----------------------------------------------------
+
+ASKED = {"id": "r-1", "verb": "Verify", "by": "ann", "reason": "the model is another one"}
+
+
+def failed_work() -> TaskStatus:
+    """Failed for good, and begun to be judged anew."""
+    left = objects.verification(passed=False, checks=[objects.gate("lint", "Failed")])
+    return objects.status(
+        TaskState.FAILED,
+        attempt=4,
+        sessions=1,
+        session="work-s1",
+        waiting=objects.waits("GateFailed", "no retry is left", needs_person=True),
+        verification=left,
+        ended_at=NOW,
+    )
+
+
+def look_again(status: TaskStatus, *jobs: JobView, spent: str) -> TaskDecision:
+    plan = objects.plan(budget="10")
+    of_now = plan.status.model_copy(update={"spend_usd": spent})
+    wanted = [{**REVIEW}, {**EXISTS}]
+    subject = objects.task(status=status, completionSignals=wanted, requests=[ASKED])
+    of_plan = plan.model_copy(update={"status": of_now})
+    given = objects.snapshot(subject, jobs=jobs, project=project(), plan=of_plan)
+    return decide(given, NOW)
+
+
+def test_failed_work_is_judged_anew_within_what_is_left_and_that_is_counted() -> None:
+    begun = look_again(failed_work(), spent="9.5").status
+    read_ = inspected("work-s1-inspect-1", CheckVerdict("signal-1", "Passed"))
+
+    asked = look_again(begun, read_, spent="9.5")
+    yes = judged(said(CheckVerdict("signal-0", "Passed")), 1)
+    told = look_again(asked.status, read_, yes, spent="9.5").status
+
+    assert [run.dollars for run in asks(asked)] == ["0.5"]
+    assert told.spend_usd == "4.5"
+    assert [(a.answer, told.state) for a in told.requests or ()] == [("Done", TaskState.FAILED)]
+
+
+def test_failed_work_is_judged_by_no_model_where_the_budget_is_spent_and_that_is_the_answer() -> (
+    None
+):
+    begun = look_again(failed_work(), spent="10").status
+    read_ = inspected("work-s1-inspect-1", CheckVerdict("signal-1", "Passed"))
+
+    found = look_again(begun, read_, spent="10")
+
+    assert asks(found) == []
+    (answer,) = found.status.requests or ()
+    assert (answer.answer, answer.reason) == ("Refused", "BudgetExceeded")
+    assert "budget of $10.00 is spent" in answer.message
+    assert found.status.waiting is not None
+    assert found.status.waiting.reason == "GateFailed"
