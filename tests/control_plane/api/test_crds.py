@@ -104,6 +104,7 @@ async def test_defaults_below_an_absent_object_are_filled_in(admin: Client, name
     assert made["spec"]["gates"] == {
         "allowBaseFailures": False,
         "allowBypass": False,
+        "cacheEnabled": True,
         "crossModel": {
             "enabled": False,
             "maxDiffCharacters": 12000,

@@ -18,7 +18,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
 from bernstein.core.verification.check_logs import LOG_BYTES, PackedLog, pack
 from bernstein.kube.client import Client
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, Key, Object
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, Key, Object, uid_of
 from tests.control_plane.cli.conftest import Bernstein
 from tests.control_plane.cli.scenes import (
     PODS,
@@ -31,7 +31,7 @@ from tests.control_plane.cli.scenes import (
 from tests.control_plane.conftest import Tools, eventually
 from tests.control_plane.node_logs import NodeLogs
 from tests.control_plane.objects import OURS, PLANS, TASKS, job, valid
-from tests.resources import NODES
+from tests.resources import BINDINGS, NODES
 
 PYTEST = "\x1b[31mdef test_a():\x1b[0m\n    assert 1 == 2\nE   assert @me\n"
 SHOWN = ["  def test_a():", "      assert 1 == 2", "  E   assert \uff20me"]
@@ -177,7 +177,6 @@ async def check_pod(
     }
     made["metadata"]["labels"] = named
     made["spec"]["template"]["metadata"] = {"labels": named}
-    made["spec"]["template"]["spec"]["nodeName"] = node
     await operator.create(JOBS, made)
     selector = f"batch.kubernetes.io/job-name={name}"
 
@@ -187,6 +186,9 @@ async def check_pod(
 
     await eventually(there)
     (pod,) = (await admin.list(PODS, meta["namespace"], label_selector=selector)).items
+    target = {"apiVersion": "v1", "kind": "Node", "name": node}
+    bound = {"metadata": {"name": pod["metadata"]["name"], "uid": uid_of(pod)}, "target": target}
+    await admin.create(BINDINGS, bound, namespace=meta["namespace"])
     said = {"name": "check", "image": "i", "imageID": "", "ready": False, "restartCount": 0}
     phase = "Running" if "running" in state else "Failed"
     status = {"phase": phase, "containerStatuses": [said | {"state": state}]}

@@ -261,6 +261,9 @@ async def test_nobody_decides_by_a_role_of_the_cluster_with_the_program_or_with_
     assert "decision" not in (await admin.get(APPROVALS, NAME, namespace))["spec"]
 
 
+DELIVER = {"id": "r-1", "verb": "DeliverPartial", "by": "view", "reason": "it is enough"}
+
+
 async def test_a_viewer_sees_what_waits_and_changes_nothing(
     bernstein: Bernstein,
     tools: Tools,
@@ -294,13 +297,13 @@ async def test_a_viewer_sees_what_waits_and_changes_nothing(
         ),
         *(("approve", "plan/asks"), ("reject", "plan/asks"), ("cancel", "plan/asks")),
         *(("stop",), ("stop", "--force"), ("suspend", "asks"), ("resume", "rests")),
-        ("deliver", "asks", "--partial", "--yes"),
     )
     refused = {call: await bernstein("--json", *call, "--kubeconfig", config) for call in calls}
     cancel = json.dumps({"spec": {"cancel": {"reason": "no"}}})
     patches = {
         "btask/one": cancel,
         "bplan/asks": cancel,
+        "bplan/rests": json.dumps({"spec": {"requests": [DELIVER]}}),
         "bproj/default": json.dumps({"spec": {"gates": {"allowBypass": True}}}),
         f"bappr/{NAME}": json.dumps({"spec": {"decision": "Approve", "decidedBy": "view"}}),
     }

@@ -31,8 +31,8 @@ from bernstein.kube.informer import Informer
 from bernstein.kube.resource import PODS, Object, Resource, key_of, uid_of
 from tests.configuration import told
 from tests.control_plane.controllers.remote import Remote, tree_of
+from tests.resources import BINDINGS
 
-BINDINGS = Resource("", "v1", "bindings", "Binding")
 CORE_EVENTS = Resource("", "v1", "events", "Event")
 ENDED = ("Succeeded", "Failed")
 READY = {"type": "Ready", "status": "True"}

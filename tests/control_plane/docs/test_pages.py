@@ -31,7 +31,11 @@ def _objects() -> list[tuple[str, Object]]:
 
 def _patches() -> list[Block]:
     """JSON patches of Projects, written as YAML."""
-    return [block for block in blocks("yaml") if isinstance(yaml.safe_load(block.text), list)]
+    return [
+        block
+        for block in blocks("yaml")
+        if any(isinstance(found, list) for found in yaml.safe_load_all(block.text))
+    ]
 
 
 def _helm_commands() -> list[list[str]]:

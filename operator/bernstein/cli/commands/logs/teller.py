@@ -124,7 +124,7 @@ class Teller:
         exit_code = "" if outcome.exit_code is None else f", exit code {outcome.exit_code}"
         said = (outcome.reason, outcome.message, outcome.remedy, outcome.text)
         same = ", as the one before" if said == self._unstarted else ""
-        self._unstarted = None if outcome.started else said
+        self._unstarted = said if outcome.message and not outcome.started else None
         name = session.metadata.name
         self._terminal.say(f"── {name} ended: {_how(session)}{exit_code}{same} ──", "bold")
         for words in () if same else (outcome.message, outcome.remedy, outcome.text):
