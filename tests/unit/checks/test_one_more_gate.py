@@ -19,6 +19,7 @@ from bernstein.controllers import job_actions
 from bernstein.core.actions import RunCheck, RunInspect
 from bernstein.core.verification.expected.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
+from tests.unit.checks import default_gates
 from tests.unit.checks.trees import Tree
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import PLAIN_SETTINGS, TASK
@@ -124,6 +125,6 @@ def test_the_missing_rows_of_its_documentation_are_named() -> None:
 def test_one_that_is_on_by_default_changes_no_test_of_anything_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(objects, "GATES", gates.GATES)
+    monkeypatch.setattr(default_gates, "GATES", gates.GATES)
 
     assert list(asked()) == ["lint", "pii_scan"]
