@@ -67,6 +67,7 @@ def play(seed: int, *events: Event, agents: int = 4) -> World:
     """The world in the end; every pod works for two seconds, and well."""
     project = {
         "gates": {"extends": "Default", "pipeline": GATES, "timeoutSeconds": 60},
+        "protectedPaths": [],  # nobody is asked
         "limits": {"maxAgents": agents, "timeoutSeconds": {"small": 600, "medium": 600}},
     }
     good = {"at": 0.0, "do": "fate", "job": "", "fate": "good", "seconds": 2.0}
