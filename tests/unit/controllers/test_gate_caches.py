@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -25,18 +24,6 @@ NAME = "default-gate-cache"
 PROJECT = objects.project()
 ONE, TWO = "1" * 40, "2" * 40
 PASSED = KeptVerdict("Passed")
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[ApiServer]:
-    async with ApiServer.running() as api:
-        yield api
-
-
-@pytest.fixture
-async def client(api: ApiServer) -> AsyncIterator[Client]:
-    async with api.client(timeout=2.0) as client:
-        yield client
 
 
 class Process:
