@@ -199,14 +199,13 @@ def _read(
         again=seen.suspected,
     )
     results = verdicts.complete(known)
-    tested = judged.written.check if judged.written is not None else None
-    answered = verdicts.answered(existing, now, abandoned, tested)
     late = [job for job in unasked if not runs.is_over(job, now)]
     if results is not None and late:
         # A verdict may be the end of all: until they have ended there is none.
         return Undecided(waits_for_jobs(status, late, now), give_up(late), LOOK_AGAIN_SECONDS)
     if results is not None:
         judged = models.lacking(judged, existing.values())
+        answered = _answered(judged, existing, now)
         outcome = _judge(status, judged, question, results, works, answered, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
         new = cached.to_keep(question, judged, results, existing)
@@ -219,7 +218,7 @@ def _read(
     status, logs = check_logs.keep_early(status, early)
     unable = verdicts.unable(checks, existing, now, abandoned)
     if unable is not None:
-        to_run = rerun.could_not_run(checks, known, works) - answered
+        to_run = rerun.could_not_run(checks, known, works) - _answered(judged, existing, now)
         next_ = rerun.next_try(judged, checks, known, works, to_run)
         stopped = _cannot_run(status, judged, next_, question, *unable, now)
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
@@ -237,6 +236,14 @@ def _read(
     if not start and unpaid and _all_over(existing, now):
         status = waits(status, Reason.BUDGET_EXCEEDED, unpaid, now, needs_person=True)
     return Undecided(status, (*logs, *ended, *start), LOOK_AGAIN_SECONDS if existing else None)
+
+
+def _answered(
+    judged: Verification, existing: Mapping[str, JobView], now: datetime
+) -> frozenset[str]:
+    """See `verdicts.answered`."""
+    tested = judged.written.check if judged.written is not None else None
+    return verdicts.answered(existing, now, judged.abandoned, tested)
 
 
 def _paid(seen: Look, question: Question, judged: Verification) -> dict[str, RunAnswers]:
