@@ -20,7 +20,7 @@ from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
-from bernstein.core.tasks import done as done_tasks
+from bernstein.core.tasks import judged_anew
 from bernstein.core.verification import base, verdicts
 from bernstein.core.verification.expected import task
 from tests.unit.core import objects
@@ -137,7 +137,7 @@ def test_what_one_task_has_landed_excuses_no_other_ones_failure(
 
     with monkeypatch.context() as taken:
         asks = task.question
-        taken.setattr(done_tasks, "question", lambda s, j: replace(asks(s, j), pinned_sha=j.base))
+        taken.setattr(judged_anew, "question", lambda s, j: replace(asks(s, j), pinned_sha=j.base))
         excused = Story(tmp_path / "excused", trees, lenient, base=TIP)
         excused.round(0)
         assert excused.status.verification is not None
