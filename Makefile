@@ -92,14 +92,14 @@ test-cluster: venv binaries ## the local node itself: pods, kills, what is left 
 # Several at a time: a test mostly waits for pods. The cluster is taken down whatever they find.
 test-e2e: setup ## a real node, real pods
 	$(PY) -m tests.stack up >/dev/null && \
-	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/cluster -n 3 --dist loadfile; found=$$?; \
+	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/cluster -n 3 --dist loadfile --no-loadscope-reorder; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
 # A part of test-programs and test-e2e, and so of `test`, which runs no test twice.
 test-verification: setup ## of these two what shows gates, signals and hostile work
 	$(PYTEST) tests/programs -m verification -n 2
 	$(PY) -m tests.stack up >/dev/null && BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e \
-	  --ignore tests/e2e/cluster -m verification -n 3 --dist loadfile; found=$$?; \
+	  --ignore tests/e2e/cluster -m verification -n 3 --dist loadfile --no-loadscope-reorder; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
 test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
