@@ -60,20 +60,38 @@ class FileToken:
 
 
 class KubeconfigToken:
-    """A token of a kubeconfig user, renewed by its exec plugin or auth provider."""
+    """A token of a kubeconfig user, renewed by its exec plugin or auth provider; these are asked
+    every minute and when it is refused."""
 
-    def __init__(self, load: Callable[[], Any], configuration: Any, file: str) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Any],
+        configuration: Any,
+        file: str,
+        *,
+        max_age: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._load = load
         self._file = file
         self._configuration = configuration
+        self._max_age = max_age
+        self._clock = clock
+        self._asked_at = float("-inf")
 
     async def token(self, *, renew: bool = False) -> str:
         # Both paths may run a plugin as a subprocess.
         if renew:
             self._configuration = await asyncio.to_thread(self._load)
-        elif self._configuration.refresh_api_key_hook is not None:
+            self._asked_at = self._clock()
+        elif self._is_old():
+            self._asked_at = self._clock()
             await asyncio.to_thread(self._refresh)
         return bearer_of(self._configuration)
+
+    def _is_old(self) -> bool:
+        is_renewable = self._configuration.refresh_api_key_hook is not None
+        return is_renewable and self._clock() - self._asked_at >= self._max_age
 
     def _refresh(self) -> None:
         with kubeconfig_errors(self._file):

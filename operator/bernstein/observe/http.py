@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Self
 
 from aiohttp import web
-from prometheus_client import CollectorRegistry
 
-from bernstein.observe.registry import render
+from bernstein.observe.registry import Registry
 
 Probe = Callable[[], str | None]
 """Returns in plain words what is wrong, or None. Must not block."""
@@ -24,7 +23,7 @@ class ProbeServer:
 
     def __init__(
         self,
-        registry: CollectorRegistry,
+        registry: Registry,
         *,
         ready: Mapping[str, Probe] | None = None,
         host: str | None = None,
@@ -58,7 +57,7 @@ class ProbeServer:
             self._runner = None
 
     async def _metrics(self, request: web.Request) -> web.Response:
-        body, content_type = render(self._registry, request.headers.get("Accept", ""))
+        body, content_type = await self._registry.scraped(request.headers.get("Accept", ""))
         return web.Response(body=body, headers={"Content-Type": content_type})
 
     async def _healthz(self, _: web.Request) -> web.Response:

@@ -26,7 +26,8 @@ class Census:
     here.
 
     `changed` is a handler of an informer. To count at a scrape would be to read thousands of
-    objects that ended long ago.
+    objects that ended long ago. Scrapes run in a thread of their own, and read copies of what is
+    counted.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Stalled(Collector):
         tally: dict[tuple[str, ...], int] = {
             (namespace, kind, reason): count
             for kind, census in self._of_kinds.items()
-            for (namespace, reason), count in census.stalled.items()
+            for (namespace, reason), count in dict(census.stalled).items()
         }
         return (_family(STALLED, tally),)
 

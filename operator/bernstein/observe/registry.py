@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Container, Iterable
 from functools import cache
@@ -29,6 +30,15 @@ _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 class Registry(CollectorRegistry):
     """Leaves out the `_created` samples: they double the number of series, and we use none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def scraped(self, accept: str = "") -> tuple[bytes, str]:
+        """`render`, beside the event loop: with many Projects there are thousands of lines."""
+        async with self._one_at_a_time:
+            return await asyncio.to_thread(render, self, accept)
 
     def collect(self) -> Iterable[Metric]:
         for metric in super().collect():

@@ -1,11 +1,12 @@
 import json
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
-from bernstein.kube.config import ConnectionInfo, FileToken
+from bernstein.kube.config import ConnectionInfo, FileToken, KubeconfigToken
 from bernstein.kube.errors import ConfigError
 
 
@@ -70,6 +71,22 @@ async def test_an_exec_plugin_is_run_again_when_its_token_is_refused(tmp_path: P
     assert first.startswith("t")
     assert await token_of(connection) == first
     assert await token_of(connection, renew=True) != first
+
+
+async def test_a_plugin_is_asked_for_its_token_once_a_minute() -> None:
+    now, asked = 0.0, []
+
+    def ask(configuration: SimpleNamespace) -> None:
+        asked.append(now)
+        configuration.api_key = {"authorization": f"Bearer t{len(asked)}"}
+
+    configuration = SimpleNamespace(refresh_api_key_hook=ask, api_key={})
+    source = KubeconfigToken(lambda: configuration, configuration, "config", clock=lambda: now)
+
+    assert [await source.token() for _ in range(3)] == ["t1"] * 3
+    now = 60.0
+    assert await source.token() == "t2"
+    assert asked == [0.0, 60.0]
 
 
 @pytest.mark.parametrize("context", [None, "absent"])

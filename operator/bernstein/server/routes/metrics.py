@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from bernstein.observe.registry import render
 from bernstein.server.routes.route import Route
 from bernstein.server.service import service_of
 
@@ -12,7 +11,7 @@ from bernstein.server.service import service_of
 async def metrics(request: Request) -> Response:
     """Prometheus metrics."""
     registry = service_of(request).metrics.registry
-    body, content_type = render(registry, request.headers.get("accept", ""))
+    body, content_type = await registry.scraped(request.headers.get("accept", ""))
     return Response(body, headers={"Content-Type": content_type})
 
 
