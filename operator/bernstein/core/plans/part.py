@@ -41,7 +41,7 @@ from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification.expected import plan as verification
 from bernstein.core.verification.round import afresh, again
-from bernstein.core.waiting import goes_on, is_stalled
+from bernstein.core.waiting import goes_on
 
 _ENDED = ("Failed", "Cancelled")
 """Phases of Plans that have ended, and may be delivered in part."""
@@ -183,23 +183,18 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
     if over is not None:
         return give_up(snapshot, status, *over, now)
     if others:
-        return PlanDecision(_ends(others, status, now), late)
+        return PlanDecision(_up_to(blocked_by(others, goes_on(status), now), None), late)
     if judged:
         return deliver(snapshot, status, now)
-    begun = _up_to(goes_on(status), status.integration.tip, "Delivering")
+    begun = _up_to(status, status.integration.tip)
     return PlanDecision(again(begun, verification.of_tip(status.verification, status.integration)))
 
 
-def _ends(others: Iterable[Task], status: PlanStatus, now: datetime) -> PlanStatus:
-    """The status while other Tasks end, with what keeps one of them from it."""
-    status = blocked_by(others, goes_on(status), now)
-    return _up_to(status, None, "Stalled" if is_stalled(status) else "Delivering")
-
-
-def _up_to(status: PlanStatus, tip: str | None, phase: str) -> PlanStatus:
+def _up_to(status: PlanStatus, tip: str | None) -> PlanStatus:
+    """The status with the landing up to which it is delivered; None: other Tasks have to end."""
     assert status.partial is not None
     partial = status.partial.model_copy(update={"tip": tip})
-    return status.model_copy(update={"partial": partial, "phase": phase})
+    return status.model_copy(update={"partial": partial, "phase": "Delivering"})
 
 
 def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
