@@ -36,7 +36,7 @@ from bernstein.kube.resource import Key, Object, key_of
 KEPT_SECONDS = 600.0
 """Then a Board is made anew: what it may have missed by a defect is not missed for ever."""
 
-PIECE = 250
+PIECE = 125
 """Tasks that are taken up, or looked at, without a pause."""
 
 NOTHING_SENT: Mapping[str, TaskStatus] = {}

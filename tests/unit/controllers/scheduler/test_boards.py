@@ -23,6 +23,7 @@ from bernstein.controllers.scheduler import boards as boards_module
 from bernstein.controllers.scheduler.boards import Boards
 from bernstein.core import projects
 from bernstein.core.delivery import ledger
+from bernstein.core.scheduling import line as line_module
 from bernstein.core.scheduling import schedule as schedule_module
 from bernstein.core.scheduling.schedule import Schedule
 from bernstein.kube.clock import REAL
@@ -96,6 +97,7 @@ def test_a_kept_schedule_is_that_of_a_look_at_everything(at_once: int, data: st.
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(schedule_module, "WAITS_AT_ONCE", at_once)
         patched.setattr(boards_module, "PIECE", 1)
+        patched.setattr(line_module, "_PIECE", 1)
         asyncio.run(life())
 
 
