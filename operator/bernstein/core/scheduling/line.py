@@ -20,7 +20,7 @@ from bernstein.core.scheduling.starts import BATCH, Capacity, obstacles
 
 _SORTED_ANEW = 100
 """So many changes at once cost more, one after another, than to sort all."""
-_PIECE = 100
+_PIECE = 50
 """So many in line are looked at without a pause."""
 
 

@@ -256,7 +256,7 @@ def test_what_hundreds_wait_for_is_found_in_pieces(monkeypatch: pytest.MonkeyPat
 
     assert sum(links for links, _ in found) == sum(places for _, places in found) == 350
     assert max(links for links, _ in found) == 50
-    assert max(places for _, places in found) == 100
+    assert max(places for _, places in found) == 50
     assert starts(kept.look()) == ["t000"]
     assert asked.taken() == (0, 0)
 
