@@ -183,8 +183,9 @@ class People:
                 spec["gates"]["enabled"] = False
             case "gates on":
                 spec["gates"]["enabled"] = True
-            case "gate":
-                gate = {"name": "gate_new", "command": "make new", "required": True}
+            case "gate" | "another gate" as change:
+                which = f"new-{event['pick']}" if change == "another gate" else "new"
+                gate = {"name": "gate_new", "command": f"make {which}", "required": True}
                 pipeline = [g for g in spec["gates"]["pipeline"] if g["name"] != "gate_new"]
                 spec["gates"]["pipeline"] = [*pipeline, gate]
         self._store.merge(PROJECTS, key_of(project), {"spec": spec})

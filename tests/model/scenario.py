@@ -10,6 +10,7 @@ from typing import Any
 
 from bernstein.api.pod import AGENT, BEGIN, CHECK, INSPECT, LAND, PREPARE, PROBE
 from tests.model.approvals.approvers import WHO
+from tests.model.checks import known
 from tests.model.cluster.kubelet import NODES
 from tests.model.dice import Dice
 from tests.model.pins.changes import changes
@@ -25,10 +26,6 @@ DOLLARS = ("0.5", "2", "5")
 """Above which estimate of a Plan people are asked."""
 PROTECTED: tuple[list[str], ...] = ([], [".github"], [".github/workflows", "a.py"])
 """What a Project may protect, beside the paths that every one does at first."""
-KNOWN = 0.5
-"""In how many seeds what gates have said of a tree is kept, as a share."""
-GIT = {"to": [{"ipBlock": {"cidr": "192.0.2.7/32"}}]}
-"""Where git is: else checks could ask anybody at its port, and no verdict of a command is kept."""
 PEOPLE_SECONDS = 900.0
 """People and trouble stop after so long."""
 
@@ -103,6 +100,7 @@ def generate(seed: int, rates: str = "usual") -> Scenario:
     dice = Dice(seed)
     made = _Maker(dice, RATES[rates])
     events = [*made.work(), *made.people(), *made.trouble(), *changes(dice, PEOPLE_SECONDS)]
+    events += known.changes(dice, PEOPLE_SECONDS)
     return Scenario(
         seed=seed,
         rates=rates,
@@ -125,7 +123,6 @@ def _project(dice: Dice) -> dict[str, Any]:
     if dice.chance(0.25, "formats"):
         pipeline.append({"name": "auto_format"})
     execution = dice.pick(("Parallel", "Sequential"), "execution")
-    known = dice.chance(KNOWN, "known")
     soon = int(dice.between(10, 1200, "kept"))
     return {
         "approval": _policy(dice, "asks") if dice.chance(0.5, "asks") else {},
@@ -135,10 +132,10 @@ def _project(dice: Dice) -> dict[str, Any]:
             "pipeline": pipeline,
             "timeoutSeconds": 60,
             "execution": execution,
-            "cacheEnabled": known,
+            "cacheEnabled": known.keeps(dice),
             **({"allowBypass": True} if dice.chance(0.4, "bypass") else {}),
         },
-        "network": {"git": [GIT]} if known else {},
+        "network": {"git": [known.GIT]} if known.keeps(dice) else {},
         "limits": {
             "maxAgents": int(dice.between(1, 4, "agents")),
             "timeoutSeconds": {"small": 600, "medium": 600, "large": 600},

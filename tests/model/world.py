@@ -14,6 +14,7 @@ from tests.model import endings
 from tests.model.approvals.approvers import Approvers
 from tests.model.approvals.oracle import OraclesOfDecisions
 from tests.model.approvals.policies import Policies
+from tests.model.checks import known
 from tests.model.client import Process
 from tests.model.cluster.collector import Collector
 from tests.model.cluster.job_controller import JobController
@@ -42,8 +43,6 @@ LOOK_SECONDS = 60.0
 QUIET_SECONDS = 120.0
 ON_ITS_WAY_SECONDS = 5.0
 """Longer than a change takes to a cache, once nobody holds a watch back."""
-REPEATS = 0.4
-"""Of how many Tasks each attempt leaves the same tree, where verdicts on trees are kept."""
 LAST_LOOKS = 10
 """What is found at the end is found at all of so many looks: else it was only on its way."""
 
@@ -75,7 +74,7 @@ class World:
         self.projects = Projects(self.store, self.people)
         self.pins = OracleOfPins(self.store, self.oracles.must)
         self.programs = Programs(self.store, self.remote, dice, RATES[scenario.rates].fates)
-        self.programs.repeats = REPEATS if _keeps_verdicts(scenario) else 0.0
+        self.programs.repeats = known.repeats(scenario.project)
         self.oracles.steady = _is_steady(scenario)
         self.programs.witness = self.oracles
         self.kubelets = Kubelets(self.store, self.programs, dice, self.oracles)
@@ -290,10 +289,6 @@ class World:
             now = endings.without_reason(self.store, dead)
             found = [text for text in found if text in now]
         return found
-
-
-def _keeps_verdicts(scenario: Scenario) -> bool:
-    return bool(scenario.project.get("gates", {}).get("cacheEnabled"))
 
 
 def _is_steady(scenario: Scenario) -> bool:
