@@ -25,6 +25,7 @@ from bernstein.checks import signals
 from bernstein.checks.asks import Asks
 from bernstein.core.approvals import plans, policy
 from bernstein.core.money import budget, models
+from bernstein.core.plans.field_errors import did_you_mean
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
@@ -81,8 +82,9 @@ def agent_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if spec.agent(name) is not None:
         return None
     several = spec.agents_of(name or "")
-    offered = ", ".join(a.name for a in several or spec.agents)
-    text = f"the Project has no agent '{name}', it has: {offered}"
+    names = [agent.name for agent in several or spec.agents]
+    offered = ", ".join(names)
+    text = f"the Project has no agent '{name}', it has: {offered}{did_you_mean(name, names)}"
     if several:
         text = f"'{name}' is the adapter of several agents of the Project: {offered}"
     return Wait(Reason.AGENT_NOT_FOUND, text, needs_person=True)
@@ -94,8 +96,9 @@ def model_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     model, spec = snapshot.task.spec.model, snapshot.project.spec
     if models.is_known(model, spec):
         return None
-    offered = ", ".join(models.known(spec))
-    text = f"neither the Project nor a table of prices knows the model '{model}', but: {offered}"
+    known = models.known(spec)
+    text = f"neither the Project nor a table of prices knows the model '{model}', but: "
+    text += ", ".join(known) + did_you_mean(model, known)
     return Wait(Reason.MODEL_NOT_FOUND, text, needs_person=True)
 
 
