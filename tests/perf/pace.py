@@ -18,7 +18,8 @@ next, so that a single measurement tells little; a stall that is the code's own 
 
 def allowed(seconds: float) -> float:
     """The seconds of CPU here and now for what may take `seconds` there: as many, on a machine as
-    fast as that one. It is for the quickest of several measurements."""
+    fast as that one. It is for the quickest of several measurements: what is measured but once has
+    to be so much quicker that chance does not matter."""
     return seconds * max(1.0, fmean(_updates() for _ in range(_LOOKS)) / _SECONDS)
 
 

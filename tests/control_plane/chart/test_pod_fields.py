@@ -87,8 +87,10 @@ async def allowing(tools: Tools, operator: Client, namespace: str) -> AsyncItera
 
     names = (f"probe-{number}" for number in itertools.count())
 
-    def upgrade(*arguments: str) -> None:
-        tools.helm("upgrade", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, *arguments)
+    def upgrade(fields: str) -> None:
+        value = f"admissionPolicies.podFields={{{fields}}}"
+        release = ("bernstein", str(CHART), "-n", RELEASE_NAMESPACE)
+        tools.helm("upgrade", *release, "--reuse-values", "--set", value)
 
     async def is_refused() -> bool:
         try:
@@ -101,12 +103,12 @@ async def allowing(tools: Tools, operator: Client, namespace: str) -> AsyncItera
     async def is_allowed() -> bool:
         return not await is_refused()
 
-    upgrade("--set", f"admissionPolicies.podFields={{{','.join(ADDED)}}}")
+    upgrade(",".join(ADDED))
     try:
         await eventually(is_allowed)
         yield
     finally:
-        upgrade()
+        upgrade("")
         await eventually(is_refused)
 
 
