@@ -7,7 +7,8 @@ the policy sees after such a webhook.
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import pytest
@@ -87,10 +88,10 @@ async def allowing(tools: Tools, operator: Client, namespace: str) -> AsyncItera
 
     names = (f"probe-{number}" for number in itertools.count())
 
-    def upgrade(fields: str) -> None:
-        value = f"admissionPolicies.podFields={{{fields}}}"
+    def upgrade(fields: Iterable[str]) -> None:
+        value = f"admissionPolicies.podFields={json.dumps([*fields])}"
         release = ("bernstein", str(CHART), "-n", RELEASE_NAMESPACE)
-        tools.helm("upgrade", *release, "--reuse-values", "--set", value)
+        tools.helm("upgrade", *release, "--reuse-values", "--set-json", value)
 
     async def is_refused() -> bool:
         try:
@@ -103,12 +104,12 @@ async def allowing(tools: Tools, operator: Client, namespace: str) -> AsyncItera
     async def is_allowed() -> bool:
         return not await is_refused()
 
-    upgrade(",".join(ADDED))
+    upgrade(ADDED)
     try:
         await eventually(is_allowed)
         yield
     finally:
-        upgrade("")
+        upgrade(())
         await eventually(is_refused)
 
 
