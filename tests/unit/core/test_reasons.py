@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from bernstein import core
-from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
 from bernstein.core.diagnosis import FAILED_CREATE_SECONDS
@@ -299,9 +298,8 @@ def test_a_name_that_no_field_has_is_told_without_one() -> None:
 
 
 BY_OUR_POLICY = (
-    'Forbidden (403): jobs.batch "x" is forbidden: ValidatingAdmissionPolicy '
-    "'bernstein-operator' denied request: Bernstein's operator makes Jobs "
-    "with fields of pods that it sets itself only, "
+    "Forbidden (403): jobs.batch \"x\" is forbidden: ValidatingAdmissionPolicy 'bernstein-operator' "
+    "denied request: Bernstein's operator makes Jobs with fields of pods that it sets itself only, "
     "not with: tolerations. The value admissionPolicies.podFields of its chart may allow: affinity"
 )
 

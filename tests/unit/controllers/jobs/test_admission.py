@@ -21,7 +21,9 @@ POLICY = (CHART / "templates/admission/operator.yaml").read_text()
 
 def allowed(variable: str) -> set[str]:
     """The fields that the policy takes, by the name of its variable that lists them."""
-    (listed,) = re.findall(rf"- name: {variable}\n +expression: >-\n +\[(.*?)\]", POLICY, re.DOTALL)
+    (listed,) = re.findall(
+        rf"- name: {variable}\n +expression: >-\n +\[(.*?)\]", POLICY, re.DOTALL
+    )
     return set(re.findall(r"'(\w+)'", listed))
 
 
