@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+PROCESSES_OF_A_POD = 1024
+"""So many may run at a time, threads included: else one pod could take all of the machine's."""
+
 
 @dataclass(frozen=True)
 class ComponentStatus:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.cluster.control_plane.parts import audit_policy
 from tests.cluster.errors import ClusterError
-from tests.cluster.interface import ComponentStatus, Status
+from tests.cluster.interface import PROCESSES_OF_A_POD, ComponentStatus, Status
 from tests.cluster.layout import checked_name, cluster_id
 from tests.cluster.machine import docker, paths
 from tests.cluster.machine.lock import locked
@@ -171,14 +171,15 @@ class KindCluster:
             "audit-log-path": f"{AUDIT_FOLDER}/audit.jsonl",
         }
         # Without apiVersion: kind fits it to the version that it writes for this Kubernetes.
-        patch = {
+        control_plane = {
             "kind": "ClusterConfiguration",
             "apiServer": {"extraArgs": arguments, "extraVolumes": volumes},
             "controllerManager": {"extraArgs": {"kube-api-qps": "1000", "kube-api-burst": "2000"}},
         }
+        kubelet = {"kind": "KubeletConfiguration", "podPidsLimit": PROCESSES_OF_A_POD}
         node = {
             "role": "control-plane",
-            "kubeadmConfigPatches": [json.dumps(patch)],
+            "kubeadmConfigPatches": [json.dumps(patch) for patch in (control_plane, kubelet)],
             "extraMounts": [
                 {
                     "hostPath": str(self._folder / "audit-policy.json"),

@@ -46,6 +46,7 @@ IMAGES = (
     Image("bernstein-agent-demo", "images/agent-demo"),
     Image("bernstein-agent-codex", "images/agent-codex"),
     Image("bernstein-toolchain", "images/toolchain"),
+    Image("bernstein-toolchain-node-go", "images/toolchain-node-go"),
     Image("bernstein-git-server", "images/git-server"),
     Image("bernstein-stub-llm", "images/stub-llm", ("tests/stub_llm",)),
 )

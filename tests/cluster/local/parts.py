@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tests.cluster.binaries.build import Binaries
 from tests.cluster.control_plane.parts import LOOPBACK
+from tests.cluster.interface import PROCESSES_OF_A_POD
 from tests.cluster.layout import CLUSTER_DOMAIN, DNS_PORT, NODE_NAME, Layout
 from tests.cluster.machine.packages import program
 from tests.cluster.machine.paths import REPOSITORY
@@ -151,6 +152,7 @@ def kubelet_config(layout: Layout) -> Mapping[str, object]:
         "clusterDNS": [layout.dns_service],
         "clusterDomain": CLUSTER_DOMAIN,
         "maxPods": 110,
+        "podPidsLimit": PROCESSES_OF_A_POD,
         "seccompDefault": True,
         "serializeImagePulls": False,
         "kubeAPIQPS": 500,

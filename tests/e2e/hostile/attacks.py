@@ -35,6 +35,8 @@ LOUD = "head -c 1000000 /dev/zero | tr '\\0' x; exit 1"
 SERVE = (
     "import socket, time; s = socket.create_server(('127.0.0.1', 4712)); time.sleep(20); print(s)"
 )
+BROAD = 'for of in one two; do seq -f "$of %07.0f of what is made up here" 750000 >$of.txt; done'
+"""50 MB of text, in files of which none is too large."""
 VISIT = """\
 for n in $(seq 20); do
   python3 -c "import socket; socket.create_connection(('127.0.0.1', 4712))" 2>/dev/null && exit 1
@@ -105,6 +107,7 @@ def begin(make: MakeWorld, git: GitServer) -> Attacks:
         here.task(name, completionSignals=[NEVER], maxRetries=0)
     here.task("as-if-absent", maxRetries=0, cli="other")  # its hold would hold the others, too
     here.task("large", maxRetries=0)
+    here.task("broad", maxRetries=0)
     here.task("loud", maxRetries=0)
     here.task("checks", completionSignals=[*CHECKS.values()], maxRetries=0)
     return Attacks(here, needles)
@@ -139,6 +142,7 @@ def script(known: str) -> Object:
         does("links", attempt(payload("forger"), run("python3 /tmp/forger.py links"), **SILENT)),
         does("as-if-absent", attempt(KEPT, *3 * ({"sleep": 8}, SAYS), exit=127)),
         does("large", attempt(run("truncate --size 60M large.bin"))),
+        does("broad", attempt(run(BROAD))),
         does("loud", attempt({"say": WORDS}, error={"kind": "error", "message": WORDS})),
         does(
             "checks",

@@ -198,6 +198,13 @@ def test_a_tree_over_the_limit_is_an_attempt_that_names_the_file(attacks: Attack
     assert "large.bin" not in attacks.here.files(ref_of(task))
 
 
+def test_a_change_of_50_mb_is_an_attempt_and_says_why_it_stays_in_its_pod(attacks: Attacks) -> None:
+    task = attacks.over("broad", "SnapshotTooLarge")
+    assert task["status"]["attempt"] == 1
+    assert "nothing of the work was pushed" in condition(task, "Stalled")["message"]
+    assert len(json.dumps(task["status"])) < 10_000
+
+
 def test_work_that_ends_as_if_it_had_not_started_is_an_attempt(attacks: Attacks) -> None:
     """Else an agent could work for ever, and for money, without using up its attempts."""
     task = attacks.over("as-if-absent", "AgentFailed")

@@ -1,10 +1,14 @@
-"""Checks of a change that take all that their container lets them have, in a real pod each."""
+"""Checks of a change that take all that their container lets them have, or end as if they had
+judged, in a real pod each. The Tasks of all tests work side by side in one Project."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.e2e.conftest import MakeWorld, Object, does, writing
+from tests.cluster.interface import PROCESSES_OF_A_POD
+from tests.e2e.conftest import MakeWorld, Object, World, does, writing
 
 pytestmark = pytest.mark.verification
 
@@ -31,29 +35,103 @@ GREEDY: dict[str, tuple[str, str, str]] = {
 """By name: the command, its verdict, and the reason if there is only one that can be."""
 
 
-def test_what_takes_all_that_it_can_have_costs_its_own_attempt_and_nobody_elses(
-    world: MakeWorld,
-) -> None:
-    def quiet(spec: Object) -> None:
-        spec["toolchain"]["resources"] = {"cpu": "1", "memory": "256Mi"}
-        spec["gates"] = {"enabled": False}
+FORKS = """\
+import os
+import signal
+import sys
 
-    here = world(
-        [does("greedy", writing("a.py", "A = 1\n")), does("fine", writing("b.py", "B = 1\n"))],
-        quiet,
+for children in range(20_000):
+    try:
+        if os.fork() == 0:
+            signal.pause()
+    except BlockingIOError:
+        sys.exit(f"no more than {children} children")
+"""
+LEAVES = {"conftest.py": "import os\n\nos._exit(0)\n", "forks.py": FORKS}
+SLY: dict[str, tuple[str, str, str]] = {
+    "forks until it may not any more": ("python3 forks.py", "Failed", "ExitCode"),
+    "ends as if its tool were not there": ("exit 127", "Errored", "ToolMissing"),
+    "ends before any test has run": ("python3 -m pytest -q", "Passed", ""),
+}
+"""As GREEDY. Of a command alone the exit code counts: so the last one is seen to work."""
+LIKE_OURS = {
+    "exit.json": '{"exitCode": 1, "signal": null, "stopped": true}',
+    **dict.fromkeys(("start", "stop", "code", "findings", "packs"), "1\n"),
+    "termination-log": FORGED,
+    "tests.xml": '<testsuite tests="0">',
+    "prompt.md": "Attempt: 9\n",
+}
+"""Files by which programs of ours tell each other something, in the folders of pods."""
+
+
+def leaving(files: dict[str, str]) -> Object:
+    steps = [{"write": {"path": path, "content": text}} for path, text in files.items()]
+    return {"steps": steps, "text": "done"}
+
+
+@pytest.fixture(scope="module")
+def here(shared_world: MakeWorld) -> World:
+    """Every Task applied."""
+
+    def change(spec: Object) -> None:
+        # So many processes have to find room.
+        spec["toolchain"]["resources"] = {"cpu": "1", "memory": "512Mi"}
+        spec["gates"] = {"pipeline": [{"name": "tests"}]}
+
+    here = shared_world(
+        [
+            does("greedy", writing("a.py", "A = 1\n")),
+            does("sly", leaving({"c.py": "C = 1\n", **LEAVES})),
+            does("fine", leaving({"b.py": "B = 1\n", **LIKE_OURS})),
+        ],
+        change,
     )
-    signals = [{"type": "test_passes", "command": command} for command, *_ in GREEDY.values()]
-    here.task("greedy", completionSignals=signals, maxRetries=0)
-    here.task("fine", completionSignals=[{"type": "test_passes", "command": "python3 -m pytest"}])
+    for name, checks in (("greedy", GREEDY), ("sly", SLY)):
+        signals = [{"type": "test_passes", "command": command} for command, *_ in checks.values()]
+        here.task(name, completionSignals=signals, maxRetries=0)
+    here.task("fine")
+    return here
 
-    task = here.stalled("task", "greedy", "SignalFailed", 240)
-    fine = here.closed("fine", 240)
 
-    found = {c["name"]: c for c in task["status"]["verification"]["checks"]}
-    for number, (name, (_, verdict, reason)) in enumerate(GREEDY.items()):
-        check = found[f"signal-{number}"]
-        assert check["verdict"] == verdict, (name, check)
-        assert reason in ("", check["reason"]), (name, check)
+def judged(here: World, name: str, checks: dict[str, tuple[str, str, str]]) -> dict[str, Object]:
+    """Every verdict of the Task, by name, of which those of the signals are as they should be."""
+    task = here.stalled("task", name, "SignalFailed", 240)
     assert task["status"]["attempt"] == 1
+    found = {c["name"]: c for c in task["status"]["verification"]["checks"]}
+    for number, (which, (_, verdict, reason)) in enumerate(checks.items()):
+        check = found[f"signal-{number}"]
+        assert check["verdict"] == verdict, (which, check)
+        assert reason in ("", check["reason"]), (which, check)
+    return found
+
+
+def test_what_takes_all_that_it_can_have_costs_its_own_attempt_and_nobody_elses(
+    here: World,
+) -> None:
+    judged(here, "greedy", GREEDY)
+    fine = here.closed("fine", 240)
     assert fine["status"]["attempt"] == 1
     assert "a.py" not in here.files()
+
+
+def test_what_forks_without_end_meets_the_limit_of_its_pod(here: World) -> None:
+    check = judged(here, "sly", SLY)["signal-0"]
+    (children,) = re.findall(r"no more than (\d+) children", check["excerpt"])
+    assert PROCESSES_OF_A_POD - 20 < int(children) < PROCESSES_OF_A_POD
+
+
+def test_an_end_before_any_test_has_run_is_no_pass_of_the_gate_for_tests(here: World) -> None:
+    check = judged(here, "sly", SLY)["tests"]
+    assert (check["verdict"], check["reason"]) == ("Failed", "ExitCode")
+    assert "pytest has left no report of a test that it has run" in check["excerpt"]
+    assert "c.py" not in here.files()
+
+
+def test_files_called_like_those_by_which_our_programs_speak_are_files(here: World) -> None:
+    task = here.closed("fine", 240)
+    assert task["status"]["attempt"] == 1
+    assert [(c["name"], c["verdict"]) for c in task["status"]["verification"]["checks"]] == [
+        ("tests", "Passed")
+    ]
+    for path, text in LIKE_OURS.items():
+        assert here.on_server("show", f"main:{path}") == text

@@ -76,6 +76,13 @@ def test_configuration_mounts_policy_and_log_where_the_api_server_looks(
     assert volumes == set(mounts)
 
 
+def test_a_pod_takes_no_more_than_its_share_of_processes(cluster: KindCluster) -> None:
+    nodes: Any = cluster.configuration()["nodes"]
+
+    patches = [json.loads(text) for text in nodes[0]["kubeadmConfigPatches"]]
+    assert {"kind": "KubeletConfiguration", "podPidsLimit": 1024} in patches
+
+
 def test_failed_creation_is_reported_and_its_remains_deleted(
     cluster: KindCluster, programs: Programs
 ) -> None:

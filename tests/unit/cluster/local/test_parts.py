@@ -66,6 +66,10 @@ def test_kubelet_keeps_to_the_clusters_own_cgroup_and_folders(layout: Layout) ->
         assert str(config[folder]).startswith(str(layout.folder))
 
 
+def test_a_pod_takes_no_more_than_its_share_of_processes(layout: Layout) -> None:
+    assert parts.kubelet_config(layout)["podPidsLimit"] == 1024
+
+
 def test_containerd_keeps_images_and_forgets_the_rest(layout: Layout) -> None:
     text = parts.containerd_config(layout, "pause:1")
     config = tomllib.loads(text)
