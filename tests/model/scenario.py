@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -100,12 +101,8 @@ def load(path: Path) -> Scenario:
 def generate(seed: int, rates: str = "usual") -> Scenario:
     dice = Dice(seed)
     made = _Maker(dice, RATES[rates])
-    others = [
-        *changes(dice, PEOPLE_SECONDS),
-        *keepers(dice, PEOPLE_SECONDS),
-        *known.changes(dice, PEOPLE_SECONDS),
-    ]
-    events = [*made.work(), *made.people(), *made.trouble(), *others]
+    others = [each(dice, PEOPLE_SECONDS) for each in (changes, keepers, known.changes)]
+    events = [*made.work(), *made.people(), *made.trouble(), *chain.from_iterable(others)]
     return Scenario(
         seed=seed,
         rates=rates,

@@ -61,7 +61,7 @@ async def refusal(operator: Client, made: Object) -> str:
 async def test_the_refusal_names_each_field_and_the_value_that_allows_it(
     operator: Client, namespace: str
 ) -> None:
-    fields = {name: ADDED[name] for name in ("nodeSelector", "tolerations")}
+    fields = {name: ADDED[name] for name in ("nodeSelector", "schedulerName", "tolerations")}
 
     told = await refusal(operator, changed(namespace, "one", **fields))
 

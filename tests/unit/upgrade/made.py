@@ -61,6 +61,8 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
         if word.startswith("run "):
             then = asked_then(asked)
             made = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
+            # None of then says what it was made with: its verdicts are not kept.
+            made["metadata"]["labels"].pop(labels.MADE_WITH, None)
             return [stamped(JOBS, checkout_then(spelled_out(with_variables(made))))]
     return []
 

@@ -41,6 +41,10 @@ from bernstein.resources import PLANS, TASKS
 
 log = logging.logger(__name__)
 
+MOST_PIECES = 500
+"""That a look is made in. Whatever comes meanwhile makes more, and could go on for ever: then the
+rest is looked at in one piece. 10,000 in line that are left alone are less."""
+
 
 @dataclass(frozen=True)
 class _Write:
@@ -75,7 +79,9 @@ class SchedulerController(KindController):
         return watches(self._caches)
 
     async def reconcile(self, key: Key) -> Result:
-        while self._boards.look_ahead(key, self._context.now()):
+        for _ in range(MOST_PIECES):
+            if not self._boards.look_ahead(key, self._context.now()):
+                break
             await self._context.clock.sleep(0)
         now = self._context.now()
         unanswered = self._unanswered.setdefault(key, self._nothing_sent())

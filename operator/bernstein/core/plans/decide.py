@@ -78,17 +78,27 @@ def look_ahead(snapshot: PlanSnapshot, now: datetime) -> Iterator[PlanSnapshot]:
     plan, project, status = snapshot.plan, snapshot.project, snapshot.status
     is_judged = conditions.is_true(status.conditions, ConditionType.VALIDATED)
     is_done = status.expanded and is_judged and not _is_new(plan)
-    if is_done or status.ended_at is not None or project is None or not is_large(plan.spec):
+    if is_done or not _is_judged_next(snapshot) or not is_large(plan.spec):
         return
+    assert project is not None
     if _is_new(plan) or not is_judged:
         for _ in look_for_problems(plan.spec, project.spec):
             yield snapshot
     if status.expanded or seconds_left(unblocked(status).waiting, project, now) is not None:
         return
-    if problems_of(plan.spec, project.spec):
+    if problems_of(plan.spec, project.spec) or plans.lacks_author(plan, project, status):
         return
     for found in expanding(snapshot):
         yield replace(snapshot, expansion=found)
+
+
+def _is_judged_next(snapshot: PlanSnapshot) -> bool:
+    """Whether nothing comes before that: what is not judged is looked at again at every event."""
+    plan, project, status = snapshot.plan, snapshot.project, snapshot.status
+    if project is None or (status.integration is None and not_ready(project) is not None):
+        return False
+    goes_on = approval.ended(plan, status) is None and not part.is_on_its_way(status)
+    return goes_on and status.ended_at is None and plan.metadata.deletion_timestamp is None
 
 
 def _is_new(plan: Plan) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.core.remedies import ADMISSION_VALUE
+from bernstein.core.remedies import ADDED_BY_OTHERS
 from tests.unit.controllers.jobs.built import JOBS, containers, pod
 
 CHART = Path(__file__).resolve().parents[4] / "charts/bernstein"
@@ -21,9 +21,7 @@ POLICY = (CHART / "templates/admission/operator.yaml").read_text()
 
 def allowed(variable: str) -> set[str]:
     """The fields that the policy takes, by the name of its variable that lists them."""
-    (listed,) = re.findall(
-        rf"- name: {variable}\n +expression: >-\n +\[(.*?)\]", POLICY, re.DOTALL
-    )
+    (listed,) = re.findall(rf"- name: {variable}\n +expression: >-\n +\[(.*?)\]", POLICY, re.DOTALL)
     return set(re.findall(r"'(\w+)'", listed))
 
 
@@ -52,8 +50,9 @@ def test_a_webhook_may_be_let_say_where_and_in_which_order_pods_run_and_no_more(
 
 
 def test_the_refusal_names_the_value_of_the_chart_and_what_it_takes() -> None:
-    """The operator knows by the name of the value what to tell people."""
-    assert ADMISSION_VALUE in POLICY
+    """The operator knows by the words of both what to tell people."""
+    assert POLICY.count(f"{ADDED_BY_OTHERS}, not with: ") == 2
+    assert "The value admissionPolicies.podFields of its chart" in POLICY
     (listed,) = re.findall(r"\$mayBeAllowed := list ([^}]*?) -?}}", POLICY)
 
     assert set(re.findall(r'"(\w+)"', listed)) == may_be_allowed()

@@ -12,7 +12,8 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.controllers.scheduler.controller import SchedulerController
+from bernstein.controllers.scheduler.boards import Boards
+from bernstein.controllers.scheduler.controller import MOST_PIECES, SchedulerController
 from bernstein.controllers.scheduler.unanswered import FIRST_SECONDS
 from bernstein.controllers.writer import REFUSED_SECONDS
 from bernstein.core.scheduling import schedule
@@ -103,6 +104,26 @@ async def test_one_look_claims_what_fits_and_tells_the_others_why_they_wait(
     await eventually(lambda: world.guard.caught_up(KEY))
     claimed = [world.caches.tasks.get(Key(NAMESPACE, n)) for n in ("high", "middle")]
     assert not any(each and world.context.claims.is_late(each) for each in claimed)
+
+
+async def test_a_look_in_pieces_ends_whatever_comes_meanwhile(
+    world: Scheduling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.project()
+    world.task("one")
+    await world.start()
+    pieces = []
+
+    def never_done(_: Boards, key: Key, now: datetime) -> bool:
+        pieces.append(now)
+        return True
+
+    monkeypatch.setattr(Boards, "look_ahead", never_done)
+
+    await world.controller.reconcile(KEY)
+
+    assert world.state("one") == "Claimed"
+    assert len(pieces) == MOST_PIECES
 
 
 MISSING = 'secret "git-read" not found'

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.project import ProjectStatus
 from bernstein.api.task import Task, parse
+from bernstein.core.conditions import note
 from bernstein.core.plans import decide as decisions
 from bernstein.core.plans import expansion, judgement
 from bernstein.core.plans.decide import decide, look_ahead
@@ -116,6 +119,20 @@ def test_a_plan_that_has_its_tasks_and_says_nothing_new_is_not_gone_through() ->
     status = decide(of(begun.model_copy(update={"status": PlanStatus()})), NOW).status
 
     assert [*look_ahead(of(begun.model_copy(update={"status": status})), NOW)] == []
+
+
+@pytest.mark.parametrize("why", ["is deleted", "is cancelled", "has no project", "is not ready"])
+def test_a_plan_that_is_not_judged_yet_is_not_gone_through_at_every_event(why: str) -> None:
+    cancel: dict[str, Any] = {"cancel": {"reason": "no"}} if why == "is cancelled" else {}
+    given = objects.plan(begun=False, deleting=why == "is deleted", **cancel)
+    project = None if why == "has no project" else objects.project()
+    if why == "is not ready":
+        unsound = note(ProjectStatus(), ConditionType.READY, False, "Unsound", "it is not", NOW)
+        project = objects.project().model_copy(update={"status": unsound})
+
+    forget()
+    assert [*look_ahead(PlanSnapshot(given, project), NOW)] == []
+    assert [*look_ahead(of(objects.plan(begun=False)), NOW)] != []
 
 
 def judged_again(*_: object) -> None:
