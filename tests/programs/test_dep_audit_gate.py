@@ -11,6 +11,7 @@ from bernstein.api.pod import CheckVerdict
 from bernstein.api.vocabulary import Severity
 from bernstein.checks import gates
 from bernstein.checks.gate import Command
+from bernstein.core.sanitise import quoted, without_quotes
 from tests.programs.gate_runs import verdict
 from tests.unit.checks.trees import Tree
 
@@ -72,7 +73,8 @@ def test_without_a_database_nothing_is_known_and_the_remedy_is_told(tmp_path: Pa
     found = judged(Tree({"requirements.txt": "leaky==2.0\n"}), tmp_path, variables=NOBODY)
 
     assert (found.verdict, found.reason) == ("Errored", "NetworkDenied")
-    assert "network.checks" in found.excerpt
+    assert "network.checks" in without_quotes(found.excerpt)
+    assert NOBODY["PIP_AUDIT_OSV_URL"] in quoted(found.excerpt)
 
 
 def test_without_pinned_versions_nobody_is_asked(tmp_path: Path) -> None:

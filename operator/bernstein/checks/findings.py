@@ -43,9 +43,10 @@ class NoListing(ValueError):  # noqa: N818 - it tells what was found instead
 class Unanswered(Exception):  # noqa: N818 - it tells what was missing
     """The tool could not ask whom it has to ask: nothing is known of either tree."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: str, message: str, said: str) -> None:
+        """`message`: words of ours; `said`: the tool's, which may be those of the tree."""
         super().__init__(message)
-        self.reason, self.message = reason, message
+        self.reason, self.message, self.said = reason, message, said
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,6 +165,8 @@ class Client:
                 in_time = self._around.clock() + wait + _LEAST_SECONDS <= call.ends
                 again = error.again and call.sent < self._limits.attempts and in_time
                 why = {"reason": str(error.reason), "message": error.message}
+                if error.said:
+                    why["said"] = error.said
                 self._note("model-failed", call, again=again, **why)
                 if not again:
                     raise

@@ -13,14 +13,17 @@ class ModelError(Exception):
         reason: ModelReason,
         message: str,
         *,
+        said: str = "",
         status: int | None = None,
         retry_after: float | None = None,
     ) -> None:
-        """`message`: plain words on one line. `status`: of HTTP, where there was one.
-        `retry_after`: seconds that the provider asks to wait."""
+        """`message`: plain words of ours on one line. `said`: the provider's own, which may be
+        those of the question. `status`: of HTTP, where there was one. `retry_after`: seconds that
+        the provider asks to wait."""
         super().__init__(f"{reason}: {message}")
         self.reason = reason
         self.message = message
+        self.said = said
         self.status = status
         self.retry_after = retry_after
 

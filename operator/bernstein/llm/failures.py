@@ -52,12 +52,12 @@ def failure(
     """
     said = mapping(error)
     reason = _reason(status, said)
-    text = key.shown(text_of(said.get("message")) or text_of(error))
-    if reason is ModelReason.MODEL_ADDRESS_INVALID and not text:
-        text = "there is no such API at this address"
-    message = f"the provider answered {status}" + (f": {text}" if text else "")
+    words = key.shown(text_of(said.get("message")) or text_of(error))
+    message = f"the provider answered {status}"
+    if reason is ModelReason.MODEL_ADDRESS_INVALID and not words:
+        message += ": there is no such API at this address"
     after = retries.asked(headers, error, now)
-    return ModelError(reason, message, status=status, retry_after=after)
+    return ModelError(reason, message, said=words, status=status, retry_after=after)
 
 
 def _reason(status: int, error: Mapping[str, Any]) -> ModelReason:

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs.plugins.conftest import gates
 from tests.programs.pods.agent_pod import Volumes
+from tests.programs.pods.conftest import git_server, new_origin, origin
+from tests.programs.pods.programs.test_judge import run, scripted
+
+__all__ = ("gates", "git_server", "new_origin", "origin", "run", "scripted")
 
 
 @pytest.fixture

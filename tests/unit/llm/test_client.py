@@ -344,7 +344,8 @@ async def test_what_happens_is_noted(world: World) -> None:
     await world.ask()
 
     about = {"provider": "anthropic", "host": "api.anthropic.com", "model": MODEL}
-    why = {"reason": "ProviderUnavailable", "message": "the provider answered 529: busy"}
+    ours = {"reason": "ProviderUnavailable", "message": "the provider answered 529"}
+    why = {**ours, "said": "busy"}
     tokens = {"input_tokens": 20, "output_tokens": 3}
     assert world.notes == [
         ("model-failed", {**about, "attempt": 1, "again": True, **why}),

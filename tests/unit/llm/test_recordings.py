@@ -109,7 +109,7 @@ async def test_an_error_has_its_reason(world: World, provider: str, case: dict[s
     error = failed.value
     assert (error.reason, error.status) == (case["reason"], case["status"])
     assert error.retry_after == case.get("retryAfter")
-    assert case["body"]["error"]["message"] in error.message
+    assert case["body"]["error"]["message"] in error.said
     # Nobody charges for an error.
     assert world.allowance.used == {}
     assert world.allowance.exact

@@ -22,8 +22,10 @@ def findings(output: bytes, _root: str) -> Iterator[Finding]:
         if "silent" in report:
             said = one_line(report["silent"])
             if report["denied"]:
-                raise Unanswered(VerdictReason.NETWORK_DENIED, f"{said}; {_REMEDY}")
-            raise Unanswered(VerdictReason.NO_VERDICT, said)
+                text = f"the database of weaknesses cannot be reached; {_REMEDY}"
+                raise Unanswered(VerdictReason.NETWORK_DENIED, text, said)
+            text = "the database of weaknesses was not asked to the end"
+            raise Unanswered(VerdictReason.NO_VERDICT, text, said)
         for each in report["found"]:
             fixed = ", ".join(map(str, each["fixed"])) or "no version yet"
             text = f"{each['version']} of {each['path']}: {each['severity']}, fixed in {fixed}"

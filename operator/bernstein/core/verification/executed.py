@@ -23,6 +23,8 @@ from bernstein.core.sanitise import text as sanitise
 
 _PRINTED = 1400
 """Characters of the excerpt for what a command printed; the rest is for our own words."""
+_QUOTED = 1200
+"""Characters of it below a line of ours; the rest is for the marks of its lines, too."""
 _MESSAGE = 4096
 """Bytes that the kubelet takes of a container at most."""
 _OF_PLUGINS: Mapping[str, tuple[str, ...]] = {
@@ -36,6 +38,12 @@ _OF_PLUGINS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """The verdicts that a gate in Python may have, with their reasons."""
+_OF_PLUGINS_WITHOUT_ANSWER: Mapping[str, str] = {
+    VerdictReason.PLUGIN_FAILED: "the class gave no answer that can be used",
+    VerdictReason.PLUGIN_INVALID: "a class of the gates cannot be used",
+    VerdictReason.PLUGIN_NOT_FOUND: "no class has its name",
+}
+"""What we say of it: what the class says may be words of the work that it has read."""
 SLACK = 1
 """Seconds; the kubelet tells times in whole ones."""
 
@@ -121,11 +129,19 @@ def _without_secrets(text: str) -> str:
 
 def _printed(ended: Object) -> str:
     """The last lines that the command printed: its summary stands at the end."""
-    shown = _without_secrets(str(ended.get("message") or ""))
-    if len(shown) <= _PRINTED:
-        return shown
-    cut = shown[-_PRINTED:]
+    return _end(_without_secrets(str(ended.get("message") or "")), _PRINTED)
+
+
+def _end(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    cut = text[-limit:]
     return f"{ELLIPSIS}\n{cut.partition(chr(10))[2] or cut}"
+
+
+def _quoting(ours: str, printed: str) -> str:
+    """What we say of a check that could not judge, which conditions tell, and what it printed."""
+    return quoting(ours, _end(printed, _QUOTED), _PRINTED)
 
 
 def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> CheckResult:
@@ -154,7 +170,7 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     if took is not None and took > check.timeout + SLACK:
         return _timed_out(check, excerpt)
     if pods.could_not_start(ended) or code in (127, 128):
-        text = quoting("the command was not found", excerpt, _PRINTED)
+        text = _quoting("the command was not found", excerpt)
         return result_of(check, "Errored", Reason.TOOL_MISSING, text)
     if check.plugin is not None:
         return of_plugin(check, check.plugin, ended, excerpt)
@@ -171,7 +187,8 @@ def _of_written(code: object, printed: str) -> tuple[str, str, str]:
     if code == 1:
         text = f"a test that a model has written for the change fails\n{printed}"
         return "Failed", VerdictReason.WRITTEN_TEST_FAILS, text
-    text = f"the test that a model has written is of no use: exit code {code}\n{printed}"
+    ours = f"the test that a model has written is of no use: exit code {code}"
+    text = _quoting(ours, printed)
     return "Errored", VerdictReason.WRITTEN_TEST_UNUSABLE, text
 
 
@@ -183,12 +200,14 @@ def of_plugin(check: CheckSpec, plugin: Plugin, ended: Object, printed: str) -> 
     except ValueError:
         told = None
     if told is None or ended.get("exitCode") != 0 or told.name != check.name:
-        text = quoting("the program that asks it left no verdict", printed, _PRINTED)
+        text = _quoting("the program that asks it left no verdict", printed)
         return result_of(check, "Errored", VerdictReason.PLUGIN_FAILED, text)
     may_say = _OF_PLUGINS.get(told.verdict, (VerdictReason.PLUGIN_FAILED,))
     verdict = told.verdict if told.verdict in _OF_PLUGINS else "Errored"
     reason = told.reason if told.reason in may_say else may_say[0]
     excerpt = _without_secrets(told.excerpt)
+    if verdict == "Errored":
+        excerpt = quoting(_OF_PLUGINS_WITHOUT_ANSWER[reason], excerpt, _PRINTED)
     result = result_of(check, verdict, reason, excerpt)
     if not plugin.says_required or told.required is None:
         return result

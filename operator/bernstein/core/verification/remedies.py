@@ -20,7 +20,7 @@ _CUT_OFF = (Reason.DISRUPTED, Reason.POD_LOST, Reason.TERMINATED)
 _WITHOUT_MEANS = (VerdictReason.OUT_OF_MEMORY, VerdictReason.RESOURCE_LIMIT)
 _OF_PLUGINS: Mapping[str, str] = {
     VerdictReason.PLUGIN_NOT_FOUND: "Put the class into the folder .bernstein/gates of the branch.",
-    VerdictReason.PLUGIN_INVALID: "Mend or remove what is named.",
+    VerdictReason.PLUGIN_INVALID: "Mend or remove what is named there.",
     VerdictReason.PLUGIN_FAILED: "Mend the class, or let it pass over what it cannot read.",
 }
 _UNUSABLE = (

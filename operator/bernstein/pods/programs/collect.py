@@ -19,7 +19,7 @@ from bernstein.api.programs.formatting import (
     Told,
 )
 from bernstein.api.reasons import Reason, VerdictReason
-from bernstein.core.sanitise import count
+from bernstein.core.sanitise import count, quoting
 from bernstein.pods import log
 from bernstein.pods.session import stream
 from bernstein.pods.session.messages import harmless, harmless_line
@@ -79,10 +79,10 @@ def _unusable(config: CollectConfig) -> Told | None:
         return None
     if not code.isdigit():
         text = "it did not come to an end"
-        return Told("Errored", VerdictReason.NO_VERDICT, _with_output(config, text))
+        return Told("Errored", VerdictReason.NO_VERDICT, _quoting_output(config, text))
     if int(code) in _NO_TOOL:
         text = "the command was not found"
-        return Told("Errored", Reason.TOOL_MISSING, _with_output(config, text))
+        return Told("Errored", Reason.TOOL_MISSING, _quoting_output(config, text))
     text = f"exit code {int(code)}: nothing of what it has formatted is taken"
     return Told("Failed", VerdictReason.EXIT_CODE, _with_output(config, text))
 
@@ -92,9 +92,18 @@ def _refused(config: CollectConfig, text: str) -> Told:
 
 
 def _with_output(config: CollectConfig, text: str) -> str:
-    printed = stream.tail_bytes(f"{config.printed}/output", 4 * _PRINTED)
-    shown = harmless(printed.decode("utf-8", "replace"), 8 * _PRINTED)[-_PRINTED:].strip()
+    shown = _output(config)
     return f"{text}\n{shown}" if shown else text
+
+
+def _quoting_output(config: CollectConfig, text: str) -> str:
+    """Where they could not run: that is told in conditions, which quote nobody."""
+    return quoting(text, _output(config), _PRINTED)
+
+
+def _output(config: CollectConfig) -> str:
+    printed = stream.tail_bytes(f"{config.printed}/output", 4 * _PRINTED)
+    return harmless(printed.decode("utf-8", "replace"), 8 * _PRINTED)[-_PRINTED:].strip()
 
 
 def _commit(config: CollectConfig, objects: Objects) -> tuple[Commit, int]:

@@ -49,7 +49,7 @@ def run(config: CompareConfig) -> CheckVerdict:
     try:
         verdict = _compare(config)
     except Unanswered as error:
-        excerpt = sanitise.text(error.message, EXCERPT_CHARACTERS)
+        excerpt = sanitise.quoting(error.message, error.said, EXCERPT_CHARACTERS)
         verdict = CheckVerdict(config.name, "Errored", error.reason, excerpt)
     log.event("compared", check=config.name, verdict=verdict.verdict, reason=verdict.reason)
     return fit(InspectResult((verdict,)), TERMINATION_LIMIT).verdicts[0]

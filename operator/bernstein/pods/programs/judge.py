@@ -212,7 +212,8 @@ def _tokens(asked: Asked) -> int:
 
 
 def _unanswered(asked: Asked, error: ModelError) -> Verdict:
-    return errored(error.reason, f"{asked.model}: {error.message}")
+    ours = f"{asked.model}: {error.message}"
+    return errored(error.reason, sanitise.quoting(ours, error.said, EXCERPT_CHARACTERS))
 
 
 def _draw() -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.checks import gates, outputs
-from bernstein.checks.findings import Finding, NoListing
+from bernstein.checks.findings import Finding, NoListing, Unanswered
 from bernstein.checks.gate import Command
 from bernstein.checks.outputs import document, imports
 
@@ -190,6 +190,19 @@ WRONG: dict[str, list[Any]] = {
 def test_a_report_without_what_it_must_have_is_none(form: str, said: Any) -> None:
     with pytest.raises(NoListing):
         read(form, said)
+
+
+@pytest.mark.parametrize(("is_denied", "remedy"), [(True, "network.checks"), (False, "")])
+def test_why_weaknesses_are_not_known_is_told_apart_from_what_the_program_said(
+    is_denied: bool, remedy: str
+) -> None:
+    """It may be a line of the tree that pip-audit has not understood."""
+    with pytest.raises(Unanswered) as why:
+        read("advisories", {"silent": "pip-audit: a line\nof the tree", "denied": is_denied})
+
+    assert why.value.said == "pip-audit: a line of the tree"
+    assert "line" not in why.value.message
+    assert remedy in why.value.message
 
 
 def of_work(work: dict[str, Any], base: dict[str, Any]) -> Any:

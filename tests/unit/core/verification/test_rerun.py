@@ -274,7 +274,7 @@ def test_a_job_refused_for_what_a_webhook_adds_is_told_with_the_fields_and_the_r
     assert waits.needs_person
     assert "PodRejected" in waits.message
     assert "not with: tolerations" in waits.message
-    assert "Remedy: A webhook of the cluster adds these fields: name them in" in waits.message
+    assert "Remedy: A webhook of the cluster adds these fields: keep it from Jobs" in waits.message
     assert tree.look(passed, now=NOW).requeue_after == SOON_SECONDS
     assert tree.status.gate_errors == 0
 

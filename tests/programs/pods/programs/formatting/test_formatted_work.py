@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api.pod import TreeLimits
+from bernstein.core.sanitise import quoted, without_quotes
 from bernstein.pods.errors import PodError
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.formatting.formatted import (
@@ -124,6 +125,17 @@ def test_a_command_that_is_not_there_is_told(origin: Origin, tmp_path: Path) -> 
     result = job.run()
 
     assert (result.told.verdict, result.told.reason) == ("Errored", "ToolMissing")
+
+
+def test_what_is_printed_where_nothing_could_run_is_quoted(origin: Origin, tmp_path: Path) -> None:
+    """Conditions tell why, and leave out what is quoted."""
+    job = pod(origin, tmp_path, {}, {"a.py": UGLY})
+    job.command = "cat a.py; exit 127"
+
+    told = job.run().told
+
+    assert UGLY.strip() in quoted(told.text)
+    assert without_quotes(told.text) == "the command was not found"
 
 
 def test_settings_come_from_the_pinned_commit(origin: Origin, tmp_path: Path) -> None:
