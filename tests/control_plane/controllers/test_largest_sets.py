@@ -27,7 +27,7 @@ from tests.perf.test_largest_sets import (
 )
 
 IN_MEMORY = (
-    *("Plan with all edges", "AgentSessions and Approvals"),
+    *("Plan with all edges", "Plan with twenty signals", "AgentSessions and Approvals"),
     *("edges in order", "edges in circles"),
 )
 """What the API server takes minutes to write, and what a node has to play to its end."""

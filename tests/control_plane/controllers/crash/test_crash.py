@@ -51,6 +51,8 @@ WEATHERS = {
     "two-faults": Weather(replicas=2, faults=True, heard=False),
 }
 SAMPLE = "two-faults"
+SAMPLED = ("two_stages_with_a_retry", "cancelled", "asked_for")
+"""The stories of which each run tells one life: those with most kinds of writes."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ async def forks() -> AsyncIterator[Nursery]:
 
 
 @pytest.mark.parametrize("weather", WEATHERS if AFTER else [SAMPLE])
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", STORIES if AFTER else SAMPLED)
 async def test_a_story_ends_the_same_whatever_write_was_an_operators_last(
     name: str, weather: str, make_world: MakeWorld, forks: Nursery, tmp_path: Path
 ) -> None:
