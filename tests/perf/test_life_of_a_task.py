@@ -35,7 +35,7 @@ WRITTEN = {
     # Working, with its Job and pod; Dead; how its work was judged.
     ("PATCH", "agentsessions"): 3,
     ("POST", "jobs"): 4,
-    # The prompt; and what gates have said, which its Project keeps and writes once a minute at most.
+    # The prompt; and what gates have said, which its Project writes once a minute at most.
     ("POST", "configmaps"): 2,
     # Its finalizer, once what it told is recorded.
     ("PATCH", "pods"): 1,
