@@ -44,8 +44,10 @@ def test_each_rejects_the_change_that_is_wrong_in_its_eyes_and_no_other(
 ) -> None:
     repository = REPOSITORIES[language]
     absent = [tool for tool in repository.tools if TOOLS[tool] is None]
-    if absent:
-        pytest.skip(f"not on this machine: {', '.join(absent)}")
+    if absent == ["node"]:
+        # No set-up installs it; Go builds the tests' Kubernetes. In pods both are always run.
+        pytest.skip("node is not on this machine; tests/e2e/gates/test_by_command.py has it")
+    assert not absent
     changes: dict[str, Files] = {"": {}, "good": repository.good, **repository.bad}
 
     for number, (which, change) in enumerate(changes.items()):

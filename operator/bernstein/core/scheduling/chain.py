@@ -26,7 +26,6 @@ from bernstein.checks.asks import Asks
 from bernstein.core.approvals import plans, policy
 from bernstein.core.money import budget, models
 from bernstein.core.projects.readiness import not_ready
-from bernstein.core.sanitise import meant
 from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.expected import required
@@ -82,9 +81,8 @@ def agent_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if spec.agent(name) is not None:
         return None
     several = spec.agents_of(name or "")
-    names = [agent.name for agent in several or spec.agents]
-    offered = ", ".join(names)
-    text = f"the Project has no agent '{name}', it has: {offered}{meant(name or '', names)}"
+    offered = ", ".join(a.name for a in several or spec.agents)
+    text = f"the Project has no agent '{name}', it has: {offered}"
     if several:
         text = f"'{name}' is the adapter of several agents of the Project: {offered}"
     return Wait(Reason.AGENT_NOT_FOUND, text, needs_person=True)
@@ -96,9 +94,8 @@ def model_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     model, spec = snapshot.task.spec.model, snapshot.project.spec
     if models.is_known(model, spec):
         return None
-    known = models.known(spec)
-    text = f"neither the Project nor a table of prices knows the model '{model}', but: "
-    text += ", ".join(known) + meant(model or "", known)
+    offered = ", ".join(models.known(spec))
+    text = f"neither the Project nor a table of prices knows the model '{model}', but: {offered}"
     return Wait(Reason.MODEL_NOT_FOUND, text, needs_person=True)
 
 

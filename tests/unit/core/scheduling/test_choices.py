@@ -51,19 +51,6 @@ def test_a_model_that_nobody_knows_starts_no_agent(model: str | None, reason: st
         assert "but: auto, opus, sonnet, haiku, own-large, own-2" in found[1]
 
 
-def test_what_may_have_been_meant_is_said() -> None:
-    agents = [OTHER_AGENT | {"name": name} for name in ("claude", "codex")]
-    of = project(agents=agents)
-
-    _, message = stalled(objects.task(status=status(), cli="claud"), of) or ("", "")
-    assert message.startswith(
-        "the Project has no agent 'claud', it has: claude, codex, did you mean"
-    )
-    assert "did you mean 'claude'?" in message
-    _, message = stalled(objects.task(status=status(), model="sonet"), of) or ("", "")
-    assert "did you mean 'sonnet'?" in message
-
-
 @pytest.mark.parametrize(("signal", "reason"), [("llm_judge", "NoModel"), ("path_exists", None)])
 def test_a_signal_that_asks_a_model_starts_no_agent_without_one(
     signal: str, reason: str | None
