@@ -267,9 +267,11 @@ def is_mended(waiting: Waiting, project: Project | None) -> bool:
 
 
 def failed_at(waiting: Waiting) -> datetime | None:
-    """When that failed last which a new pod alone shows to be mended; None: nothing of the kind."""
-    alone = waiting.until_alone
-    return alone - timedelta(seconds=SOON_SECONDS) if alone is not None else None
+    """When that failed last which a new pod alone shows to be mended, in the whole seconds in which
+    nodes tell when a container was started; None: nothing of the kind did."""
+    if waiting.until_alone is None:
+        return None
+    return waiting.until_alone.replace(microsecond=0) - timedelta(seconds=SOON_SECONDS)
 
 
 def seconds_left(

@@ -18,7 +18,13 @@ from bernstein.core.verification.crowd import (
     shown,
 )
 from bernstein.core.verification.look import Question
-from bernstein.core.waiting import JOBS_PER_SECOND, held, seconds_left, seconds_to_next_try
+from bernstein.core.waiting import (
+    JOBS_PER_SECOND,
+    failed_at,
+    held,
+    seconds_left,
+    seconds_to_next_try,
+)
 from tests.unit.core import objects
 from tests.unit.core.objects import Object, at, checked, ended, job, pod, running, waiting
 from tests.unit.core.verification.kinds import TASK
@@ -214,6 +220,17 @@ def test_a_pod_that_began_before_it_failed_shows_it_nothing() -> None:
     assert follows(1, at(10), [at(9)], IMAGE) is None
     assert follows(1, at(10), [], IMAGE) is None
     assert follows(0, at(10), [at(9), at(10)], IMAGE) == at(10)
+
+
+def test_a_pod_that_began_in_the_second_in_which_it_failed_counts() -> None:
+    """Nodes tell whole seconds; who is shown too much has one try more."""
+    tree = beside(TASKS)
+    tree.tries(0.7, 1)
+
+    failed = failed_at(tree.status.waiting)
+
+    assert failed == at(0)
+    assert follows(0, failed, [at(0)], IMAGE) == at(0)
 
 
 def test_a_thousand_do_not_follow_at_once() -> None:
