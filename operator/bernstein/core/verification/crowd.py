@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from bernstein.api.pod import CHECKOUT, JUDGE
+from bernstein.api.pod import CHECKOUT
 from bernstein.api.reasons import Reason
-from bernstein.core import labels, pods
+from bernstein.core import pods
 from bernstein.core.pods import Object
 from bernstein.core.reasons import Retry, policy
 
@@ -24,7 +24,6 @@ FOLLOW_PER_SECOND = 32
 FOLLOW_INTO_ROOM = 16
 """So many follow each pod that has begun where room was lacking: it shows room for one, and a quota
 that is always full would else let all try whenever one ends."""
-_MOUNTED = (Reason.SECRET_NOT_FOUND, Reason.CONFIG_MAP_NOT_FOUND)
 
 
 def is_lacking(verdict: str, reason: str) -> bool:
@@ -62,18 +61,13 @@ def shown(pod: Object, reasons: Collection[str]) -> datetime | None:
     """Since when the pod of a check shows that none of these keeps others of that check from
     starting, by its node's time; None: it does not.
 
-    All volumes are there before the first container starts. Every image is pulled, and the key of a
-    model is taken, when its own container does; the checkout has the first one, and none but ours.
+    A pod that is there had room. An image is pulled, and variables are taken from Secrets, when the
+    container starts that has them: the checkout comes first, with none but ours.
     """
-    of_model = pod["metadata"]["labels"].get(labels.JOB) == JUDGE
-    at_first = (Reason.POD_REJECTED, *(() if of_model else _MOUNTED))
-    any_will_do = all(reason in at_first for reason in reasons)
-    started = [pods.first_start(c) for c in _telling(pod, any_will_do)]
+    any_will_do = all(reason == Reason.POD_REJECTED for reason in reasons)
+    telling = (c for c in pods.containers(pod) if any_will_do or c.get("name") != CHECKOUT)
+    started = (pods.first_start(each) for each in telling)
     return min((time for time in started if time is not None), default=None)
-
-
-def _telling(pod: Object, any_will_do: bool) -> Iterable[Object]:
-    return (c for c in pods.containers(pod) if any_will_do or c.get("name") != CHECKOUT)
 
 
 def follows(

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from bernstein.core import labels, progress
+from bernstein.core import progress
 from bernstein.core.reasons.waits import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.crowd import (
     FOLLOW_INTO_ROOM,
@@ -26,7 +26,7 @@ from bernstein.core.waiting import (
     seconds_to_next_try,
 )
 from tests.unit.core import objects
-from tests.unit.core.objects import Object, at, checked, ended, job, pod, running, waiting
+from tests.unit.core.objects import at, checked, ended, job, pod, running, waiting
 from tests.unit.core.verification.kinds import TASK
 from tests.unit.core.verification.test_rerun import Rounds, asked, cut_short, without_image
 
@@ -273,8 +273,8 @@ STARTED = running("checkout")
 CLONES, PULLS = waiting("checkout"), waiting("check", "ErrImagePull")
 POD_OF_A_CHECK = {
     "nothing was started": ((CLONES, waiting("check")), ()),
-    "it clones": ((STARTED, waiting("check")), ("SecretNotFound", "PodRejected")),
-    "its image is missing": ((ended("checkout"), PULLS), ("SecretNotFound", "PodRejected")),
+    "it clones": ((STARTED, waiting("check")), ROOM),
+    "its image is missing": ((ended("checkout"), PULLS), ROOM),
     "it runs": (
         (ended("checkout"), running("check")),
         ("SecretNotFound", "PodRejected", "ImagePullFailed", "ImageUnusable"),
@@ -285,7 +285,7 @@ POD_OF_A_CHECK = {
     ),
     "its command cannot be started": (
         (ended("checkout"), ended("check", 128, reason="StartError")),
-        ("SecretNotFound", "PodRejected"),
+        ROOM,
     ),
 }
 
@@ -295,22 +295,7 @@ def test_a_pod_shows_what_it_has_got_past(case: str) -> None:
     containers, past = POD_OF_A_CHECK[case]
     every = ("SecretNotFound", "PodRejected", "ImagePullFailed", "ImageUnusable")
 
-    found = {reason for reason in every if shown(of(*containers), (reason,)) is not None}
+    found = {reason for reason in every if shown(pod(*containers), (reason,)) is not None}
 
     assert found == set(past)
-    assert (shown(of(*containers), every) is not None) == (len(past) == len(every))
-
-
-def test_the_key_of_a_model_is_shown_by_the_container_that_asks_it() -> None:
-    clones = of(STARTED, waiting("judge"), main="judge")
-    asks = of(ended("checkout"), running("judge"), main="judge")
-
-    assert shown(clones, ("SecretNotFound",)) is None
-    assert shown(clones, ROOM) is not None
-    assert shown(asks, ("SecretNotFound",)) is not None
-
-
-def of(*containers: Object, main: str = "check") -> Object:
-    found = pod(*containers)
-    found["metadata"]["labels"] = {labels.JOB: main}
-    return found
+    assert (shown(pod(*containers), every) is not None) == (len(past) == len(every))
