@@ -24,6 +24,7 @@ from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
+from tests.model.people import is_kept_by_others
 from tests.model.replicas import Replica
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def _silent_tasks(store: Store) -> Iterator[str]:
         found = task.parse(obj)
         status = found.status
         final = is_final(status, found.spec.max_retries)
-        if final or status.waiting is not None or is_deleting(obj):
+        goes = is_deleting(obj) and not is_kept_by_others(obj)
+        if final or status.waiting is not None or goes:
             continue
         yield f"Task {found.metadata.name} is {status.state} and does not say why"
 

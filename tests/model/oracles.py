@@ -165,9 +165,18 @@ class Oracles:
         self._pushed[owner] += 1
         self.landed[onto].append(sha)
         self.must(onto not in self._delivered, "an end is an end", f"{run.job} lands after all")
+        after = self._plan_of(owner) in self._over
+        self.must(not after, "an end is an end", f"{run.job} lands, but its Plan has ended")
         self.must(self._pushed[owner] == 1, "it lands once", f"{run.job} pushes {sha[:8]} again")
         self.must(owner not in self._cancelled, "cancelled is cancelled", f"{run.job} pushes")
         self.must(sha in self._approved, "only what was judged lands", f"{run.job}: {sha[:8]}")
+
+    def _plan_of(self, uid: str) -> str | None:
+        """Uid of the Plan of a Task that is there, maybe because somebody keeps it."""
+        for obj in self._store.all(TASKS):
+            if uid_of(obj) == uid:
+                return next((o["uid"] for o in obj["metadata"].get("ownerReferences", ())), None)
+        return None
 
     # --- what is written --------------------------------------------------------------------------
 

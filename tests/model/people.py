@@ -17,6 +17,8 @@ from tests.unit.core.simulation.remote import Remote
 
 KINDS = {kind.plural: kind for kind in (PLANS, TASKS, SESSIONS, JOBS, PODS, APPROVALS)}
 TARGET = "refs/heads/main"
+KEEPER = "team.example/archive"
+"""A finalizer of something that is none of ours."""
 
 LOOKS_SECONDS = 60.0
 """Between two looks of somebody who waits for a failure."""
@@ -150,6 +152,26 @@ class People:
             self.deleted.add(uid_of(obj))
             self._store.delete(resource, key_of(obj), propagation=event["propagation"])
 
+    def _keep(self, event: dict[str, Any]) -> None:
+        """Something puts its finalizer on a Task that somebody deletes, and may take it off after a
+        while; where it never does, nobody does it."""
+        task = self._pick(TASKS, event)
+        if task is None or is_deleting(task):
+            return
+        finalizers = [*task["metadata"].get("finalizers", ()), KEEPER]
+        self._store.merge(TASKS, key_of(task), {"metadata": {"finalizers": finalizers}})
+        self.deleted.add(uid_of(task))
+        self._store.delete(TASKS, key_of(task), propagation=event["propagation"])
+        if event["seconds"] is not None:
+            asyncio.get_running_loop().call_later(event["seconds"], self._let_go, task)
+
+    def _let_go(self, kept: Object) -> None:
+        task = self._store.find(TASKS, key_of(kept))
+        if task is None or uid_of(task) != uid_of(kept):
+            return
+        finalizers = [each for each in task["metadata"]["finalizers"] if each != KEEPER]
+        self._store.merge(TASKS, key_of(task), {"metadata": {"finalizers": finalizers}})
+
     def _suspend(self, event: dict[str, Any]) -> None:
         plan = self._pick(PLANS, event)
         if plan is not None:
@@ -219,6 +241,10 @@ class People:
         for plan in self._store.all(PLANS):
             if plan["spec"].get("suspend") and not is_deleting(plan):
                 self._resume(plan)
+
+
+def is_kept_by_others(obj: Object) -> bool:
+    return KEEPER in obj["metadata"].get("finalizers", ())
 
 
 def _state(obj: Object) -> str:

@@ -12,6 +12,7 @@ from bernstein.api.pod import AGENT, BEGIN, CHECK, INSPECT, LAND, PREPARE, PROBE
 from tests.model.approvals.approvers import WHO
 from tests.model.cluster.kubelet import NODES
 from tests.model.dice import Dice
+from tests.model.keepers.events import keepers
 from tests.model.pins.changes import changes
 
 Event = dict[str, Any]
@@ -98,7 +99,8 @@ def load(path: Path) -> Scenario:
 def generate(seed: int, rates: str = "usual") -> Scenario:
     dice = Dice(seed)
     made = _Maker(dice, RATES[rates])
-    events = [*made.work(), *made.people(), *made.trouble(), *changes(dice, PEOPLE_SECONDS)]
+    others = [*changes(dice, PEOPLE_SECONDS), *keepers(dice, PEOPLE_SECONDS)]
+    events = [*made.work(), *made.people(), *made.trouble(), *others]
     return Scenario(
         seed=seed,
         rates=rates,

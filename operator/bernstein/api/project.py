@@ -341,6 +341,9 @@ class Probe(Model):
     """Of this generation every credential was heard."""
     findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=32)] = ()
     """What is wrong; empty: nothing, once all was heard."""
+    tried_anew: bool = False
+    """What was found was tried before its time, as something had gone well that speaks against it,
+    and is still so."""
     too_strong: bool = False
     """The work account was seen to be allowed to push to the branch."""
     silent: ProbeFinding | None = Field(

@@ -27,7 +27,7 @@ from bernstein.kube.events import EventRecorder
 from bernstein.kube.informer import Informer
 from bernstein.kube.lease import Elector, Fence
 from bernstein.kube.reconcile import Controller
-from bernstein.kube.resource import Object
+from bernstein.kube.resource import Object, uid_of
 from bernstein.observe import logging
 from bernstein.observe.metrics import Metrics
 
@@ -127,7 +127,9 @@ class Engine:
             await asyncio.gather(*(each.catch_up(since) for each in self.caches.informers))
         controllers = []
         claims = Claims(map(self.caches.tasks.of, self.caches.tasks.informer.going()))
-        verdicts = GateCaches(self._client, fence, self._settings.image, self._clock)
+        verdicts = GateCaches(
+            self._client, fence, self._settings.image, self._project_uids, self._clock
+        )
         for kind in CONTROLLERS:
             controllers.append(self._controller(kind, fence, events, logs, claims, verdicts))
             await self._clock.sleep(0)  # each has heard of all that goes on
@@ -140,6 +142,9 @@ class Engine:
             projects=self.caches.projects_there,
         ):
             await self._work(events, logs, controllers)
+
+    def _project_uids(self) -> set[str]:
+        return {*map(uid_of, self.caches.projects.informer.objects())}
 
     async def _work(
         self, events: EventRecorder, logs: LogReader, controllers: list[Controller]

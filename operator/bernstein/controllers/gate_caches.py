@@ -8,7 +8,7 @@ here is logged and dropped: gates are run then.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -31,8 +31,8 @@ AGAIN_SECONDS = 60.0
 """Between two writes of one ConfigMap, and until one is read again that could not be."""
 READ_SECONDS = 5.0
 """For reading it: work waits for that."""
-MOST_PROJECTS = 64
-"""Whose verdicts are in memory; those of others are read again."""
+MOST_GONE = 64
+"""Projects that are gone and of which something may still be in memory."""
 _NEVER = float("-inf")
 
 
@@ -56,14 +56,24 @@ class _Known:
 class GateCaches:
     """Of all Projects; shared by the controllers of a process that leads."""
 
-    def __init__(self, client: Client, fence: Fence, image: str, clock: Clock = REAL) -> None:
-        """`image` is that of our own programs."""
+    def __init__(
+        self,
+        client: Client,
+        fence: Fence,
+        image: str,
+        there: Callable[[], Container[str]],
+        clock: Clock = REAL,
+    ) -> None:
+        """`image` is that of our own programs; `there`: uids of the Projects that there are."""
         self._client = client
         self._fence = fence
         self._image = image
+        self._there = there
         self._clock = clock
         self._known: dict[str, _Known] = {}
-        """By uid; those asked for last are last."""
+        """By uid."""
+        self._room = MOST_GONE
+        """So many are known before it is asked again which of them are gone."""
 
     async def of(self, project: Project | None) -> GateCache | None:
         """What is known of the Project's; None: it asks for nothing to be kept."""
@@ -86,11 +96,17 @@ class GateCaches:
 
     def _of(self, project: Project) -> _Known:
         uid = project.metadata.uid
-        known = self._known.pop(uid, None) or _Known(GateCache(self._image))
-        self._known[uid] = known
-        if len(self._known) > MOST_PROJECTS:
-            del self._known[next(iter(self._known))]
-        return known
+        if uid not in self._known:
+            if len(self._known) >= self._room:
+                self._forget_gone()
+            self._known[uid] = _Known(GateCache(self._image))
+        return self._known[uid]
+
+    def _forget_gone(self) -> None:
+        """Who is there stays, however many there are: with him would go when he was written."""
+        there = self._there()
+        self._known = {uid: known for uid, known in self._known.items() if uid in there}
+        self._room = len(self._known) + MOST_GONE
 
     def _is_due(self, last: float) -> bool:
         return self._clock.monotonic() - last >= AGAIN_SECONDS

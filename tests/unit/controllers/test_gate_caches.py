@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.project import Project
-from bernstein.controllers.gate_caches import AGAIN_SECONDS, MOST_PROJECTS, GateCaches, config_map
+from bernstein.controllers.gate_caches import AGAIN_SECONDS, MOST_GONE, GateCaches, config_map
 from bernstein.core import labels, names
 from bernstein.core.actions import KeepVerdicts
 from bernstein.core.gate_cache import GateCache, KeptVerdict, dump, keeping
@@ -32,7 +32,9 @@ class Process:
     def __init__(self, client: Client) -> None:
         self._seconds = 1000.0
         clock = Clock(monotonic=lambda: self._seconds)
-        self.caches = GateCaches(client, Unfenced(), "b:1", clock)
+        self.there = {PROJECT.metadata.uid}
+        """Uids of the Projects that there are."""
+        self.caches = GateCaches(client, Unfenced(), "b:1", lambda: self.there, clock)
 
     async def known(self, project: Project = PROJECT) -> set[str]:
         cache = await self.caches.of(project)
@@ -157,14 +159,36 @@ async def test_projects_are_kept_apart(api: ApiServer, process: Process) -> None
     assert api.names(CONFIG_MAPS) == [NAME, "other-gate-cache"]
 
 
-async def test_those_of_so_many_projects_are_in_memory(api: ApiServer, process: Process) -> None:
+async def test_however_many_projects_there_are_each_is_read_once_and_written_once_a_minute(
+    api: ApiServer, process: Process
+) -> None:
+    many = [objects.project(f"p{number}") for number in range(3 * MOST_GONE)]
+    process.there = {each.metadata.uid for each in many}
+    for key in (ONE, TWO):
+        for each in many:
+            await process.known(each)
+            await process.keep(key, project=each)
+
+    assert len(api.writes()) == len(many)
+    assert await process.known(many[0]) == {ONE, TWO}
+    assert api.count("GET", "configmaps") == len(many)
+
+
+async def test_what_is_known_of_projects_that_are_gone_is_forgotten(
+    api: ApiServer, process: Process
+) -> None:
+    put(api, ONE)
+    gone = objects.project("gone")
+    await process.known(gone)
     await process.known()
-    await process.keep(ONE)
-    for number in range(MOST_PROJECTS):
+    for number in range(MOST_GONE):
         await process.known(objects.project(f"p{number}"))
+    read = api.count("GET", "configmaps")
 
     assert await process.known() == {ONE}
-    assert api.count("GET", "configmaps") == MOST_PROJECTS + 2
+    assert api.count("GET", "configmaps") == read
+    await process.known(gone)
+    assert api.count("GET", "configmaps") == read + 1
 
 
 @pytest.mark.parametrize("gates", [{"cacheEnabled": False}, {"enabled": False}])

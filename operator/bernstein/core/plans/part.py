@@ -35,7 +35,7 @@ from bernstein.core.delivery import end
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.landing import has_started
 from bernstein.core.fsm import is_final
-from bernstein.core.plans.standstill import watch
+from bernstein.core.plans.standstill import blocked_by, watch
 from bernstein.core.plans.tally import tallied
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
@@ -175,18 +175,26 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
     if has_started(status):
         decision = deliver(snapshot, status, now)
         return replace(decision, actions=(*late, *decision.actions))
-    over = _comes_to_nothing(snapshot, status)
-    if over is not None:
-        return give_up(snapshot, status, *over, now)
-    if any(_goes_on(task) for task in snapshot.tasks.values()):
-        return PlanDecision(goes_on(status).model_copy(update={"phase": "Delivering"}), late)
     assert status.partial is not None
     assert status.integration is not None
-    if status.partial.tip == status.integration.tip:
+    others = [task for task in snapshot.tasks.values() if _goes_on(task)]
+    judged = not others and status.partial.tip == status.integration.tip
+    over = _comes_to_nothing(snapshot, status, judged=judged)
+    if over is not None:
+        return give_up(snapshot, status, *over, now)
+    if others:
+        return PlanDecision(_up_to(blocked_by(others, goes_on(status), now), None), late)
+    if judged:
         return deliver(snapshot, status, now)
-    update = {"tip": status.integration.tip}
-    begun = status.model_copy(update={"partial": status.partial.model_copy(update=update)})
+    begun = _up_to(status, status.integration.tip)
     return PlanDecision(again(begun, verification.of_tip(status.verification, status.integration)))
+
+
+def _up_to(status: PlanStatus, tip: str | None) -> PlanStatus:
+    """The status with the landing up to which it is delivered; None: other Tasks have to end."""
+    assert status.partial is not None
+    partial = status.partial.model_copy(update={"tip": tip})
+    return status.model_copy(update={"partial": partial, "phase": "Delivering"})
 
 
 def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
@@ -233,10 +241,13 @@ def _asked(snapshot: PlanSnapshot, status: PlanStatus) -> Iterable[PlanRequest]:
 # --- comes to nothing -----------------------------------------------------------------------------
 
 
-def _comes_to_nothing(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, str] | None:
+def _comes_to_nothing(
+    snapshot: PlanSnapshot, status: PlanStatus, *, judged: bool
+) -> tuple[str, str] | None:
     """(reason, message): a verdict, a conflict, or what nothing mends by itself.
 
-    What is tried again by itself is waited for, as with a whole Plan.
+    What is tried again by itself is waited for, as with a whole Plan. Before it is `judged`, it
+    says what keeps another Task from its end, which somebody may mend.
     """
     if snapshot.project is None:
         return _no_project(snapshot)
@@ -244,7 +255,7 @@ def _comes_to_nothing(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, 
     if surprise is not None:
         return surprise
     waiting = status.waiting
-    if waiting is None or not waiting.needs_person:
+    if not judged or waiting is None or not waiting.needs_person:
         return None
     conflict = status.delivery is not None and status.delivery.state == "Conflict"
     if waiting.until is not None and not conflict:

@@ -123,7 +123,8 @@ def _waits_like(task: Task | None, status: PlanStatus, now: datetime) -> PlanSta
 
 
 def blocked_by(unfinished: Iterable[Task], status: PlanStatus, now: datetime) -> PlanStatus:
-    """The status of a Plan that is cancelled, with what keeps one of its Tasks from its end.
+    """The status of a Plan that is cancelled, or delivered without these Tasks, with what keeps one
+    of them from its end.
 
     What these Tasks waited for before they were told is over with them.
     """

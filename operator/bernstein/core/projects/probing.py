@@ -12,7 +12,7 @@ himself. Who misses a Secret has one begun, which tells when that is there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -36,8 +36,8 @@ ACCOUNTS = {READ: PROBE, WORK: f"{PROBE}-work", DELIVER: f"{PROBE}-deliver"}
 ATTESTATION = f"{PROBE}-attestation"
 """The container that tries the key of attestations."""
 WAIT_SECONDS = 15
-"""Until a Job that waits for a Secret is looked at again, whatever events come; and between two
-where what goes well speaks against what was found."""
+"""Until a Job that waits for a Secret is looked at again, whatever events come; and until what was
+found is tried anew, because what goes well speaks against it."""
 WARNED_SECONDS = 3600
 """Between two probes of what works, but is too strong."""
 FINDINGS = frozenset(
@@ -133,8 +133,10 @@ def _due_in(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> float | Non
 def _soon(snapshot: ProbeSnapshot, probe: Probe, left: float | None, now: datetime) -> float | None:
     """The seconds, or fewer where something has gone well since that speaks against a finding.
 
-    However much goes well beside what stays wrong, one follows another after WAIT_SECONDS at most.
+    But once for the same findings: what stays then, stays whatever goes well beside it.
     """
+    if probe.tried_anew:
+        return left
     proved, wait = against(probe.findings, snapshot.proofs), _seconds_to_next(probe, missed=False)
     if not left or wait is None or proved is None:
         return left
@@ -173,8 +175,19 @@ def _begin(snapshot: ProbeSnapshot, before: Probe | None, now: datetime) -> Prob
     kept = before or Probe(generation=generation, number=number)
     if kept.generation != generation:
         kept = Probe(generation=generation, number=number, too_strong=kept.too_strong)
-    begun = {"number": number, "at_work": True, "until": None, "abandoned": None}
+    begun = {
+        "number": number,
+        "at_work": True,
+        "tried_anew": kept.tried_anew or _is_early(kept, now),
+        "until": None,
+        "abandoned": None,
+    }
     return _look(snapshot, kept.model_copy(update=begun), now)
+
+
+def _is_early(probe: Probe, now: datetime) -> bool:
+    """Whether it is tried before its time, because of what goes well."""
+    return bool(probe.findings and _seconds_left(probe, now))
 
 
 def _is_alone(snapshot: ProbeSnapshot, number: int, now: datetime) -> bool:
@@ -268,8 +281,14 @@ def _heard(probe: Probe, spec: ProjectSpec, job: JobView | None) -> _Heard:
             silent.append(container)
             problem = problem or told
     ordered = tuple(by_subject[s] for s in subjects(spec).values() if s in by_subject)
-    known = probe.model_copy(update={"findings": ordered, "too_strong": too_strong})
+    same = _what(ordered) == _what(probe.findings)
+    update = {"findings": ordered, "too_strong": too_strong}
+    known = probe.model_copy(update=update | {"tried_anew": probe.tried_anew and same})
     return _Heard(known, tuple(silent), problem)
+
+
+def _what(findings: Iterable[ProbeFinding]) -> set[tuple[str, str]]:
+    return {(finding.subject, finding.reason) for finding in findings}
 
 
 def _finding(subject: str, why: Diagnosis) -> ProbeFinding:

@@ -2,7 +2,9 @@
 
 A Plan that begins reads the branch and pushes with the account `work`; the agent of a Task without
 a Plan starts once `read` has fetched the branch. What a probe has found of the same account, or of
-the branch or the git server, may be over then, and is looked at anew soon.
+the branch or the git server, may be over then, and is looked at anew soon. Where the server does
+not answer to `deliver`, that may concern its pushes alone: only what it gets done itself would
+disprove it, and none of that is seen here.
 """
 
 from __future__ import annotations
@@ -19,8 +21,6 @@ from bernstein.core import owners
 
 READ, WORK, DELIVER = "read", "work", "deliver"
 """The accounts of the repository."""
-_OF_ANY = frozenset({Reason.REPOSITORY_UNREACHABLE, Reason.REF_NOT_FOUND})
-"""What any account that gets on disproves."""
 
 
 def begun(plan: Plan) -> datetime | None:
@@ -49,6 +49,13 @@ def against(findings: Iterable[ProbeFinding], proofs: Mapping[str, datetime]) ->
         time
         for finding in findings
         for account, time in proofs.items()
-        if finding.reason in _OF_ANY or finding.subject == account
+        if _disproves(account, finding)
     ]
     return max(times, default=None)
+
+
+def _disproves(account: str, finding: ProbeFinding) -> bool:
+    """Whether it is over, as far as an account knows that gets on."""
+    if finding.reason == Reason.REPOSITORY_UNREACHABLE and finding.subject != DELIVER:
+        return True
+    return finding.reason == Reason.REF_NOT_FOUND or finding.subject == account

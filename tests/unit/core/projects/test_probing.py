@@ -393,6 +393,44 @@ def test_the_same_success_has_it_looked_at_but_once() -> None:
     assert (decision.actions, decision.requeue_after) == ((), 230)
 
 
+def found_again(*containers: Any) -> Probe:
+    """One that was tried before its time because a Plan had begun, and has found this at 30."""
+    begun, _ = step(of_branch(), now=at(20), proofs={"work": at(3)})
+    found, _ = step(begun, job(1, over(*containers)), now=at(30), proofs={"work": at(3)})
+    return found
+
+
+def test_what_stays_whatever_goes_well_is_tried_in_its_usual_rhythm() -> None:
+    stays = found_again(LACKS_BRANCH, WORK, DELIVER)
+
+    same, waits = step(stays, now=at(100), proofs={"work": at(90)})
+    assert (same, waits.actions, waits.requeue_after) == (stays, (), 230)
+
+    begun, _ = step(stays, now=at(330), proofs={"work": at(320)})
+    third, _ = step(begun, job(2, over(LACKS_BRANCH, WORK, DELIVER)), now=at(340))
+    _, decision = step(third, now=at(400), proofs={"work": at(390)})
+    assert (third.failures, decision.actions, decision.requeue_after) == (3, (), 240)
+
+
+def test_what_is_found_instead_is_looked_at_anew_soon_again() -> None:
+    refused = failed("probe", "RepositoryAuthFailed", "no")
+    other = found_again(refused, WORK, DELIVER)
+    assert [f.reason for f in other.findings] == ["RepositoryAuthFailed"]
+
+    _, decision = step(other, now=at(100), proofs={"read": at(90)})
+
+    assert decision.actions == (RunProbe("default--probe-2", "1"),)
+
+
+def test_what_was_mended_once_is_looked_at_anew_soon_when_it_comes_back() -> None:
+    sound = found_again(GOOD, WORK, DELIVER)
+    back = after(LACKS_BRANCH, WORK, DELIVER, before=sound.model_copy(update={"at_work": True}))
+
+    _, decision = step(back, now=at(100), proofs={"work": at(90)})
+
+    assert decision.actions == (RunProbe("default--probe-2", "1"),)
+
+
 def test_a_success_with_one_account_says_nothing_of_another_ones_password() -> None:
     refused = failed("probe-deliver", "RepositoryAuthFailed", "no")
     found = after(GOOD, WORK, refused)

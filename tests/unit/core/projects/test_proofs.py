@@ -51,7 +51,14 @@ def test_that_a_branch_or_a_server_is_there_every_account_proves_and_of_itself_o
     proved = {"work": at(-2), "read": at(-10)}
 
     assert against([finding("deliver", "RefNotFound")], proved) == at(-2)
-    assert against([finding("deliver", "RepositoryUnreachable")], proved) == at(-2)
+    assert against([finding("read", "RepositoryUnreachable")], proved) == at(-2)
     assert against([finding("read", "RepositoryAuthFailed")], proved) == at(-10)
     assert against([finding("deliver", "CredentialRefused")], proved) is None
     assert against([], proved) is None
+
+
+def test_that_the_server_does_not_answer_who_delivers_he_alone_disproves() -> None:
+    away = [finding("deliver", "RepositoryUnreachable")]
+
+    assert against(away, {"work": at(-2), "read": at(-10)}) is None
+    assert against(away, {"work": at(-2), "deliver": at(-5)}) == at(-5)
