@@ -15,6 +15,12 @@ _FIELDS = (
     *("imagePullSecrets", "image"),
 )
 """Ends of the paths of fields that name a Secret, a ConfigMap or an image."""
+ADMISSION_VALUE = "admissionPolicies.podFields"
+"""The value of the chart that a refusal by our own admission policy names."""
+_ADDED_BY_OTHERS = (
+    f"A webhook of the cluster adds these fields: name them in {ADMISSION_VALUE} of the chart, or "
+    "keep the webhook from Jobs with the label app.kubernetes.io/managed-by=bernstein."
+)
 
 
 def remedy_of(reason: str, text: str, project: Project | None = None) -> str:
@@ -22,6 +28,8 @@ def remedy_of(reason: str, text: str, project: Project | None = None) -> str:
     row = policy(reason)
     if reason == Reason.REPOSITORY_UNREACHABLE and project is not None:
         return _way_to_git(project.spec.network)
+    if reason == Reason.POD_REJECTED and ADMISSION_VALUE in text:
+        return _ADDED_BY_OTHERS
     fields = naming(project, text) if project is not None and row.names_object else []
     return f"{row.remedy.rstrip('.')}: {', '.join(fields)}." if fields else row.remedy
 

@@ -114,6 +114,9 @@ class TaskSnapshot:
     """How many Tasks of the Project wait for the same before a check can run, such as an image,
     where one before this one tries for all; 0: it tries itself. Known where its own next step is
     decided."""
+    follows: datetime | None = None
+    """From when on it tries beside that one, as a pod of the same check has begun since it failed;
+    None: none has, or it tries at this moment. Known where its own next step is decided."""
     resting: int = 0
     """How many other Tasks of the Project wait to try again what moves refs, where a new pod alone
     shows whether it can. Known where its own next step is decided."""

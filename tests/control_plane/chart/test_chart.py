@@ -24,6 +24,10 @@ EVERYTHING = """
 image: {repository: registry.example.com/bernstein, digest: "sha256:DIGEST", pullPolicy: Always}
 imagePullSecrets: [{name: pull}]
 fullnameOverride: orchestra
+admissionPolicies:
+  podFields:
+    [affinity, nodeSelector, preemptionPolicy, priorityClassName, schedulerName, tolerations,
+     topologySpreadConstraints]
 operator:
   replicas: 3
   logLevel: debug
@@ -121,6 +125,8 @@ def test_the_api_server_takes_all_that_is_rendered(
         ("image.repository=", "minLength"),
         ("operator.resources.limits.memory=lots", "does not match pattern"),
         ("server.tls.validityDays=0", "minimum: got 0, want 1"),
+        ("admissionPolicies.podFields={hostNetwork}", "value must be one of"),
+        ("admissionPolicies.podFields={tolerations,tolerations}", "are equal"),
         ("fullnameOverride=Bad_Name", "does not match pattern"),
         ("image.repository=REG/Upper", "does not match pattern"),
         ("image.repository=registry.example.com/bernstein:v1", "does not match pattern"),

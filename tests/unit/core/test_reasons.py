@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bernstein import core
+from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
 from bernstein.core.diagnosis import FAILED_CREATE_SECONDS
@@ -295,6 +296,25 @@ def test_a_name_that_no_field_has_is_told_without_one() -> None:
     told = remedy_of("SecretNotFound", 'secret "other" not found', SUBJECT)
 
     assert told.endswith("or correct the Project's field.")
+
+
+BY_OUR_POLICY = (
+    'Forbidden (403): jobs.batch "x" is forbidden: ValidatingAdmissionPolicy '
+    "'bernstein-operator' denied request: Bernstein's operator makes Jobs "
+    "with fields of pods that it sets itself only, "
+    "not with: tolerations. The value admissionPolicies.podFields of its chart may allow: affinity"
+)
+
+
+@pytest.mark.parametrize("subject", [None, SUBJECT], ids=["alone", "of a Project"])
+def test_what_a_webhook_adds_to_jobs_is_told_with_the_value_that_allows_it(
+    subject: Project | None,
+) -> None:
+    told = remedy_of("PodRejected", BY_OUR_POLICY, subject)
+
+    assert "admissionPolicies.podFields of the chart" in told
+    assert "app.kubernetes.io/managed-by=bernstein" in told
+    assert remedy_of("PodRejected", "exceeded quota", subject) != told
 
 
 def test_without_a_remedy_the_text_stands_alone() -> None:

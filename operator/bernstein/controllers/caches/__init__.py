@@ -10,10 +10,12 @@ from bernstein.api.approvals import approval
 from bernstein.api.meta import ConditionType
 from bernstein.controllers.caches import fields
 from bernstein.controllers.caches.indexes import (
+    AGAIN,
     AT_WORK,
     AWAITED,
     BEGINS,
     BEGUN,
+    BEGUN_CHECKS,
     DONE,
     LACKS,
     MISSES,
@@ -21,10 +23,12 @@ from bernstein.controllers.caches.indexes import (
     RESTS,
     SESSION,
     UPSTREAM,
+    again,
     at_work,
     awaited,
     begins,
     begun,
+    begun_checks,
     depends_on,
     done,
     lacks,
@@ -84,6 +88,7 @@ class Caches:
         self.plans = Parsed(plans, plan.parse)
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
         few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks, RESTS: rests}
+        few[AGAIN] = again
         of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
         by_plan = owned | {PLAN: plan_of_session}
@@ -102,7 +107,7 @@ class Caches:
         self.pods = informer(
             PODS,
             label_selector=ours,
-            indexes=POD_INDEXES | {SESSION: session_of_pod},
+            indexes=POD_INDEXES | {SESSION: session_of_pod, BEGUN_CHECKS: begun_checks},
             strip=fields.pod,
         )
         self.job_views = JobViews(client, self.jobs, self.pods, clock)

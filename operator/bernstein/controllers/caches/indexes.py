@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 from bernstein.api.pod import AGENT
 from bernstein.api.states import TaskState
-from bernstein.core import labels
+from bernstein.api.task import Task
+from bernstein.core import labels, names, pods
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
 from bernstein.core.verification.crowd import is_lacking, looks_soon
@@ -16,13 +17,14 @@ from bernstein.kube.resource import Object, controller_of, is_deleting
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
 AT_WORK, DONE, BEGINS, BEGUN, MISSES = "at work", "done", "begins", "begun", "misses"
-LACKS, RESTS = "lacks", "rests"
+LACKS, RESTS, AGAIN, BEGUN_CHECKS = "lacks", "rests", "again", "begun checks"
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
 are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Plans that have
 begun and have not ended, by namespace; Tasks and Plans
 that wait for a missing Secret, by namespace; Tasks of which a check waits for what a new pod alone
 shows to be there, by Project, check and cause; Plans and other Tasks that wait for the like, by
-Project."""
+Project; the Tasks of the former by Project and check whose Job is to run again; pods of checks that
+have begun, by the same."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -101,6 +103,33 @@ def lacks(task: Object) -> Collection[str]:
     where = of_project(task["metadata"]["namespace"], status.get("project"))
     found = ((c["name"], c["verdict"], c.get("reason", "")) for c in judged.get("checks", ()))
     return {f"{where}/{name}/{why}" for name, verdict, why in found if is_lacking(verdict, why)}
+
+
+def again(task: Object) -> Collection[str]:
+    """The checks whose Jobs are to run again, each with the Project, where its checks wait for what
+    a new pod alone shows to be there."""
+    if not lacks(task):
+        return ()
+    judged = task["status"]["verification"]
+    where = of_project(task["metadata"]["namespace"], task["status"].get("project"))
+    wanted = (a for a in judged.get("again") or () if a["round"] == judged.get("round"))
+    return {f"{where}/{names.off_base(each['check'])}" for each in wanted}
+
+
+def reasons_lacking(task: Task) -> Collection[str]:
+    """Why its checks cannot begin, as far as a new pod alone shows that to be mended."""
+    checks = task.status.verification.checks if task.status.verification is not None else ()
+    return {each.reason for each in checks if is_lacking(each.verdict, each.reason)}
+
+
+def begun_checks(pod: Object) -> Collection[str]:
+    """The check that it runs, with the Project, once one of its containers was started."""
+    own = pod["metadata"]["labels"]
+    check = own.get(labels.CHECK)
+    if check is None or not any(map(pods.has_ever_run, pods.containers(pod))):
+        return ()
+    where = of_project(pod["metadata"]["namespace"], own.get(labels.PROJECT))
+    return (f"{where}/{names.off_base(check)}",)
 
 
 def rests(obj: Object) -> Collection[str]:

@@ -11,6 +11,7 @@ from bernstein.api.pod import AGENT
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.controllers import crowds
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import AWAITED, LACKS, lacks
 from bernstein.controllers.predicates import (
@@ -98,6 +99,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
     yield own(caches.jobs, controller_key(TASKS), of_jobs(caches))
     yield own(caches.pods, of_own_pod, pod_matters)
+    yield Watch(caches.pods, partial(crowds.followers, caches), crowds.shows_more)
 
 
 _TASK_OF_POD = label_key(labels.TASK)

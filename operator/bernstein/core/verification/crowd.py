@@ -1,14 +1,29 @@
-"""Many whose checks wait for the same thing, such as an image: one of them tries it for all."""
+"""Many whose checks wait for the same thing, such as an image: one of them tries it for all.
+
+its pod does not begin ─▶ it tries again within seconds, the others rarely
+its pod begins ─────────▶ what they wait for is there: the others try, a few after another
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import TypeVar
 
+from bernstein.api.pod import CHECKOUT
+from bernstein.api.reasons import Reason
+from bernstein.core import pods
+from bernstein.core.pods import Object
 from bernstein.core.reasons import Retry, policy
 
 Name = TypeVar("Name", bound=tuple[str, str])
 """Of one of them, with its namespace."""
+FOLLOW_PER_SECOND = 32
+"""So many follow the one whose pod has begun, that they do not all come at once."""
+FOLLOW_INTO_ROOM = 16
+"""So many follow each pod that has begun where room was lacking: it shows room for one, and a quota
+that is always full would else let all try whenever one ends."""
 
 
 def is_lacking(verdict: str, reason: str) -> bool:
@@ -40,3 +55,61 @@ def looks_soon(until: object, until_alone: object, *, needs_person: bool) -> boo
     if until_alone is not None:
         return True
     return until is None and not needs_person
+
+
+def shown(pod: Object, reasons: Collection[str]) -> datetime | None:
+    """Since when the pod of a check shows that none of these keeps others of that check from
+    starting, by its node's time; None: it does not.
+
+    A pod that is there had room. An image is pulled, and variables are taken from Secrets, when the
+    container starts that has them: the checkout comes first, with none but ours.
+    """
+    any_will_do = all(reason == Reason.POD_REJECTED for reason in reasons)
+    telling = (c for c in pods.containers(pod) if any_will_do or c.get("name") != CHECKOUT)
+    started = (pods.first_start(each) for each in telling)
+    return min((time for time in started if time is not None), default=None)
+
+
+def follows(
+    place: int, failed: datetime, begun: Sequence[datetime], reasons: Collection[str]
+) -> datetime | None:
+    """When the one that has failed at that time tries as if it were alone; None: it is not shown
+    that it would get on.
+
+    `place`: how many of the crowd come before it. `begun`: when pods showed it, the earliest first.
+    """
+    decisive = _decisive(place, failed, begun, reasons)
+    if decisive is None:
+        return None
+    turn = place % FOLLOW_INTO_ROOM if lacks_room(reasons) else place
+    return begun[decisive] + timedelta(seconds=turn / FOLLOW_PER_SECOND)
+
+
+def is_told_by(
+    new: datetime,
+    place: int,
+    failed: datetime,
+    begun: Sequence[datetime],
+    reasons: Collection[str],
+) -> bool:
+    """Whether it has to be told of the pod that began to show it at `new`, which `begun` has, too:
+    whom other pods let try knows it already."""
+    decisive = _decisive(place, failed, begun, reasons)
+    if decisive is None or new < failed:
+        return False
+    return begun[decisive] == new or len(begun) == decisive + 1
+
+
+def lacks_room(reasons: Collection[str]) -> bool:
+    """Whether it waits for room in a quota, or for the like: what is there for one may not be there
+    for all."""
+    return Reason.POD_REJECTED in reasons
+
+
+def _decisive(
+    place: int, failed: datetime, begun: Sequence[datetime], reasons: Collection[str]
+) -> int | None:
+    """Which of the pods that have begun lets it try; None: there are too few yet."""
+    first = bisect_left(begun, failed)
+    number = first + (place // FOLLOW_INTO_ROOM if lacks_room(reasons) else 0)
+    return number if number < len(begun) else None

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
 from bernstein.core import progress
 from bernstein.core.reasons.waits import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
-from bernstein.core.verification.crowd import is_lacking
+from bernstein.core.verification.crowd import (
+    FOLLOW_INTO_ROOM,
+    FOLLOW_PER_SECOND,
+    follows,
+    is_lacking,
+    is_told_by,
+    shown,
+)
 from bernstein.core.verification.look import Question
-from bernstein.core.waiting import JOBS_PER_SECOND, held, seconds_left, seconds_to_next_try
+from bernstein.core.waiting import (
+    JOBS_PER_SECOND,
+    failed_at,
+    held,
+    seconds_left,
+    seconds_to_next_try,
+)
 from tests.unit.core import objects
-from tests.unit.core.objects import at, checked, job
+from tests.unit.core.objects import at, checked, ended, job, pod, running, waiting
 from tests.unit.core.verification.kinds import TASK
 from tests.unit.core.verification.test_rerun import Rounds, asked, cut_short, without_image
 
@@ -25,9 +39,11 @@ class Beside(Rounds):
     """A tree whose check lacks its image, as those of others do."""
 
     crowd, resting = 0, 0
+    follows: datetime | None = None
 
     def question(self) -> Question:
-        return replace(super().question(), crowd=self.crowd, resting=self.resting)
+        question = replace(super().question(), crowd=self.crowd, resting=self.resting)
+        return replace(question, follows=self.follows)
 
     def tries(self, since: float, until: float) -> int:
         """How often it is tried in this time, in seconds; never does the image turn up."""
@@ -155,3 +171,131 @@ def test_what_fails_otherwise_waits_as_long_whoever_waits_beside_it() -> None:
     waits = [seconds_to_next_try("ToolMissing", "", 1, objects.project(), crowd=c) for c in (0, 9)]
 
     assert waits == [PROBE_SECONDS, PROBE_SECONDS]
+
+
+# --- the pod of another one has begun
+
+IMAGE, ROOM = ("ImagePullFailed",), ("PodRejected",)
+
+
+@pytest.mark.parametrize("place", [1, 20, 59])
+def test_all_that_wait_for_an_image_try_within_seconds_of_the_first_pod_that_has_it(
+    place: int,
+) -> None:
+    """With the first one's rest of 8 s, and some seconds for its pod, 15 s after it is there."""
+    begun = at(200)
+    tree = beside(TASKS)
+    passed = checked(tree.name("signal-0"))
+    tree.tries(0, 1)
+    assert asked(tree.look(passed, now=begun)) == []
+
+    tree.follows = follows(place, at(0), [begun], IMAGE)
+
+    left = tree.look(passed, now=begun).requeue_after
+    assert 0 < left < 2
+    assert asked(tree.look(passed, now=at(200 + left))) == [tree.name("lint", 1)]
+
+
+def test_who_follows_rests_after_its_own_failure_all_the_same() -> None:
+    tree = beside(60)
+    passed = checked(tree.name("signal-0"))
+    tree.tries(0, 1)
+
+    tree.follows = follows(1, at(0), [at(2)], IMAGE)
+
+    assert tree.look(passed, now=at(3)).requeue_after == SOON_SECONDS - 3
+
+
+def test_who_has_followed_in_vain_rests_as_one_of_the_crowd() -> None:
+    tree = beside(60)
+    tree.tries(0, 1)
+    tree.follows = follows(1, at(0), [at(200)], IMAGE)
+
+    assert tree.tries(201, 202) == 1
+
+    assert seconds_left(tree.status.waiting, tree.project, at(201)) == 60
+
+
+def test_a_pod_that_began_before_it_failed_shows_it_nothing() -> None:
+    assert follows(1, at(10), [at(9)], IMAGE) is None
+    assert follows(1, at(10), [], IMAGE) is None
+    assert follows(0, at(10), [at(9), at(10)], IMAGE) == at(10)
+
+
+def test_a_pod_that_began_in_the_second_in_which_it_failed_counts() -> None:
+    """Nodes tell whole seconds; who is shown too much has one try more."""
+    tree = beside(TASKS)
+    tree.tries(0.7, 1)
+
+    failed = failed_at(tree.status.waiting)
+
+    assert failed == at(0)
+    assert follows(0, failed, [at(0)], IMAGE) == at(0)
+
+
+def test_a_thousand_do_not_follow_at_once() -> None:
+    turns = [follows(place, at(0), [at(5)], IMAGE) for place in range(TASKS)]
+
+    assert len(set(turns)) == TASKS
+    first, last = min(filter(None, turns)), max(filter(None, turns))
+    assert (last - first).total_seconds() == (TASKS - 1) / FOLLOW_PER_SECOND
+
+
+def test_one_pod_shows_room_for_a_few_and_each_further_pod_for_as_many() -> None:
+    """A quota that is always full lets a pod begin whenever another one ends."""
+
+    def let(begun: list[datetime]) -> int:
+        return sum(follows(p, at(0), begun, ROOM) is not None for p in range(TASKS))
+
+    assert let([at(5)]) == FOLLOW_INTO_ROOM
+    assert let([at(5)] * 3) == 3 * FOLLOW_INTO_ROOM
+    assert let([at(5)] * (FOLLOW_INTO_ROOM + 1)) > 256
+    assert let([at(-1)] * 99) == 0
+
+
+@pytest.mark.parametrize("reasons", [IMAGE, ROOM])
+def test_each_is_told_of_the_pod_that_lets_it_try_and_of_no_later_one(
+    reasons: tuple[str, ...],
+) -> None:
+    crowd, begun = range(100), [at(each) for each in range(5, 15)]
+
+    told = [
+        place
+        for number in range(1, len(begun) + 1)
+        for place in crowd
+        if is_told_by(begun[number - 1], place, at(0), begun[:number], reasons)
+    ]
+
+    assert sorted(told) == list(crowd)
+
+
+STARTED = running("checkout")
+CLONES, PULLS = waiting("checkout"), waiting("check", "ErrImagePull")
+POD_OF_A_CHECK = {
+    "nothing was started": ((CLONES, waiting("check")), ()),
+    "it clones": ((STARTED, waiting("check")), ROOM),
+    "its image is missing": ((ended("checkout"), PULLS), ROOM),
+    "it runs": (
+        (ended("checkout"), running("check")),
+        ("SecretNotFound", "PodRejected", "ImagePullFailed", "ImageUnusable"),
+    ),
+    "it lists before it compares": (
+        (ended("checkout"), running("before"), waiting("check")),
+        ("SecretNotFound", "PodRejected", "ImagePullFailed", "ImageUnusable"),
+    ),
+    "its command cannot be started": (
+        (ended("checkout"), ended("check", 128, reason="StartError")),
+        ROOM,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", POD_OF_A_CHECK)
+def test_a_pod_shows_what_it_has_got_past(case: str) -> None:
+    containers, past = POD_OF_A_CHECK[case]
+    every = ("SecretNotFound", "PodRejected", "ImagePullFailed", "ImageUnusable")
+
+    found = {reason for reason in every if shown(pod(*containers), (reason,)) is not None}
+
+    assert found == set(past)
+    assert (shown(pod(*containers), every) is not None) == (len(past) == len(every))

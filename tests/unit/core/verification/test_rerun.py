@@ -258,6 +258,27 @@ def test_jobs_that_were_asked_for_beside_a_refused_one_keep_their_names() -> Non
     assert ended_early(again) == set()
 
 
+def test_a_job_refused_for_what_a_webhook_adds_is_told_with_the_fields_and_the_remedy() -> None:
+    tree, passed = Rounds(), checked(Rounds().name("signal-0"))
+    words = (
+        "ValidatingAdmissionPolicy 'bernstein-operator' with binding 'bernstein-operator' denied "
+        "request: Bernstein's operator makes Jobs with fields of pods that it sets itself only, "
+        "not with: tolerations. The value admissionPolicies.podFields of its chart may allow: "
+        "affinity"
+    )
+
+    tree.look(job_views.refusal(tree.name("lint"), words, NOW), passed)
+
+    waits = tree.status.waiting
+    assert waits.reason == "GateErrored"
+    assert waits.needs_person
+    assert "PodRejected" in waits.message
+    assert "not with: tolerations" in waits.message
+    assert "Remedy: A webhook of the cluster adds these fields: name them in" in waits.message
+    assert tree.look(passed, now=NOW).requeue_after == SOON_SECONDS
+    assert tree.status.gate_errors == 0
+
+
 def test_gates_in_turn_go_on_after_the_one_that_could_not_run() -> None:
     own = {"name": "own", "command": "true", "image": "own:1"}
     gates = {"execution": "Sequential", "pipeline": [{"name": "pii_scan", "enabled": False}, own]}
