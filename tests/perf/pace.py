@@ -14,19 +14,12 @@ _LOOKS = 5
 TRIES = 4
 """So often something is measured until it is quick enough. The pace changes from one moment to the
 next, so that a single measurement tells little; a stall that is the code's own comes every time."""
-_CHANCE = 2.0
-"""What is measured but once may take so many times as much by chance."""
 
 
 def allowed(seconds: float) -> float:
     """The seconds of CPU here and now for what may take `seconds` there: as many, on a machine as
     fast as that one. It is for the quickest of several measurements."""
     return seconds * max(1.0, fmean(_updates() for _ in range(_LOOKS)) / _SECONDS)
-
-
-def allowed_once(seconds: float) -> float:
-    """The same for what is measured but once, because it takes long to set up."""
-    return _CHANCE * allowed(seconds)
 
 
 def quickest(measure: Callable[[], float], seconds: float) -> tuple[float, float]:

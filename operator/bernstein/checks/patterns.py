@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
@@ -15,6 +15,10 @@ _LOOK_BEHIND = "look-behind requires fixed-width pattern"
 
 MOST_CHARACTERS = 30_000
 """Of all different patterns of a plan: a thousand nested groups take some milliseconds to parse."""
+
+
+_PIECE = 2_000
+"""Characters that are judged without a pause."""
 
 
 class Judge:
@@ -30,6 +34,17 @@ class Judge:
             self._known.add(pattern)
             self._characters += len(pattern)
         return problem(pattern) if self._characters <= MOST_CHARACTERS else None
+
+
+def judged(texts: Iterable[str]) -> Iterator[None]:
+    """Judges the patterns of one plan in pieces, so that what is wrong with them is known."""
+    judge, characters = Judge(), 0
+    for text in texts:
+        judge.problem(text)
+        characters += len(text)
+        if characters > _PIECE:
+            characters = 0
+            yield
 
 
 @functools.lru_cache(maxsize=4096)

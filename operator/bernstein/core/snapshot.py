@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
+from typing import Any
 
 from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan, PlanStatus
@@ -202,6 +203,16 @@ class Tallied:
 
 
 @dataclass(frozen=True)
+class Expansion:
+    """The Tasks that a Plan has, or is to have."""
+
+    names: tuple[str, ...]
+    """Of the Task of each step, in order."""
+    missing: tuple[dict[str, Any], ...]
+    """The objects of those that are not there yet, each after those that it depends on."""
+
+
+@dataclass(frozen=True)
 class PlanSnapshot:
     """Everything that the decision about one Plan looks at."""
 
@@ -229,6 +240,8 @@ class PlanSnapshot:
     alone shows whether it can."""
     tallied: Tallied | None = None
     """What its Tasks come to; None: nobody has reckoned yet."""
+    expansion: Expansion | None = None
+    """What Tasks it is to have; None: nobody has made them yet, or it has them."""
 
     @property
     def owned(self) -> Mapping[str, Task]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
-from bernstein.api.plan import PlanStatus
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.controllers import execution, job_actions, verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
@@ -24,7 +25,7 @@ from bernstein.core.actions import (
     PlanAction,
 )
 from bernstein.core.owners import owner_reference
-from bernstein.core.plans.decide import decide
+from bernstein.core.plans.decide import decide, look_ahead
 from bernstein.core.plans.standstill import stopped
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification.expected import plan as verification
@@ -36,6 +37,9 @@ from bernstein.observe import logging
 from bernstein.resources import PLANS, TASKS
 
 log = logging.logger(__name__)
+
+MANY_TASKS = 100
+"""To reckon what more of them come to is a step of its own."""
 
 
 class PlanController(KindController):
@@ -59,7 +63,7 @@ class PlanController(KindController):
         if obj is None:
             return Result()
         now = self._context.now()
-        snapshot = await plan_snapshot(self._caches, self._caches.plans.of(obj), now)
+        snapshot = await self._look(self._caches.plans.of(obj), now)
         late = job_actions.late_requests(self._context, key.namespace)
         known = await self._verdicts_for(snapshot.project, snapshot.status.verification)
         snapshot = replace(snapshot, late=late, gate_cache=known)
@@ -78,6 +82,17 @@ class PlanController(KindController):
             wait_metrics.count(self._metrics, key.namespace, "Plan", snapshot.status, status, now)
             decisions.count(self._metrics, key.namespace, "Plan", snapshot.status, status)
         return Result(again)
+
+    async def _look(self, plan: Plan, now: datetime) -> PlanSnapshot:
+        """What is to be decided about. A large Plan is gone through in pieces, so that nothing else
+        has to wait for all of it."""
+        snapshot = await plan_snapshot(self._caches, plan, now)
+        if len(snapshot.tasks) > MANY_TASKS:
+            await self._context.clock.sleep(0)
+        for ahead in look_ahead(snapshot, now):
+            snapshot = ahead
+            await self._context.clock.sleep(0)
+        return snapshot
 
     async def _execute(self, key: Key, snapshot: PlanSnapshot, action: PlanAction) -> None:
         match action:

@@ -36,7 +36,7 @@ from bernstein.kube.resource import Key, Object, key_of
 KEPT_SECONDS = 600.0
 """Then a Board is made anew: what it may have missed by a defect is not missed for ever."""
 
-PIECE = 250
+PIECE = 125
 """Tasks that are taken up, or looked at, without a pause."""
 
 NOTHING_SENT: Mapping[str, TaskStatus] = {}
@@ -114,6 +114,7 @@ class Boards:
         if project is None:
             return False
         kept = self._take(key)
+        self._put_plans(key, kept)
         if len(kept.changed_tasks) + len(kept.changed_sessions) > PIECE:
             self._bring_up(key, kept, NOTHING_SENT, most=PIECE)
             more = True
@@ -154,9 +155,7 @@ class Boards:
         self, key: Key, kept: _Kept, sent: Mapping[str, TaskStatus], most: int | None = None
     ) -> None:
         """The Board knows what has changed; of Tasks and sessions only so many, if `most` says."""
-        for name in kept.changed_plans:
-            kept.changed_tasks |= self._put_plan(key.namespace, name, kept)
-        kept.changed_plans.clear()
+        self._put_plans(key, kept)
         self._put_tasks(key, kept, sent, most)
         self._let_go(key.namespace, kept)
         known = self._caches.sessions.going(key.namespace)
@@ -165,6 +164,12 @@ class Boards:
             kept.board.put_session(before, after)
             if after is not None:
                 kept.sessions[name] = after
+
+    def _put_plans(self, key: Key, kept: _Kept) -> None:
+        """Those that have changed; whose Tasks others are by that has changed, too."""
+        for name in kept.changed_plans:
+            kept.changed_tasks |= self._put_plan(key.namespace, name, kept)
+        kept.changed_plans.clear()
 
     def _put_tasks(
         self, key: Key, kept: _Kept, sent: Mapping[str, TaskStatus], most: int | None

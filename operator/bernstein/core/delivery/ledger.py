@@ -37,7 +37,7 @@ def is_member(status: PlanStatus, task: Task) -> bool:
 
     A row that has landed is of its Task for good: another one of that name is none of the Plan's.
     """
-    return not status.is_mapped or _is_of(_row(status.tasks, task.metadata.name), task)
+    return not status.is_mapped or _is_of(_BY_NAME.of(status.tasks).get(task.metadata.name), task)
 
 
 def is_step_of(status: PlanStatus, row: PlanTask | None, task: Task) -> bool:
@@ -60,11 +60,28 @@ def changed_rows(
     return [(was, row) for was, row in zip(old, new, strict=True) if was is not row]
 
 
-def _row(rows: Iterable[PlanTask], name: str) -> PlanTask | None:
-    for row in rows:  # of thousands: asked at each event of a Task
-        if row.name == name:
-            return row
-    return None
+class RowsByName:
+    """Rows by the names of their Tasks, kept for the Plans that were asked about last: of thousands
+    of rows one is asked for at each event of a Task, and thousands at once when all are looked at.
+    """
+
+    def __init__(self, most: int = 4) -> None:
+        self._most = most
+        self._known: dict[int, tuple[Sequence[PlanTask], Mapping[str, PlanTask]]] = {}
+        """By identity of the rows, which are held so that no others can have it."""
+
+    def of(self, rows: Sequence[PlanTask]) -> Mapping[str, PlanTask]:
+        """The first row of each name."""
+        known = self._known.pop(id(rows), None)
+        if known is None:
+            known = rows, {row.name: row for row in reversed(rows)}
+        self._known[id(rows)] = known  # last of all
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+        return known[1]
+
+
+_BY_NAME = RowsByName()
 
 
 def _is_of(row: PlanTask | None, task: Task) -> bool:

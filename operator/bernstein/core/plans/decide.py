@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
 from bernstein.api.meta import Condition, ConditionType
-from bernstein.api.plan import ASKS, DELIVERED_PARTIALLY, NEXT, Integration, PlanStatus
+from bernstein.api.plan import ASKS, DELIVERED_PARTIALLY, NEXT, Integration, Plan, PlanStatus
 from bernstein.api.pod import BEGIN
 from bernstein.api.programs.merge import BeginResult
 from bernstein.api.project import Project
@@ -36,9 +37,10 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.plans import approval, part, requests
 from bernstein.core.plans.enforced import enforced
 from bernstein.core.plans.estimate import estimate
-from bernstein.core.plans.expansion import expand, is_made, upstream_first
-from bernstein.core.plans.judgement import problems_of
+from bernstein.core.plans.expansion import expanding, expansion
+from bernstein.core.plans.judgement import look_for_problems, problems_of
 from bernstein.core.plans.rows import in_place
+from bernstein.core.plans.size import is_large
 from bernstein.core.plans.standstill import blocked_by, rest, watch
 from bernstein.core.plans.tally import tallied, tally
 from bernstein.core.projects.readiness import not_ready
@@ -52,6 +54,7 @@ from bernstein.core.waiting import (
     is_trying,
     seconds_left,
     trying,
+    unblocked,
     waits,
     waits_for_jobs,
 )
@@ -66,11 +69,38 @@ def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     return replace(decision, status=progress.of_plan(snapshot.plan, status, now))
 
 
+def look_ahead(snapshot: PlanSnapshot, now: datetime) -> Iterator[PlanSnapshot]:
+    """Does in pieces what takes long in the decision about a large Plan that has no Tasks yet, or
+    says something new: after each the snapshot, with what was found.
+
+    The decision is the same without it.
+    """
+    plan, project, status = snapshot.plan, snapshot.project, snapshot.status
+    is_judged = conditions.is_true(status.conditions, ConditionType.VALIDATED)
+    is_done = status.expanded and is_judged and not _is_new(plan)
+    if is_done or status.ended_at is not None or project is None or not is_large(plan.spec):
+        return
+    if _is_new(plan) or not is_judged:
+        for _ in look_for_problems(plan.spec, project.spec):
+            yield snapshot
+    if status.expanded or seconds_left(unblocked(status).waiting, project, now) is not None:
+        return
+    if problems_of(plan.spec, project.spec):
+        return
+    for found in expanding(snapshot):
+        yield replace(snapshot, expansion=found)
+
+
+def _is_new(plan: Plan) -> bool:
+    """Whether it says something that nobody has looked at yet."""
+    return plan.status.observed_generation != plan.metadata.generation
+
+
 def _decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     plan = snapshot.plan
     if requests.is_behind(snapshot):
         return PlanDecision(plan.status)
-    changed = plan.status.observed_generation != plan.metadata.generation
+    changed = _is_new(plan)
     status = tally(snapshot).model_copy(
         update={
             "observed_generation": plan.metadata.generation,
@@ -206,11 +236,9 @@ def _before_its_begin(
         if snapshot.refused is not None:
             return PlanDecision(_refused(snapshot, status, snapshot.refused, now))
         status = goes_on(status)
-        objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
-        missing = (o for o in objects if not is_made(o, snapshot.tasks, snapshot.plan))
-        actions.append(CreateTasks(upstream_first(missing)))
-        names_made = (o["metadata"]["name"] for o in objects)
-        rows = in_place(snapshot.plan.spec, status.tasks, names_made)
+        its = snapshot.expansion or expansion(snapshot)
+        actions.append(CreateTasks(its.missing))
+        rows = in_place(snapshot.plan.spec, status.tasks, its.names)
         status = status.model_copy(update={"expanded": True, "tasks": rows})
     if status.integration is not None:
         return status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -14,6 +14,7 @@ from bernstein.core.graph import dependencies
 from bernstein.core.names import label_value, slug
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.rows import names_by_stage
+from bernstein.core.snapshot import Expansion, PlanSnapshot
 
 
 def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[dict[str, Any]]:
@@ -22,10 +23,35 @@ def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[di
     Deterministic: expanding the same Plan again gives the same objects. `tasks`: the Tasks that the
     Plan has already.
     """
+    return [obj for stage in _stages(plan, project_name, tasks) for obj in stage]
+
+
+def expansion(snapshot: PlanSnapshot) -> Expansion:
+    """The Tasks of a valid Plan, of which some may be there."""
+    *_, whole = expanding(snapshot)
+    assert whole is not None
+    return whole
+
+
+def expanding(snapshot: PlanSnapshot) -> Iterator[Expansion | None]:
+    """The same in pieces, which are stages; None: there are more."""
+    plan, project = snapshot.plan, snapshot.project
+    assert project is not None
+    names: list[str] = []
+    missing: list[dict[str, Any]] = []
+    for stage in _stages(plan, project.metadata.name, snapshot.tasks.values()):
+        names += [obj["metadata"]["name"] for obj in stage]
+        missing += [obj for obj in stage if not is_made(obj, snapshot.tasks, plan)]
+        yield None
+    yield Expansion(tuple(names), upstream_first(missing))
+
+
+def _stages(plan: Plan, project_name: str, tasks: Iterable[Task]) -> Iterator[list[dict[str, Any]]]:
+    """The objects of one stage after another."""
     names = names_by_stage(plan, tasks)
     graph = stage_graph(plan.spec)
-    made: list[dict[str, Any]] = []
     for stage in plan.spec.stages:
+        made: list[dict[str, Any]] = []
         for name, step in zip(names[stage.name], stage.steps, strict=True):
             spec = _spec(plan.spec, stage, step, graph[stage.name], project_name)
             made.append(
@@ -36,7 +62,7 @@ def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[di
                     "spec": spec,
                 }
             )
-    return made
+        yield made
 
 
 def stage_graph(spec: PlanSpec) -> dict[str, tuple[str, ...]]:

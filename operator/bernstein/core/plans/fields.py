@@ -1,8 +1,8 @@
-"""From the snake_case of plan files to the camelCase of Plan objects."""
+"""What plan files say, and from their snake_case to the camelCase of Plan objects."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -68,6 +68,23 @@ def _step(data: object) -> object:
             _renamed(signal(s)) if isinstance(s, dict) else s for s in signals
         ]
     return step
+
+
+def stages_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]:
+    """Each that is one, with its place."""
+    stages = data.get("stages")
+    for index, stage in enumerate(stages if isinstance(stages, list) else ()):
+        if isinstance(stage, dict):
+            yield f"stages[{index}]", stage
+
+
+def steps_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]:
+    """The same of steps."""
+    for path, stage in stages_of(data):
+        steps = stage.get("steps")
+        for index, step in enumerate(steps if isinstance(steps, list) else ()):
+            if isinstance(step, dict):
+                yield f"{path}.steps[{index}]", step
 
 
 def signal(data: Mapping[Any, Any]) -> Mapping[Any, Any]:

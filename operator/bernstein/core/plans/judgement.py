@@ -8,13 +8,16 @@ times that where there are too many Plans to know them all.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.vocabulary import ROLES
+from bernstein.checks import patterns
 from bernstein.core.approvals import policy
 from bernstein.core.plans.field_errors import FieldError, listed
-from bernstein.core.plans.validation import validate_plan
+from bernstein.core.plans.size import expressions_of_plan
+from bernstein.core.plans.validation import validate_plan, validating
 
 LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -34,11 +37,33 @@ class KnownProblems:
         question = _digest(plan) + _digest(project)
         known = self._known.pop(question, None)
         if known is None:
-            known = listed((*validate_plan(plan, project, ROLES), *_author(plan, project)), LISTED)
+            known = _told(validate_plan(plan, project, ROLES), plan, project)
+        self._keep(question, known)
+        return known
+
+    def ahead(self, plan: PlanSpec, project: ProjectSpec) -> Iterator[None]:
+        """Finds them in pieces, if they are not known: the largest Plan has as many patterns as
+        some hundred milliseconds read."""
+        question = _digest(plan) + _digest(project)
+        if question in self._known:
+            return
+        for _ in patterns.judged(expressions_of_plan(plan)):
+            yield
+        found: Iterable[FieldError] = ()
+        for until_then in validating(plan, project, ROLES):
+            found = until_then
+            yield
+        self._keep(question, _told(found, plan, project))
+
+    def _keep(self, question: bytes, known: str) -> None:
+        self._known.pop(question, None)
         self._known[question] = known  # last of all
         if len(self._known) > self._most:
             del self._known[next(iter(self._known))]
-        return known
+
+
+def _told(found: Iterable[FieldError], plan: PlanSpec, project: ProjectSpec) -> str:
+    return listed((*found, *_author(plan, project)), LISTED)
 
 
 def _author(plan: PlanSpec, project: ProjectSpec) -> tuple[FieldError, ...]:
@@ -51,4 +76,6 @@ def _digest(spec: PlanSpec | ProjectSpec) -> bytes:
     return hashlib.sha256(spec.model_dump_json().encode()).digest()
 
 
-problems_of = KnownProblems().of
+_KNOWN = KnownProblems()
+problems_of = _KNOWN.of
+look_for_problems = _KNOWN.ahead

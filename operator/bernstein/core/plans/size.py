@@ -20,6 +20,8 @@ TASKS_BYTES = 16_000_000
 """Of all Tasks of a Plan together; every replica of the operator holds them in memory."""
 MOST_SIGNALS = 200
 """Different ones in a Plan: with the gates that a Project can have, at most MOST_CHECKS."""
+_MANY_STEPS = 100
+_MANY_CHARACTERS = 2_000
 _ROW_BYTES = 421
 """Of a Task's row in the status, beside the name of its stage: with the longest name, ten digits of
 each kind of token, and the hash of a SHA-256 repository."""
@@ -47,8 +49,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
             "shorten descriptions and names of stages, or make several plans of it",
         )
-    expressions = {text for _, step in _steps(spec) for text in expressions_of(step)}
-    characters = sum(map(len, expressions))
+    characters = sum(map(len, expressions_of_plan(spec)))
     if characters > MOST_CHARACTERS:
         yield (
             "stages",
@@ -79,6 +80,19 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
         )
+
+
+def is_large(spec: PlanSpec) -> bool:
+    """Whether to go through all of it takes so long that it is better done in pieces."""
+    steps = sum(len(stage.steps) for stage in spec.stages)
+    characters = sum(map(len, expressions_of_plan(spec)))
+    return steps > _MANY_STEPS or characters > _MANY_CHARACTERS
+
+
+def expressions_of_plan(spec: PlanSpec) -> tuple[str, ...]:
+    """Its different regular expressions, in order."""
+    found = (text for _, step in _steps(spec) for text in expressions_of(step))
+    return tuple(dict.fromkeys(found))
 
 
 def _steps(spec: PlanSpec) -> Iterator[tuple[str, Step]]:

@@ -7,7 +7,7 @@ Project is known as well. Nothing here raises, whatever the YAML contains.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -38,7 +38,7 @@ from bernstein.core.plans.field_errors import (
     plain_words,
     quoted,
 )
-from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec, signal
+from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec, signal, stages_of, steps_of
 from bernstein.core.plans.limits import too_long
 from bernstein.core.plans.size import too_large
 
@@ -53,7 +53,7 @@ def validate_file(data: object) -> FieldErrors:
     if other := _other_format(data):
         return FieldErrors(errors=(other,))
     walk = _Walk(roles=ROLES, project=None, in_cluster=False)
-    walk.plan(data)
+    deque(walk.plan(data), maxlen=0)
     walk.remaining(data)
     return FieldErrors(tuple(walk.findings.errors), tuple(walk.findings.warnings))
 
@@ -65,12 +65,22 @@ def validate_plan(
 
     `roles` are the names of all roles there; `project` is None while it is not known.
     """
+    *_, found = validating(spec, project, roles)
+    return tuple(found)
+
+
+def validating(
+    spec: PlanSpec, project: ProjectSpec | None, roles: Collection[str]
+) -> Iterator[list[FieldError]]:
+    """The same in pieces: after each what was found until then."""
     walk = _Walk(roles=tuple(sorted(roles)), project=project, in_cluster=True)
-    walk.plan(_file_form(spec))
+    for _ in walk.plan(_file_form(spec)):
+        yield walk.findings.errors
     walk.size(spec)
+    yield walk.findings.errors
     for path, problem in models.unreviewed_steps(spec, project) if project else ():
         walk.findings.error_at(path, problem)
-    return tuple(walk.findings.errors)
+    yield walk.findings.errors
 
 
 def _file_form(spec: PlanSpec) -> dict[str, Any]:
@@ -175,13 +185,15 @@ class _Walk:
             "criteria": findings.text,
         }
 
-    def plan(self, data: Mapping[Any, Any]) -> None:
-        """Every check of the plan's own rules."""
+    def plan(self, data: Mapping[Any, Any]) -> Iterator[None]:
+        """Every check of the plan's own rules, in pieces: stages."""
         for name in ("name", "stages"):
             if name not in data:
                 self.findings.error(name, f"Missing required top-level field '{name}'")
         for key, value in data.items():
-            if isinstance(key, str) and key in self._plan_fields:
+            if key == "stages":
+                yield from self._stages(key, value)
+            elif isinstance(key, str) and key in self._plan_fields:
                 self._plan_fields[key](key, value)
             else:
                 hint = did_you_mean(key, self._plan_fields)
@@ -218,7 +230,7 @@ class _Walk:
                 place = f"{path}.{field_name(key)}"
                 self.findings.error(place, f"{path}: unknown field {quoted(key)}{why}")
 
-    def _stages(self, path: str, value: object) -> None:
+    def _stages(self, path: str, value: object) -> Iterator[None]:
         if not isinstance(value, list):
             self.findings.error(path, f"'{path}' must be an array")
         elif not value:
@@ -226,6 +238,7 @@ class _Walk:
         else:
             for index, stage in enumerate(value):
                 self._stage(f"{path}[{index}]", stage)
+                yield
 
     def _stage(self, path: str, value: object) -> None:
         if not isinstance(value, dict):
@@ -368,7 +381,7 @@ class _Walk:
 
     def _titles(self, data: Mapping[Any, Any]) -> None:
         counts: Counter[str] = Counter()
-        for path, step in _steps_of(data):
+        for path, step in steps_of(data):
             title = step.get("title") or step.get("goal")
             if not isinstance(title, str) or not title.strip():
                 continue
@@ -379,7 +392,7 @@ class _Walk:
     def _graph(self, data: Mapping[Any, Any]) -> None:
         places: dict[str, str] = {}
         declared: list[tuple[str, list[str] | None]] = []
-        for path, stage in _stages_of(data):
+        for path, stage in stages_of(data):
             name = stage.get("name")
             if not isinstance(name, str) or not name.strip():
                 continue
@@ -414,21 +427,6 @@ A list is "too short" for pydantic also where its only items are wrong ones."""
 
 def _last(path: str) -> str:
     return path.rsplit(".", 1)[-1]
-
-
-def _stages_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]:
-    stages = data.get("stages")
-    for index, stage in enumerate(stages if isinstance(stages, list) else ()):
-        if isinstance(stage, dict):
-            yield f"stages[{index}]", stage
-
-
-def _steps_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]:
-    for path, stage in _stages_of(data):
-        steps = stage.get("steps")
-        for index, step in enumerate(steps if isinstance(steps, list) else ()):
-            if isinstance(step, dict):
-                yield f"{path}.steps[{index}]", step
 
 
 def _upstream(stage: Mapping[Any, Any]) -> list[str] | None:

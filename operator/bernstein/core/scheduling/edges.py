@@ -41,7 +41,7 @@ class Edges:
         """What Tasks name that wait and have no Plan."""
         self._named: Counter[str] = Counter()
         """How often that is whom."""
-        self._may_be_round = False
+        self.may_be_round = False
         """The graph has changed in a way that may make a circle, or end one."""
 
     def waits(self, name: str, task: Task | None, plan: str | None) -> None:
@@ -121,9 +121,9 @@ class Edges:
 
     def look_for_circles(self) -> Iterable[str]:
         """Names of those that may stand in another circle than before, or in none any more."""
-        if not self._may_be_round:
+        if not self.may_be_round:
             return ()
-        self._may_be_round = False
+        self.may_be_round = False
         before, after = self.upstreams.circles, rings(self._graph)
         self.upstreams.circles = after
         return before.keys() | after.keys()
@@ -143,7 +143,7 @@ class Edges:
         if names:
             self._graph[name] = names
         round_it = bool(names) and self._named[name] > 0
-        self._may_be_round |= round_it or bool(self.upstreams.circles)
+        self.may_be_round |= round_it or bool(self.upstreams.circles)
 
 
 def _is_staged_alike(before: PlanStatus, after: PlanStatus) -> bool:

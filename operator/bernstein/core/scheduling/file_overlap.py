@@ -57,7 +57,7 @@ class HeldFiles:
     ) -> None:
         """`declared`: every list that will be added or asked about; `made`: the entries whose globs
         were made at the cost of other steps."""
-        self._folders = sorted({entry.folder for files in declared for entry in _parse(files)})
+        self._folders = sorted({entry.folder for files in declared for entry in parse(files)})
         self._index = {folder: index for index, folder in enumerate(self._folders)}
         self._above = _parents(self._folders)
         size = len(self._folders)
@@ -79,7 +79,7 @@ class HeldFiles:
 
     def add(self, holder: str, files: Globs) -> None:
         """From now on the Task `holder` holds these files."""
-        for entry in _parse(files):
+        for entry in parse(files):
             index = self._index[entry.folder]
             self._mark(self._within, index, holder)
             if entry.rest:
@@ -90,7 +90,7 @@ class HeldFiles:
 
     def overlap(self, files: Globs) -> Overlap | None:
         """Whose files may overlap with these; None: nobody's. Folders first, then matching."""
-        entries = _parse(files)
+        entries = parse(files)
         for entry in entries:
             holder = self._nested_with(entry)
             if holder is not None:
@@ -178,7 +178,8 @@ class HeldFiles:
 
 
 @lru_cache(maxsize=4096)
-def _parse(files: Globs) -> tuple[_Entry, ...]:
+def parse(files: Globs) -> tuple[_Entry, ...]:
+    """Reads the list; of those that were read last it is known."""
     return tuple(_entry(text) for text in files)
 
 

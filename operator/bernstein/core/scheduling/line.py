@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from bernstein.core.scheduling.chain import Wait
+from bernstein.core.scheduling.file_overlap import parse
 from bernstein.core.scheduling.peer import Order, Peer
 from bernstein.core.scheduling.probes import Probes
 from bernstein.core.scheduling.starts import BATCH, Capacity, obstacles
 
 _SORTED_ANEW = 100
 """So many changes at once cost more, one after another, than to sort all."""
+_PIECE = 50
+"""So many in line are looked at without a pause."""
 
 
 class Line:
@@ -48,11 +52,26 @@ class Line:
         self._probing_changed = False
         self._is_outdated = True
         """What stands in `_answers` was found with others in line, or with other limits."""
+        self._looking: Iterator[tuple[Peer, Wait | None]] | None = None
+        """The look at those in line that is under way, as they are."""
+        self._found: dict[str, Wait | None] = {}
+        """What it has found so far."""
+        self._changed: set[str] = set()
+        """Whose answer may be another one since the last `refresh`."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a look at all in line may take long."""
+        return len(self._peers) > _PIECE
 
     def limit(self, capacity: Capacity) -> None:
         """From now on so many may work at once."""
-        self._is_outdated |= capacity != self._capacity
+        self._outdate(capacity != self._capacity)
         self._capacity = capacity
+
+    def _outdate(self, is_other: bool) -> None:
+        if is_other:
+            self._is_outdated, self._looking = True, None
 
     def put(self, name: str, peer: Peer | None) -> None:
         """The Task is this now; None: it has nothing and is not ready."""
@@ -66,7 +85,7 @@ class Line:
         self._touched.add(name)
         tried = (before is not None and before.tried) or (peer is not None and peer.tried)
         self._probing_changed |= bool(tried)
-        self._is_outdated |= _takes(before) != _takes(peer)
+        self._outdate(_takes(before) != _takes(peer))
 
     def _take_out(self, peer: Peer) -> None:
         del self._peers[peer.name]
@@ -79,6 +98,7 @@ class Line:
 
     def _put_in(self, peer: Peer) -> None:
         self._peers[peer.name] = peer
+        parse(peer.files)  # known from then on: those of all in line at once take long
         if peer.holds_files:
             self._holding[peer.name] = peer
         if peer.tried is not None:
@@ -102,12 +122,27 @@ class Line:
 
     def refresh(self) -> set[str]:
         """Names of those in line whose answer may be another one than before."""
-        changed = self._look_who_probes()
-        if self._is_outdated:
-            changed |= self._look_who_starts()
-        self._touched.clear()
-        self._is_outdated = False
+        while self.look_ahead():
+            pass
+        changed, self._changed = self._changed, set()
         return {name for name in changed if name in self._peers and self._peers[name].ready}
+
+    def look_ahead(self) -> bool:
+        """Does a piece of what `refresh` has to do; False: nothing is left of it."""
+        if self._touched or self._probing_changed:
+            self._changed |= self._look_who_probes()
+            self._touched.clear()
+        if not self._is_outdated:
+            return False
+        if self._looking is None:
+            self._looking, self._found = self._look_along(), {}
+        piece = [*islice(self._looking, _PIECE)]
+        self._found.update((peer.name, wait) for peer, wait in piece)
+        if len(piece) == _PIECE:
+            return True
+        self._changed |= self._take_answers(self._found)
+        self._is_outdated, self._looking = False, None
+        return False
 
     def _look_who_probes(self) -> set[str]:
         again: Iterable[str] = self._touched
@@ -157,17 +192,19 @@ class Line:
             for peer in come:
                 insort(self._free, peer, key=_order)
         # Probes come and go without that anybody takes anything else.
-        self._is_outdated |= [*map(_takes, left)] != [*map(_takes, come)]
+        self._outdate([*map(_takes, left)] != [*map(_takes, come)])
         self._prompt = prompt
 
-    def _look_who_starts(self) -> set[str]:
-        """Looks at those in line anew; names of those whose answer is another one."""
-        before, did_wait = self._answers, self._batch_waits
+    def _look_along(self) -> Iterator[tuple[Peer, Wait | None]]:
+        """Looks at those in line anew, one after another."""
         holding = sorted(self._holding.values(), key=_order)
-        self._batch_waits = bool(self._prompt)
-        line = self._free[: self._prompt] if self._prompt else self._free
-        waits = obstacles(holding, self._active, line, self._capacity)
-        self._answers = {peer.name: wait for peer, wait in waits}
+        line = self._free[: self._prompt or None]
+        return obstacles(holding, Counter(self._active), line, self._capacity)
+
+    def _take_answers(self, answers: dict[str, Wait | None]) -> set[str]:
+        """These are the answers now; names of those whose answer is another one."""
+        before, did_wait = self._answers, self._batch_waits
+        self._answers, self._batch_waits = answers, bool(self._prompt)
         changed = {
             name
             for name in before.keys() | self._answers.keys()

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain as joined
 from itertools import islice
 
@@ -51,8 +51,11 @@ from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.scheduling.starts import Capacity
 from bernstein.core.snapshot import AtWork, TaskSnapshot
 
-WAITS_AT_ONCE = 200
+WAITS_AT_ONCE = 100
 """So many Tasks are told why they wait, before it is looked again who may start by then."""
+
+_JUST_BEFORE = timedelta(seconds=5)
+"""As long a look in pieces may take: somebody may start so much later than at the first moment."""
 
 Decided = tuple[Task, TaskStatus]
 
@@ -101,6 +104,8 @@ class Board:
         """Names of those that are to be looked at again."""
         self._ahead: dict[str, float | None] = {}
         """Those that were, since the last schedule; in how many seconds they are to be again."""
+        self._ahead_since: datetime | None = None
+        """Since when that is done; None: it is not."""
         self._untold: set[str] = set()
         """Names of those whose status says something else than why they wait."""
         self._spent: dict[str, bool] = {}
@@ -180,21 +185,33 @@ class Board:
         self._spending.put_session(before, after)
 
     def look_ahead(self, project: Project, now: datetime, most: int) -> bool:
-        """Looks at so many of the Tasks that a schedule has to look at; False: it is no more than
-        that, and left to the schedule."""
+        """Looks at so many of the Tasks that a schedule has to look at, or at so many of those in
+        line; False: it is no more than that, and left to the schedule."""
         self._meet(project)
-        if len(self._again) <= most:
+        if self._is_behind(now):
+            self._ahead_since = now
+            self._again |= self._timed
+        if self._edges.may_be_round:
+            self._again.update(self._edges.look_for_circles())
+            return True
+        self._look_what_is_spent()
+        if len(self._again) > most or (self._again and self._line.is_long):
+            for name in [*islice(self._again, most)]:
+                self._again.discard(name)
+                self._ahead[name] = self._look_at(name, now)
+            return True
+        if not self._line.is_long:
             return False
-        for name in [*islice(self._again, most)]:
-            self._again.discard(name)
-            self._ahead[name] = self._look_at(name, now)
-        return True
+        self._limit_the_line()
+        return self._line.look_ahead()
 
     def look(self, project: Project, beginning: Iterable[Plan], now: datetime) -> Schedule:
         """The schedule; `beginning`: the Project's Plans that ask for a turn to begin, or have
         one."""
         self._meet(project)
-        self._again |= self._timed
+        if self._is_behind(now):
+            self._again |= self._timed
+        self._ahead_since = None
         self._again.update(self._edges.look_for_circles())
         self._look_what_is_spent()
         again, self._ahead = self._ahead, {}
@@ -205,6 +222,11 @@ class Board:
             self._check_what_is_told(name)
         soonest = min(filter(None, again.values()), default=None)
         return self._schedule(project, beginning, now, soonest)
+
+    def _is_behind(self, now: datetime) -> bool:
+        """Whether those that go on at a certain time were not looked at just before."""
+        since = self._ahead_since
+        return since is None or not since <= now <= since + _JUST_BEFORE
 
     def _meet(self, project: Project) -> None:
         """The Project is this now."""
@@ -280,6 +302,10 @@ class Board:
 
     def _look_along_the_line(self) -> set[str]:
         """Names of those who may have another answer than before."""
+        self._limit_the_line()
+        return self._line.refresh()
+
+    def _limit_the_line(self) -> None:
         assert self._project is not None
         if self._capacity is None:
             limits = self._project.spec.limits
@@ -288,7 +314,6 @@ class Board:
             exclusive = limits.undeclared_files_exclusive
             self._capacity = Capacity(limits.max_agents, most, exclusive)
             self._line.limit(self._capacity)
-        return self._line.refresh()
 
     def _wait(self, name: str) -> Wait | None:
         """Why the Task waits, by itself or for others; None: it starts."""

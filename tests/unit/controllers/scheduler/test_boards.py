@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,8 +24,9 @@ from bernstein.controllers.scheduler import boards as boards_module
 from bernstein.controllers.scheduler.boards import Boards
 from bernstein.core import projects
 from bernstein.core.delivery import ledger
+from bernstein.core.scheduling import line as line_module
 from bernstein.core.scheduling import schedule as schedule_module
-from bernstein.core.scheduling.schedule import Schedule
+from bernstein.core.scheduling.schedule import Board, Schedule
 from bernstein.kube.clock import REAL
 from bernstein.kube.resource import Key
 from tests.unit.controllers.scheduler.caches_as_they_are import project_snapshot
@@ -96,6 +98,7 @@ def test_a_kept_schedule_is_that_of_a_look_at_everything(at_once: int, data: st.
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(schedule_module, "WAITS_AT_ONCE", at_once)
         patched.setattr(boards_module, "PIECE", 1)
+        patched.setattr(line_module, "_PIECE", 1)
         asyncio.run(life())
 
 
@@ -221,3 +224,31 @@ async def test_a_plan_of_which_more_is_settled_than_fits_in_one_step_is_looked_a
     world.task("next", TaskState.OPEN, dependsOn=names[:1])
 
     assert starts(world.look()) == ["next"]
+
+
+async def test_all_tasks_of_a_plan_that_comes_are_put_in_pieces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its Tasks have not changed; whose they are has."""
+    world, names = Namespace(), [f"task-{number}" for number in range(3 * boards_module.PIECE)]
+    for name in names:
+        world.task(name, TaskState.OPEN, plan="web", stage="build")
+    while world.boards.look_ahead(KEY, at(0)):
+        pass
+    world.look()
+    put, original = Counter[int](), Board.put_task
+
+    def counted(board: Board, *given: Any, **more: Any) -> None:
+        put[piece] += 1
+        original(board, *given, **more)
+
+    monkeypatch.setattr(Board, "put_task", counted)
+    world.plan("web", "Running", *names)
+
+    piece = 0
+    while world.boards.look_ahead(KEY, at(0)):
+        piece += 1
+    found = world.look()
+
+    assert [*put.values()] == 3 * [boards_module.PIECE]
+    assert len(starts(found)) > 0

@@ -13,6 +13,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Move, Task, TaskStatus
 from bernstein.core.scheduling import chain, opening
 from bernstein.core.scheduling.schedule import Board, Schedule
+from bernstein.core.scheduling.starts import _Taken
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status
 from tests.unit.core.scheduling.schedules import reasons, starts
@@ -209,3 +210,80 @@ def test_words_that_are_cut_are_worked_out_once(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(opening, "waits", noted)
     assert not kept.look().waits
     assert not worked_out
+
+
+def ahead(kept: Kept, most: int) -> int:
+    """Looks ahead until nothing is left; in how many pieces."""
+    pieces = 0
+    while kept.board.look_ahead(kept.project, NOW, most):
+        pieces += 1
+    return pieces
+
+
+class Counted:
+    """How often each of these was asked since it was looked last."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.links = self.places = 0
+        first, obstacle = chain.first, _Taken.obstacle
+
+        def at_link(*asked: Any) -> Any:
+            self.links += 1
+            return first(*asked)
+
+        def at_place(taken: _Taken, at: int) -> Any:
+            self.places += 1
+            return obstacle(taken, at)
+
+        patch.setattr(chain, "first", at_link)
+        patch.setattr(_Taken, "obstacle", at_place)
+
+    def taken(self) -> tuple[int, int]:
+        found = self.links, self.places
+        self.links = self.places = 0
+        return found
+
+
+def test_what_hundreds_wait_for_is_found_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each alone, then those in line; the schedule itself looks at none of them any more."""
+    kept = Kept(*(alone(f"t{n:03}", files=["src"]) for n in range(350)), agents=400)
+    asked = Counted(monkeypatch)
+
+    found = []
+    while kept.board.look_ahead(kept.project, NOW, 50):
+        found.append(asked.taken())
+    found.append(asked.taken())
+
+    assert sum(links for links, _ in found) == sum(places for _, places in found) == 350
+    assert max(links for links, _ in found) == 50
+    assert max(places for _, places in found) == 50
+    assert starts(kept.look()) == ["t000"]
+    assert asked.taken() == (0, 0)
+
+
+def test_a_circle_is_looked_for_before_those_in_it_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ring = [alone(f"t{n}", f"t{(n + 1) % 60}") for n in range(60)]
+    kept = Kept(*ring)
+    asked = Counted(monkeypatch)
+
+    assert ahead(kept, 10) == 1 + 5, "the circle, and all but the last ten"
+    found = kept.look()
+
+    assert asked.links == 60, "nobody twice"
+    assert {reason.partition(":")[0] for reason in reasons(found).values()} == {"DependencyFailed"}
+
+
+@pytest.mark.parametrize("seconds", [1, 60])
+def test_who_goes_on_at_a_certain_time_starts_then_though_it_was_looked_at_ahead(
+    seconds: int,
+) -> None:
+    """What was found in pieces holds for the look that follows, and for no later one."""
+    hold = objects.held("SecretNotFound", at(30))
+    kept = Kept(*(alone(f"t{n}", status=status(waiting=hold)) for n in range(30)))
+    ahead(kept, 10)
+
+    found = kept.board.look(kept.project, (), at(seconds))
+
+    assert starts(found) == (["t0"] if seconds > 30 else [])
