@@ -24,7 +24,7 @@ from bernstein.core.actions import PlanDecision, RunFence
 from bernstein.core.delivery import job_result, landing
 from bernstein.core.delivery.way import OnItsWay
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import JobView, gone
+from bernstein.core.jobs import JobView
 from bernstein.core.plans import decide as plans
 from bernstein.core.pods import Object
 from bernstein.core.projects import probing
@@ -32,11 +32,11 @@ from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions import outcome
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks import cancel, retention
-from bernstein.core.verification import executed, verdicts
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key
 from tests.model.approvals.repairs import QUESTIONS
+from tests.model.checks.repairs import CHECKS
 from tests.model.cluster.store import Store
 from tests.model.pins.repairs import PINS
 
@@ -84,18 +84,6 @@ def lost_nodes() -> Iterator[None]:
         return runs.State.ABANDONED if bound else runs.State.GONE
 
     with patch.object(runs, "_told_to_end", told), patch.object(runs, "is_overdue", _never):
-        yield
-
-
-@contextmanager
-def kubelet_times() -> Iterator[None]:
-    """A check that the operator has waited for too long timed out, whatever the kubelet says."""
-    verdict = executed._verdict
-
-    def by_operator(check: Any, job: JobView, pod: Object, *, hurried: bool) -> Any:
-        return executed._timed_out(check) if hurried else verdict(check, job, pod, hurried=hurried)
-
-    with patch.object(executed, "_verdict", by_operator):
         yield
 
 
@@ -246,25 +234,6 @@ def ended_sessions() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def ended_checks() -> Iterator[None]:
-    """A check has a verdict when it is given up, not when its run is over."""
-    read = verdicts.so_far
-
-    def at_once(
-        checks: Any, jobs: Any, now: datetime, gates: Any, abandoned: Any, *, kept: Any, **_: Any
-    ) -> Any:
-        given_up = {each.check for each in abandoned or ()}
-        seen = {
-            check: gone(job.name, now) if check in given_up and not runs.is_over(job, now) else job
-            for check, job in jobs.items()
-        }
-        return read(checks, seen, now, gates, abandoned, kept=kept)
-
-    with patch.object(verdicts, "so_far", at_once):
-        yield
-
-
 def _judged_at_once(*args: Any) -> Any:
     """What a Job that moves refs is judged by, without its end."""
     result = job_result.result_of(*args)
@@ -298,28 +267,6 @@ def ended_begins() -> Iterator[None]:
 def landing_doubts() -> Iterator[None]:
     """A land Job without a result has landed nothing."""
     with patch.object(landing, "may_have_landed", _never):
-        yield
-
-
-@contextmanager
-def disruptions() -> Iterator[None]:
-    """The exit code of a check counts, whoever has ended its pod."""
-
-    def not_cut_off(*_: Any, **__: Any) -> None: ...
-
-    with patch.object(executed, "cut_off", not_cut_off):
-        yield
-
-
-@contextmanager
-def optional_checks() -> Iterator[None]:
-    """A check that cannot begin keeps the work back, required or not."""
-    unable = verdicts.unable
-
-    def strict(checks: Any, *args: Any) -> Any:
-        return unable(tuple(replace(check, required=True) for check in checks), *args)
-
-    with patch.object(verdicts, "unable", strict):
         yield
 
 
@@ -415,7 +362,6 @@ REPAIRS: Mapping[str, Mutation] = {
         live_list,
         certain_end,
         lost_nodes,
-        kubelet_times,
         refusals,
         fences,
         vanished_jobs,
@@ -428,13 +374,10 @@ REPAIRS: Mapping[str, Mutation] = {
         plan_jobs,
         job_deletions,
         ended_sessions,
-        ended_checks,
         ended_landings,
         ended_begins,
         given_up_names,
         landing_doubts,
-        disruptions,
-        optional_checks,
         late_sessions,
         overdue_runs,
         orphan_policy,
@@ -443,6 +386,7 @@ REPAIRS: Mapping[str, Mutation] = {
         launched_sessions,
         live_losses,
         live_runs,
+        *CHECKS,
         *PINS,
         *QUESTIONS,
     )

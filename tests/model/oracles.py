@@ -84,7 +84,7 @@ class Oracles:
         """Integration refs of Plans that were delivered, as a whole or in part."""
         self.landed: dict[str, list[str]] = defaultdict(list)
         """Commits that our Jobs have landed, in order, by ref."""
-        self._verdicts = Verdicts()
+        self._verdicts = Verdicts(people.remote.tree)
         self._approved: set[str] = set()
         """Commits that statuses call verified."""
         self.spent: dict[str, UsageCounts] = defaultdict(UsageCounts)
@@ -267,7 +267,7 @@ class Oracles:
         if status.verification is not None and (
             old is None or status.verification != old.status.verification
         ):
-            self._verified(name, status.verification)
+            self._verified(name, uid, status.verification)
         if status.state is TaskState.CANCELLED:
             self._cancelled.add(uid)
             self.must(not self._pushed[uid], "cancelled is cancelled", f"{name} has landed")
@@ -337,9 +337,12 @@ class Oracles:
         living = {uid_of(obj) for obj in self._store.all(TASKS)}
         return [t for uid, t in self._tasks.items() if uid in living]
 
-    def _verified(self, name: str, judged: Verification) -> None:
+    def _verified(self, name: str, uid: str, judged: Verification) -> None:
+        self._verdicts.seen(uid, judged)
         for text in self._verdicts.unsaid(judged):
             self.fail("a verdict is what the check said", f"{name}: {text}")
+        for text in self._verdicts.unasked(judged):
+            self.fail("what is known is of the same question", f"{name}: {text}")
         if judged.passed is True:
             required = [r for r in judged.checks if r.required and r.verdict != "Skipped"]
             good = all(r.verdict in ("Passed", "Bypassed") for r in required)
@@ -385,7 +388,7 @@ class Oracles:
                 self._cancelled.discard(uid)
         self._ledger(old, new)
         if status.verification is not None:
-            self._verified(name, status.verification)
+            self._verified(name, uid, status.verification)
         if status.phase == "Cancelled":
             self._cancelled.add(uid)
             self.must(not self._pushed[uid], "cancelled is cancelled", f"{name} was delivered")

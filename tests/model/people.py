@@ -38,7 +38,7 @@ T = TypeVar("T")
 class People:
     def __init__(self, store: Store, remote: Remote) -> None:
         self._store = store
-        self._remote = remote
+        self.remote = remote
         self._applied: dict[tuple[Resource, str], Object] = {}
         self._pushes = 0
         self._asked = 0
@@ -205,8 +205,9 @@ class People:
                 spec["gates"]["enabled"] = False
             case "gates on":
                 spec["gates"]["enabled"] = True
-            case "gate":
-                gate = {"name": "gate_new", "command": "make new", "required": True}
+            case "gate" | "another gate" as change:
+                which = f"new-{event['pick']}" if change == "another gate" else "new"
+                gate = {"name": "gate_new", "command": f"make {which}", "required": True}
                 pipeline = [g for g in spec["gates"]["pipeline"] if g["name"] != "gate_new"]
                 spec["gates"]["pipeline"] = [*pipeline, gate]
         self._store.merge(PROJECTS, key_of(project), {"spec": spec})
@@ -215,23 +216,23 @@ class People:
         """Somebody pushes to the branch, maybe what an agent changes, too."""
         self._pushes += 1
         path = "a.py" if event["pick"] < 0.2 else "human.txt"
-        self._remote.human_pushes(TARGET, path, f"push {self._pushes}")
+        self.remote.human_pushes(TARGET, path, f"push {self._pushes}")
 
     def _meddle(self, event: dict[str, Any]) -> None:
         """Somebody pushes to the integration ref of a Plan, and may put it back after a while."""
         plan = self._pick(PLANS, event)
         ref = (plan or {}).get("status", {}).get("integration", {}).get("ref")
-        if ref not in self._remote.refs:
+        if ref not in self.remote.refs:
             return
-        before = self._remote.refs[ref]
-        self._remote.human_pushes(ref, "human.txt", "not of this Plan")
+        before = self.remote.refs[ref]
+        self.remote.human_pushes(ref, "human.txt", "not of this Plan")
         if event["seconds"] is not None:
             loop = asyncio.get_running_loop()
-            loop.call_later(event["seconds"], self._put_back, ref, before, self._remote.refs[ref])
+            loop.call_later(event["seconds"], self._put_back, ref, before, self.remote.refs[ref])
 
     def _put_back(self, ref: str, before: str, pushed: str) -> None:
-        if self._remote.refs[ref] == pushed:
-            self._remote.refs[ref] = before
+        if self.remote.refs[ref] == pushed:
+            self.remote.refs[ref] = before
 
     def go_home(self) -> None:
         """They leave nothing suspended, and nothing blocked."""

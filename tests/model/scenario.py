@@ -10,6 +10,7 @@ from typing import Any
 
 from bernstein.api.pod import AGENT, BEGIN, CHECK, INSPECT, LAND, PREPARE, PROBE
 from tests.model.approvals.approvers import WHO
+from tests.model.checks import known
 from tests.model.cluster.kubelet import NODES
 from tests.model.dice import Dice
 from tests.model.keepers.events import keepers
@@ -99,7 +100,11 @@ def load(path: Path) -> Scenario:
 def generate(seed: int, rates: str = "usual") -> Scenario:
     dice = Dice(seed)
     made = _Maker(dice, RATES[rates])
-    others = [*changes(dice, PEOPLE_SECONDS), *keepers(dice, PEOPLE_SECONDS)]
+    others = [
+        *changes(dice, PEOPLE_SECONDS),
+        *keepers(dice, PEOPLE_SECONDS),
+        *known.changes(dice, PEOPLE_SECONDS),
+    ]
     events = [*made.work(), *made.people(), *made.trouble(), *others]
     return Scenario(
         seed=seed,
@@ -132,8 +137,10 @@ def _project(dice: Dice) -> dict[str, Any]:
             "pipeline": pipeline,
             "timeoutSeconds": 60,
             "execution": execution,
+            "cacheEnabled": known.keeps(dice),
             **({"allowBypass": True} if dice.chance(0.4, "bypass") else {}),
         },
+        "network": {"git": [known.GIT]} if known.keeps(dice) else {},
         "limits": {
             "maxAgents": int(dice.between(1, 4, "agents")),
             "timeoutSeconds": {"small": 600, "medium": 600, "large": 600},

@@ -19,6 +19,8 @@ MENDED = (
     "a-webhook-refuses-a-network-policy",
     "a-webhook-refuses-a-session",
     "a-webhook-refuses-a-task-of-a-plan",
+    # A gate has judged that tree (core/verification/cached).
+    "an-agent-leaves-the-same-tree-again",
     # A Plan that is cancelled says which of its Tasks cannot end, and why (core/plans/standstill).
     "a-land-job-says-nothing-after-its-project-went",
     "a-landing-is-given-up-while-it-is-asked-for-again",

@@ -92,6 +92,10 @@ FOUND_BY = {
         "more-is-protected-while-an-agent-works",
         "work lands when a person has said yes to exactly it",
     ),
+    "known-trees": (
+        "an-agent-leaves-another-tree",
+        "what is known is of the same question",
+    ),
     "single-probes": (
         "a-project-is-changed-while-its-credentials-are-tried",
         "one probe per Project",

@@ -14,6 +14,7 @@ from tests.model import endings
 from tests.model.approvals.approvers import Approvers
 from tests.model.approvals.oracle import OraclesOfDecisions
 from tests.model.approvals.policies import Policies
+from tests.model.checks import known
 from tests.model.client import Process
 from tests.model.cluster.collector import Collector
 from tests.model.cluster.job_controller import JobController
@@ -73,6 +74,7 @@ class World:
         self.projects = Projects(self.store, self.people)
         self.pins = OracleOfPins(self.store, self.oracles.must)
         self.programs = Programs(self.store, self.remote, dice, RATES[scenario.rates].fates)
+        self.programs.repeats = known.repeats(scenario.project)
         self.oracles.steady = _is_steady(scenario)
         self.programs.witness = self.oracles
         self.kubelets = Kubelets(self.store, self.programs, dice, self.oracles)

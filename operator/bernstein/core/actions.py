@@ -128,6 +128,9 @@ class RunJudge:
     description: str
     dollars: str | None = field(default=None, compare=False)
     """US dollars that all of it may cost; None: nobody counts them."""
+    known: tuple[str, ...] = ()
+    """Names of those of its checks that were answered in an earlier round, and paid for: they are
+    not put again."""
     stays: int = field(default=0, compare=False)
     """Seconds after its end for which it is kept at least; see verdicts.seconds_of_round."""
 

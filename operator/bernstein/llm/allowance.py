@@ -1,12 +1,20 @@
 """How much one piece of work, such as the judging of a Task, may use of models.
 
-Before each request the most that it can use is set aside, so that the limits hold whatever a
-provider does; afterwards it counts with what it has used.
+    fits with the most that it can use ─▶ it is asked, beside the others
+    it would, without the others ───────▶ it waits until they have told what they have used
+    nobody else is asked ───────────────▶ it is asked if it will likely cost no more than is left
+    else ───────────────────────────────▶ it is refused
+
+Before each request the most that it can use is set aside; afterwards it counts with what it has
+used. So tokens and requests stay within their limits whatever a provider does. Money does, but for
+what one single request may cost more than was likely: the most that it can be, a token for each
+byte, is several times of what is used, and would refuse what there is money for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -60,10 +68,13 @@ class Allowance:
         self._ceiling = ceiling
         self._purse = purse
         self._dollars = Decimal(0)
-        """Spent, and set aside."""
+        """Spent."""
         self._requests = 0
         self._used: dict[str, Usage] = {}
-        self._aside: list[Usage] = []
+        self._aside: list[tuple[str, Usage]] = []
+        """For requests under way: the model, and the most that it can use."""
+        self._settled = asyncio.Event()
+        """That of the next one that tells what it has used."""
         self._exact = True
 
     @property
@@ -81,16 +92,46 @@ class Allowance:
         """Requests so far."""
         return self._requests
 
-    def set_aside(self, most: Usage, model: str = "") -> None:
-        """For one more request. Raises ModelError(BudgetExceeded) where it may cost too much, and
-        ModelError(ModelBudgetSpent) where it is too much otherwise."""
+    async def set_aside(self, most: Usage, model: str = "", likely: Usage | None = None) -> None:
+        """For one more request, once there is room for it; `likely`: what it will use, None: the
+        most that it can.
+
+        Raises ModelError(BudgetExceeded) where it may cost too much, and
+        ModelError(ModelBudgetSpent) where it is too much otherwise.
+        """
+        while True:
+            refusal = self._refusal(model, most, likely or most, ())
+            if refusal is not None:
+                raise refusal
+            if not self._aside or self._refusal(model, most, most, self._aside) is None:
+                break
+            await self._settled.wait()
+        self._requests += 1
+        self._aside.append((model, most))
+
+    def settle(self, model: str, most: Usage, used: Usage, *, exact: bool) -> None:
+        """The request for which `most` was set aside has used so much."""
+        self._aside.remove((model, most))
+        self._dollars += self._cost(model, used)
+        if used != Usage():
+            self._used[model] = plus(self._used.get(model, Usage()), used)
+        self._exact = self._exact and exact
+        self._settled.set()
+        self._settled = asyncio.Event()
+
+    def _refusal(
+        self, model: str, most: Usage, priced: Usage, beside: Sequence[tuple[str, Usage]]
+    ) -> ModelError | None:
+        """Why the request does not fit beside these; None: it does. It costs what `priced` does."""
+        cost = self._cost(model, priced)
+        if self._purse is not None:
+            spent = self._dollars + sum(self._cost(*each) for each in beside)
+            left = max(self._purse.dollars - spent, Decimal(0))
+            if cost > left:
+                text = f"one more request may cost ${cost:.4f}, and ${left:.4f} are left"
+                return ModelError(ModelReason.BUDGET_EXCEEDED, f"{text} of the budget")
         total = most
-        cost = self._cost(model, most)
-        if self._purse is not None and self._dollars + cost > self._purse.dollars:
-            left = max(self._purse.dollars - self._dollars, Decimal(0))
-            text = f"one more request may cost ${cost:.4f}, and ${left:.4f} are left of the budget"
-            raise ModelError(ModelReason.BUDGET_EXCEEDED, text)
-        for usage in (*self._used.values(), *self._aside):
+        for usage in (*self._used.values(), *(usage for _, usage in beside)):
             total = plus(total, usage)
         for what, needed, allowed in (
             ("requests", self._requests + 1, self._ceiling.requests),
@@ -99,18 +140,8 @@ class Allowance:
         ):
             if needed > allowed:
                 text = f"one more request may need {needed:,} {what}, and {allowed:,} are allowed"
-                raise ModelError(ModelReason.MODEL_BUDGET_SPENT, text)
-        self._requests += 1
-        self._dollars += cost
-        self._aside.append(most)
-
-    def settle(self, model: str, most: Usage, used: Usage, *, exact: bool) -> None:
-        """The request for which `most` was set aside has used so much."""
-        self._aside.remove(most)
-        self._dollars += self._cost(model, used) - self._cost(model, most)
-        if used != Usage():
-            self._used[model] = plus(self._used.get(model, Usage()), used)
-        self._exact = self._exact and exact
+                return ModelError(ModelReason.MODEL_BUDGET_SPENT, text)
+        return None
 
     def _cost(self, model: str, usage: Usage) -> Decimal:
         return self._purse.cost(model, usage) if self._purse is not None else Decimal(0)

@@ -40,7 +40,7 @@ from bernstein.llm.formats.format import (
     mapping,
 )
 from bernstein.llm.question import Answer, Question
-from bernstein.llm.usage import counted, most
+from bernstein.llm.usage import counted, likely, most
 
 _CONNECT_SECONDS = 10.0
 _LEAST_SECONDS = 1.0
@@ -62,7 +62,8 @@ class Limits:
     """Of one question."""
 
     seconds: float = 120.0
-    """Until its answer is there, with all that is sent again."""
+    """Until its answer is there, with all that is sent again, but for the time for which it waits
+    for what others leave of the allowance."""
     attempts: int = 4
     """That it is sent at most."""
     prompt_bytes: int = 1 << 20
@@ -177,8 +178,10 @@ class Client:
         call.error = None
         key = self._endpoint.key()
         request = self._request(call, key)
-        bound = most(len(request.content), call.question.max_tokens)
-        self._allowance.set_aside(bound, call.model)
+        asked = (len(request.content), call.question.max_tokens)
+        bound, before = most(*asked), self._around.clock()
+        await self._allowance.set_aside(bound, call.model, likely(*asked))
+        call.ends += self._around.clock() - before  # others have taken it
         call.sent += 1
         # Whatever goes wrong from here on, the model may have been at work.
         used, exact = bound, False

@@ -12,11 +12,20 @@ from bernstein.api.pod import Usage
 
 _FRAME = 4096
 """Tokens that a provider may put around a question."""
+_LIKELY_BYTES = 2
+"""Of a request, for each token that is likely read. Text and code have three or four, and what JSON
+writes as escapes more: so it is about twice what is used. Hashes and base64 have fewer."""
 
 
 def most(sent: int, max_tokens: int) -> Usage:
     """The tokens that a request of so many bytes can use at most."""
     return Usage(input=sent + _FRAME, output=max_tokens)
+
+
+def likely(sent: int, max_tokens: int) -> Usage:
+    """The tokens that such a request will not use up, but for an unusual text. Who writes what is
+    asked about may make it one: then it may use up to `most`."""
+    return Usage(input=-(-sent // _LIKELY_BYTES) + _FRAME, output=max_tokens)
 
 
 def counted(

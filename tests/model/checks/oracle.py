@@ -2,12 +2,15 @@
 
 Where the command of a required check is not found, and is not found when it runs again on the same
 tree, nobody says that it has failed: it has, if the commit before the work finds that command.
+
+A verdict that was known before is one that the check has said of the same tree with the same commit
+before it, whose work ever that was.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from bernstein.api.pod import CHECK, FORMAT, INSPECT
@@ -22,7 +25,9 @@ TWICE = 2
 
 
 class Verdicts:
-    def __init__(self) -> None:
+    def __init__(self, tree: Callable[[str], str]) -> None:
+        """`tree`: of a commit."""
+        self._tree = tree
         self._passed: set[Asked] = set()
         """Of checks that passed, whoever heard of it."""
         self._failed: set[Asked] = set()
@@ -34,10 +39,17 @@ class Verdicts:
         self._judged: Counter[Asked] = Counter()
         self._formatted: set[tuple[str, str]] = set()
         """What was formatted, and the commit that was made of it."""
+        self._bases: dict[tuple[str, str], set[str]] = defaultdict(set)
+        """The commits before a commit, as statuses of its owner have it."""
+        self._owners: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        """Whose commits checks have judged, by their tree: the owner's uid, and the commit."""
 
     def started(self, run: Run) -> None:
         if run.role in (CHECK, INSPECT) and _commit_before(run) is None:
             self._begun[_asks(run), run.config("checkout")["sha"]] += 1
+
+    def seen(self, owner: str, judged: Verification) -> None:
+        self._bases[owner, judged.sha].add(judged.base)
 
     def told(self, run: Run, sha: str, verdict: str) -> None:
         """How a check has ended, or that it goes on for ever: see ``Witness``."""
@@ -51,6 +63,7 @@ class Verdicts:
             return
         if verdict == GOES_ON:
             return
+        self._owners[self._tree(sha)].add((run.owner, sha))
         self._judged[asked] += 1
         self._not_found[asked] = self._not_found[asked] + 1 if verdict == FOUND_NOTHING else 0
         if verdict in ("Failed", OUT_OF_MEMORY):
@@ -68,15 +81,34 @@ class Verdicts:
                 if result.verdict == "Passed" and not self._was_formatted(judged):
                     yield f"{result.name} is said to have changed it"
                 continue
+            if result.cached:
+                continue
             asked = (result.asked, judged.sha)
-            known = asked in self._passed or (result.name, judged.sha) in self._passed
-            if result.verdict == "Passed" and not known:
+            if result.verdict == "Passed" and not self._has_passed(result, judged.sha):
                 yield result.name
-            if result.verdict == "Failed" and not self._has_failed(result, judged):
+            if result.verdict == "Failed" and not self._has_failed(result, judged, judged.sha):
                 yield f"{result.name} is said to have failed"
             hung = self._judged[asked] < self._begun[asked]
             if result.verdict == "TimedOut" and self._begun[asked] and not hung:
                 yield f"{result.name} is said to have timed out"
+
+    def unasked(self, judged: Verification) -> Iterator[str]:
+        """Verdicts that a status says were known, and that are of another question, in words."""
+        same = self._of_the_same(judged)
+        for result in judged.checks:
+            if not result.cached:
+                continue
+            passed = result.verdict == "Passed" and any(self._has_passed(result, s) for s in same)
+            failed = result.verdict == "Failed" and any(
+                self._has_failed(result, judged, sha) for sha in same
+            )
+            if judged.uncached or not (passed or failed):
+                yield f"{result.name} is said to be known: {result.verdict}"
+
+    def _of_the_same(self, judged: Verification) -> list[str]:
+        """Commits of the same tree that were compared with the same one."""
+        of_tree = self._owners[judged.tree]
+        return [sha for owner, sha in of_tree if judged.base in self._bases[owner, sha]]
 
     def _was_formatted(self, judged: Verification) -> bool:
         """Whether it is the commit that was made of the work, or a candidate of that."""
@@ -85,8 +117,11 @@ class Verdicts:
         made = judged.origin.sha if judged.origin is not None else judged.sha
         return (judged.formatting.work.sha, made) in self._formatted
 
-    def _has_failed(self, result: CheckResult, judged: Verification) -> bool:
-        asked = (result.asked, judged.sha)
+    def _has_passed(self, result: CheckResult, sha: str) -> bool:
+        return (result.asked, sha) in self._passed or (result.name, sha) in self._passed
+
+    def _has_failed(self, result: CheckResult, judged: Verification, sha: str) -> bool:
+        asked = (result.asked, sha)
         if asked in self._failed:
             return True
         twice = self._not_found[asked] >= TWICE

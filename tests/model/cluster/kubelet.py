@@ -4,6 +4,7 @@ again."""
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -165,7 +166,7 @@ class Kubelets:
         if live is None or uid_of(live) != uid_of(pod) or live["status"].get("phase") in ENDED:
             return
         told = dict(status)
-        statuses = list(containers)
+        statuses = [_of_its_image(pod, container) for container in containers]
         if statuses:
             told["initContainerStatuses"] = [c for c in statuses if c["name"] in _INIT]
             told["containerStatuses"] = [c for c in statuses if c["name"] not in _INIT]
@@ -288,6 +289,18 @@ def _ends(run: Run, end: End, began: str, finished: str) -> list[Object]:
         if ended is not None:
             ended |= {"startedAt": began, "finishedAt": finished}
     return list(told.values())
+
+
+def _of_its_image(pod: Object, container: Object) -> Object:
+    """With the digest that its image has on every node, once it has been pulled."""
+    spec = pod["spec"]
+    every = (*spec.get("initContainers", ()), *spec["containers"])
+    images = {each["name"]: each["image"] for each in every}
+    if "waiting" in container["state"] or container["name"] not in images:
+        return container
+    image = images[container["name"]]
+    digest = hashlib.sha256(image.encode()).hexdigest()
+    return {**container, "image": image, "imageID": f"{image}@sha256:{digest}"}
 
 
 def _moment(store: Store, seconds: float) -> datetime:

@@ -110,15 +110,17 @@ class Programs:
         self._fates = fates
         self.forced: list[dict[str, Any]] = []
         """Fates that a story wants, each for one Job: {job: part of its name, fate, seconds, also:
-        paths that an agent changes besides}."""
+        paths that an agent changes besides, same: it leaves what any other of its Task does}."""
         self.all_good = False
+        self.repeats = 0.0
+        """Of how many Tasks each attempt leaves the same, as a share."""
 
     def fate(self, run: Run) -> tuple[str, float]:
         """How it goes, and how long it takes."""
         for wish in self.forced:
             if wish["job"] in run.job and run.role == wish.get("role", run.role):
                 self.forced.remove(wish)
-                run.shared["also"] = wish.get("also")
+                run.shared |= {"also": wish.get("also"), "same": wish.get("same")}
                 return wish["fate"], wish.get("seconds", 5.0)
         known = run.role if run.role in (AGENT, CHECK, INSPECT, PROBE) else "merge"
         fate = self._dice.weighed(self._fates[known], "fate", run.job)
@@ -199,7 +201,7 @@ class Programs:
             others = self._others(run)
             finals[fate] = protocol.FinalRecord("Blocked", "the others", waits_for=others)
         paths = () if fate == "empty" else (self._path(run), *self._also(run))
-        change = dict.fromkeys(paths, f"{run.job} {run.uid}")
+        change = dict.fromkeys(paths, self._text(run))
         out = self.remote.push_work(run.config("pusher")["ref"], run.base, change)
         seen = objects.recorded(
             base=out.base,
@@ -219,6 +221,11 @@ class Programs:
         said = objects.ended("recorder", said=seen)
         phase = "Failed" if agent["state"]["terminated"]["exitCode"] else "Succeeded"
         return End((objects.ended("checkout"), pusher, said, agent), phase)
+
+    def _text(self, run: Run) -> str:
+        name = run.labels[labels.TASK]
+        same = run.shared.get("same") or self._dice.chance(self.repeats, "repeats", name)
+        return f"work of {name}" if same else f"{run.job} {run.uid}"
 
     def _others(self, run: Run) -> tuple[str, ...]:
         """Names of Tasks, whosever they are; of half of those that wait, none."""

@@ -9,7 +9,15 @@ from tests.model.dice import Dice
 
 OFTEN = 0.25
 """The part of the seeds in which there are such people."""
-CHANGES = {"prices": 3.0, "models": 2.0, "time": 2.0, "image": 1.0, "second": 2.0, "delete": 2.0}
+CHANGES = {
+    "prices": 3.0,
+    "models": 2.0,
+    "time": 2.0,
+    "memory": 1.0,
+    "image": 1.0,
+    "second": 2.0,
+    "delete": 2.0,
+}
 
 
 def changes(dice: Dice, seconds: float) -> list[dict[str, Any]]:

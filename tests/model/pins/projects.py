@@ -1,5 +1,5 @@
 """People who change Projects under what runs: one is deleted and made again, a second one comes,
-prices, models, images and the time of checks are others.
+prices, models, images and the time and memory of checks are others.
 """
 
 from __future__ import annotations
@@ -59,6 +59,11 @@ class Projects:
 
     def _time(self, event: dict[str, Any]) -> None:
         self._write(event, gates={"timeoutSeconds": 61 + int(event["pick"] * 200)})
+
+    def _memory(self, event: dict[str, Any]) -> None:
+        memory = f"{1 + int(event['pick'] * 4)}Gi"
+        toolchain = self._spec(event).get("toolchain", {})
+        self._write(event, toolchain=toolchain | {"resources": {"memory": memory}})
 
     def _models(self, event: dict[str, Any]) -> None:
         self._agents(event, models={"sonnet": f"sonnet-{self._number}"})

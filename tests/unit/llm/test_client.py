@@ -7,12 +7,14 @@ import gzip
 import json
 import logging
 import traceback
+from decimal import Decimal
 from typing import Any
 
 import httpx
 import pytest
 
 from bernstein.api.pod import Usage
+from bernstein.llm.allowance import Allowance, Ceiling, Purse, Rate
 from bernstein.llm.client import Client, Limits
 from bernstein.llm.errors import ModelError
 from bernstein.llm.providers import BY_NAME
@@ -161,13 +163,30 @@ async def test_retries_count_against_the_allowance(world: World) -> None:
 
 async def test_questions_asked_together_stay_within_the_allowance(world: World) -> None:
     world.may_use(output_tokens=3 * 1024)
-    world.answers = [answered()]
+    world.answers = [answered(output_tokens=1024)]
     async with world.client() as client:
         asked = (client.ask(MODEL, QUESTION) for _ in range(9))
         answers = await asyncio.gather(*asked, return_exceptions=True)
 
     assert len(world.requests) == 3
     assert sum(isinstance(answer, ModelError) for answer in answers) == 6
+
+
+async def test_questions_asked_together_wait_for_what_the_others_leave_of_the_money(
+    world: World,
+) -> None:
+    """Each may cost $0.028, most of it for the longest answer, and costs much less. Whoever waits
+    for the others has as long for its own answer as they had."""
+    rates = {MODEL: Rate(Decimal(3), Decimal(15))}
+    world.allowance = Allowance(Ceiling(), Purse(Decimal("0.03"), rates))
+    world.answers = [answered()]
+    world.takes = 100.0
+    async with world.client() as client:
+        asked = (client.ask(MODEL, QUESTION) for _ in range(9))
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert [answer for answer in answers if isinstance(answer, BaseException)] == []
+    assert len(world.requests) == 9
 
 
 async def test_an_answer_that_is_too_large_is_not_read_to_its_end(world: World) -> None:

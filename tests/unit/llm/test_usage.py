@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.api.pod import Usage
-from bernstein.llm.usage import counted, most
+from bernstein.llm.usage import counted, likely, most
 
 BOUND = most(1000, 200)
 NOTHING_BUT = st.one_of(
@@ -42,3 +42,13 @@ def test_nothing_that_is_said_leaves_the_bounds(i: Any, o: Any, r: Any, w: Any) 
     assert 0 <= used.output <= BOUND.output
     assert 0 <= used.input + used.cache_read + used.cache_write <= BOUND.input
     assert min(used.input, used.cache_read, used.cache_write) >= 0
+
+
+@given(st.integers(0, 1 << 20), st.integers(1, 4096))
+def test_likely_is_at_least_a_token_for_two_bytes_and_never_more_than_can_be(
+    sent: int, answer: int
+) -> None:
+    found, bound = likely(sent, answer), most(sent, answer)
+
+    assert sent / 2 <= found.input <= bound.input
+    assert found.output == bound.output == answer

@@ -24,6 +24,7 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunFormat, RunInspect, RunJudge
 from bernstein.core.judging import written
+from bernstein.core.verification.cached import made_with
 from bernstein.core.verification.verdicts import START_SECONDS
 from bernstein.places import LAUNCHER, SESSION, TMP, WORKSPACE
 
@@ -292,8 +293,23 @@ def answering(
             labels.JOB: main,
             labels.CHECK: check,
             labels.ASKED: action.asked,
+            **_made_with(action, project),
             **pod.owner_label(owner),
         },
         pod=spec,
         stays=0 if isinstance(action, RunFormat) else action.stays,
     )
+
+
+def _made_with(
+    action: RunCheck | RunFormat | RunInspect | RunJudge, project: Project
+) -> dict[str, str]:
+    """The label that says under what its verdicts are reached, where they may be kept."""
+    match action:
+        case RunCheck(check=check):
+            digest = made_with((check,), project.spec)
+        case RunInspect(checks=checks):
+            digest = made_with(checks, project.spec)
+        case _:
+            digest = None
+    return {labels.MADE_WITH: digest} if digest is not None else {}

@@ -27,7 +27,8 @@ def judge_job(
     """The checkout fetches objects of git, with the read account; then a program of ours, with the
     models' keys and no other credential, reads them and asks."""
     repository, seconds = project.spec.repository, project.spec.gates.timeout_seconds
-    asked = tuple(check.asks for check in action.checks if check.asks is not None)
+    to_put = (check for check in action.checks if check.name not in action.known)
+    asked = tuple(check.asks for check in to_put if check.asks is not None)
     named = {name for each in asked for name in each.models}
     models = [(n, m) for n, m in enumerate(project.spec.models) if m.name in named]
     addresses = (_address(number, model) for number, model in models)

@@ -1,7 +1,8 @@
 """What gates have said of the same tree before: a round begins with it, and leaves its own.
 
     round begins ──▶ a verdict is known of the same question ──▶ it stands, marked `cached`
-                 └─▶ none is ──▶ a Job ──▶ its verdict is kept, where it is one of the tree's
+                 └─▶ none is ──▶ a Job ──▶ its verdict is kept, where it is one of the tree's, and
+                                 the Job was made with what is part of the question at its end
 
 The question is the gate with all its settings, the tree, the commit before it, the commit that
 configuration is read from, what the step says, and the images that judge. Whatever is none of that
@@ -21,7 +22,7 @@ from bernstein.api.project import ProjectSpec
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import names, pods
+from bernstein.core import labels, names, pods
 from bernstein.core.actions import KeepVerdicts
 from bernstein.core.gate_cache import GateCache, KeptVerdict, exact
 from bernstein.core.jobs import JobView
@@ -36,6 +37,8 @@ _FORM = 1
 """Of keys: where a key gets to mean something else, this is another number."""
 _KEY = 40
 """Characters of a key."""
+_DIGEST = 16
+"""Characters of what a Job was made with: it is compared with one other."""
 _NOT_OF_THE_TREE = (
     Reason.TIMEOUT,
     VerdictReason.OUT_OF_MEMORY,
@@ -75,6 +78,13 @@ def unknown(judged: Verification) -> Verification:
     return judged if asked == judged.checks else judged.model_copy(update={"checks": asked})
 
 
+def made_with(checks: Iterable[CheckSpec], project: ProjectSpec) -> str | None:
+    """The label of a Job of these checks: a digest of all that it is made with and that is part of
+    their keys. The Project may change before the Job ends. None: no verdict of it is kept."""
+    asked = [[check, *_runs_with(check, project)] for check in checks if _lasts(check, project)]
+    return _digest([_FORM, asked])[:_DIGEST] if asked else None
+
+
 def to_keep(
     question: Question,
     judged: Verification,
@@ -82,21 +92,26 @@ def to_keep(
     existing: Mapping[str, JobView],
 ) -> tuple[KeepVerdicts, ...]:
     """What Jobs of this round have found that counts for this tree at any time."""
-    cache = question.cache
+    cache, project = question.cache, question.project.spec
     if cache is None or not judged.tree:
         return ()
-    sharing = {c.name: job for job, checks in inspections(question.checks).items() for c in checks}
+    shared = inspections(question.checks)
+    sharing = {check.name: called for called, checks in shared.items() for check in checks}
     kept: dict[str, KeptVerdict] = {}
     images: dict[str, str] = {}
     for check, result in zip(question.checks, results, strict=True):
-        if result is None or not _lasts(check, question.project.spec) or not _is_kept(result):
+        if result is None or not _lasts(check, project) or not _is_kept(result):
             continue
         called = sharing.get(check.name, check.name)
         job = existing.get(called)
-        if job is None or (called in sharing.values() and not _is_of(result, job)):
+        if job is None or (called in shared and not _is_of(result, job)):
             continue
         of_base = existing.get(names.on_base(called))
-        found = _images_of((job, of_base) if of_base is not None else (job,))
+        its = (job, of_base) if of_base is not None else (job,)
+        with_ = made_with(shared.get(called, (check,)), project)
+        if any(each.labels.get(labels.MADE_WITH) != with_ for each in its):
+            continue
+        found = _images_of(its)
         used = _used(check, cache)
         if all(len(found.get(image, ())) == 1 for image in used):
             digests = [min(found[image]) for image in used]
@@ -180,24 +195,33 @@ def key_of(
     """Names what was asked, of what, and of whom."""
     of = [judged.tree, judged.base, question.pinned_sha]
     asked = [_FORM, check, _means(check, question, judged), of, list(digests)]
-    text = json.dumps(asked, default=fields_of, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:_KEY]
+    return _digest(asked)[:_KEY]
+
+
+def _digest(told: Any) -> str:
+    text = json.dumps(told, default=fields_of, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _means(check: CheckSpec, question: Question, judged: Verification) -> list[Any]:
     """What a check runs with besides its own settings, and what it can read besides the tree: a
     class is told of the step, and a command finds its title in the commit. Of a Plan as a whole it
     finds the commits of all its steps."""
-    project = question.project.spec
+    runs_with = _runs_with(check, question.project.spec)
+    if check.reads is not None:
+        return runs_with
+    sha = "" if question.title else judged.sha
+    return [*runs_with, question.title, question.description, sha]
+
+
+def _runs_with(check: CheckSpec, project: ProjectSpec) -> list[Any]:
+    """What of the Project its Job is made with, besides the check's own settings."""
     if check.reads is not None:
         return [project.gates.timeout_seconds]
     return [
         project.toolchain.resources.dump(),
         project.toolchain.read_only_root_filesystem,
         project.pods.runtime_class_name,
-        question.title,
-        question.description,
-        "" if question.title else judged.sha,
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import ROUND_DOWN, Decimal
@@ -155,7 +155,7 @@ def _sharing(
     }
     dollars = _share(question.left, among=sum(map(is_judge, wanted)))
     return {
-        called: _asking(question, judged, called, together, dollars)
+        called: _asking(question, judged, called, together, dollars, kept)
         if is_judge(called)
         else _inspecting(question, judged, called, together)
         for called, together in wanted.items()
@@ -189,6 +189,7 @@ def _asking(
     called: str,
     together: tuple[CheckSpec, ...],
     dollars: str | None,
+    kept: Collection[str],
 ) -> RunAnswers:
     return RunJudge(
         job=question.job(called, rerun.round_of(judged, called)),
@@ -200,6 +201,7 @@ def _asking(
         title=question.title,
         description=question.description,
         dollars=dollars,
+        known=tuple(check.name for check in together if check.name in kept),
     )
 
 

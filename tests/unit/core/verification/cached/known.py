@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from bernstein.api.pod import InspectResult
 from bernstein.api.project import Project
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult
+from bernstein.controllers import job_actions
+from bernstein.core import labels
 from bernstein.core.actions import KeepVerdicts, RunCheck, RunInspect, TaskDecision
 from bernstein.core.gate_cache import GateCache, keeping
 from bernstein.core.jobs import JobView
+from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide
+from bernstein.core.verification import look as looks
+from bernstein.core.verification.expected.task import question
+from tests.unit.controllers.jobs.built import PLAIN_SETTINGS, TASK
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, done, ended, job, over
 
@@ -47,11 +55,13 @@ def linted(
     ours: str = OURS,
     image: str = "toolchain:1",
     pod_is: Object | None = None,
+    labels: Object | None = None,
     **more: Any,
 ) -> JobView:
     """The Job of a gate with a command that has ended so; `pod_is`: what its pod says besides."""
     check = told("check", image, tools, code, **more)
-    return job(name, pod(told("checkout", "bernstein:1", ours), check, **(pod_is or {})))
+    made = pod(told("checkout", "bernstein:1", ours), check, **(pod_is or {}))
+    return job(name, made, labels=labels or {})
 
 
 def read(name: str, *verdicts: Any, ours: str = OURS) -> JobView:
@@ -66,15 +76,33 @@ def look(
     status: TaskStatus | None = None,
     name: str = "work",
     project: Project | None = None,
+    made: Project | None = None,
     **spec: Any,
 ) -> TaskDecision:
-    """One look at a Task whose work is judged."""
+    """One look at a Task whose work is judged. `made`: the Project as it was when the Jobs were
+    made; None: as it is."""
     fields: Object = {"title": "Do work"} | spec
     subject = objects.task(name, status=status or done(), **fields)
-    given = objects.snapshot(
-        subject, jobs=jobs, project=project or closed_project(), gate_cache=cache
-    )
+    project = project or closed_project()
+    then = objects.snapshot(subject, jobs=jobs, project=made or project, gate_cache=cache)
+    given = replace(then, project=project, jobs={job.name: job for job in _labelled(then)})
     return decide(given, NOW)
+
+
+def _labelled(given: TaskSnapshot) -> Iterator[JobView]:
+    """Its Jobs, with the label of what they were made with; one that has it keeps its own."""
+    judged, project = given.task.status.verification, given.project
+    assert judged is not None
+    assert project is not None
+    runs = looks.look(question(given, judged), judged, given.jobs, NOW).runs.values()
+    asked = {run.job: run for run in runs}
+    for job_ in given.jobs.values():
+        run, said = asked.get(job_.name), dict(job_.labels)
+        if run is not None:
+            made = job_actions.build(run, project, objects.NAMESPACE, TASK, PLAIN_SETTINGS)
+            own = made["metadata"]["labels"]
+            said = {k: v for k, v in own.items() if k == labels.MADE_WITH} | said
+        yield replace(job_, labels=said)
 
 
 def kept(decision: TaskDecision, cache: GateCache = NOTHING) -> GateCache:

@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.api.pod import CheckVerdict
 from bernstein.checks.gates import GATES
+from bernstein.core import labels
 from bernstein.core.actions import KeepVerdicts, RunFence
 from bernstein.core.gate_cache import GateCache, KeptVerdict, keeping
 from bernstein.core.jobs import JobView
@@ -278,6 +279,71 @@ def test_work_whose_tree_nobody_knows_has_no_known_verdict() -> None:
 
     assert after(linted(), status=status).verdicts == {}
     assert runs(look(cache=LINTED, status=status)) == ["work-s1-lint-0"]
+
+
+# --- what the Jobs of a round were made with ------------------------------------------------------
+
+GIT = {"to": [{"ipBlock": {"cidr": "192.0.2.7/32"}}]}
+SILENT = {"pipeline": [{"name": "pii_scan", "enabled": False}]}
+OTHERWISE: dict[str, Any] = {
+    "memory": {"toolchain": {"image": "toolchain:1", "resources": {"memory": "2Gi"}}},
+    "root": {"toolchain": {"image": "toolchain:1", "readOnlyRootFilesystem": False}},
+    "runtime class": {"pods": {"runtimeClassName": "gvisor"}},
+    "time": {"gates": SILENT | {"timeoutSeconds": 999}},
+}
+
+
+@pytest.mark.parametrize("other", OTHERWISE.values(), ids=OTHERWISE)
+def test_what_a_job_has_found_is_not_kept_for_settings_that_it_was_not_made_with(
+    other: Any,
+) -> None:
+    before, now = closed_project(), closed_project(**other)
+
+    assert len(after(linted(), project=now, made=now).verdicts) == 1
+    assert after(linted(), project=now, made=before).verdicts == {}
+    assert after(linted(), project=before, made=now).verdicts == {}
+
+
+def test_nor_what_it_has_found_while_it_could_ask_anybody() -> None:
+    opened = closed_project(network={"git": [GIT], "checks": [{"ports": [{"port": 443}]}]})
+
+    assert after(linted(), project=opened, made=closed_project()).verdicts == {}
+    assert after(linted(), project=closed_project(), made=opened).verdicts == {}
+
+
+def test_nor_is_what_checks_that_only_read_have_found() -> None:
+    patient = closed_project(gates=READING | {"timeoutSeconds": 999})
+    passed = read("work-s1-inspect-0", CheckVerdict("pii_scan", "Passed"))
+
+    assert after(passed, project=patient, made=closed_project(gates=READING)).verdicts == {}
+    assert len(after(passed, project=patient).verdicts) == 1
+
+
+def test_the_base_that_it_was_compared_with_was_asked_with_the_same_settings() -> None:
+    own = {"name": "lint", "command": "make lint"}
+    gates = {"pipeline": [own, {"name": "pii_scan", "enabled": False}]}
+    project = closed_project(gates=gates)
+    of_base = linted("work-s1-lint-0b", labels={labels.MADE_WITH: "of before"})
+
+    assert after(linted(code=1), linted("work-s1-lint-0b"), project=project).verdicts != {}
+    assert after(linted(code=1), of_base, project=project).verdicts == {}
+
+
+def test_what_has_nothing_to_do_with_a_verdict_may_change_meanwhile() -> None:
+    wider = closed_project(limits={"maxAgents": 9})
+
+    assert after(linted(), project=wider, made=closed_project()).verdicts == LINTED.verdicts
+
+
+def test_a_cache_that_is_switched_on_in_the_middle_of_a_round_keeps_what_that_finds() -> None:
+    off = closed_project(gates={"cacheEnabled": False})
+
+    assert after(linted(), made=off).verdicts == LINTED.verdicts
+
+
+def test_a_job_that_does_not_say_what_it_was_made_with_leaves_nothing() -> None:
+    """An older release has made it."""
+    assert after(linted(labels={labels.MADE_WITH: ""})) == NOTHING
 
 
 # --- by which images ------------------------------------------------------------------------------

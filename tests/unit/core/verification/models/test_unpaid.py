@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from bernstein.api.pod import CheckVerdict
 from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.states import TaskState
@@ -9,11 +12,13 @@ from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunInspect, RunJudge, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.tasks.decide import decide
+from bernstein.core.verification.round import afresh
 from bernstein.core.waiting import is_stalled
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW
 from tests.unit.core.verification.asked_models import (
     EXISTS,
+    JUDGE,
     REVIEW,
     USED,
     judged,
@@ -27,13 +32,17 @@ READ = inspected("work-s1-inspect-0", CheckVerdict("signal-1", "Passed"))
 
 
 def look(
-    *jobs: JobView, budget: str | None = "10", spent: str = "10", status: TaskStatus | None = None
+    *jobs: JobView,
+    budget: str | None = "10",
+    spent: str = "10",
+    status: TaskStatus | None = None,
+    signals: Sequence[dict[str, Any]] = (REVIEW, EXISTS),
 ) -> TaskDecision:
     plan = objects.plan(budget=budget)
     of_now = plan.status.model_copy(update={"spend_usd": spent})
     return decide(
         objects.snapshot(
-            task(REVIEW, EXISTS, status=status),
+            task(*signals, status=status),
             jobs=jobs,
             project=project(),
             plan=plan.model_copy(update={"status": of_now}),
@@ -158,6 +167,59 @@ def test_once_it_has_answered_nothing_is_said_of_money_any_more() -> None:
 
     assert found.verification is not None
     assert (found.verification.passed, found.verification.too_little_usd) == (True, None)
+
+
+# --- what was answered before the money was too little --------------------------------------------
+
+BOTH = (REVIEW, EXISTS, JUDGE)
+LACKED = CheckVerdict("signal-2", "Errored", "BudgetExceeded", "it may cost $0.7500")
+
+
+def partly(review: str) -> JobView:
+    """The judge Job that has put the first of two questions, and had too little for the other."""
+    answered = CheckVerdict("signal-0", review, "" if review == "Passed" else "Unmet")
+    return judged(JudgeResult((answered, LACKED), (USED,), dollars="0.5"))
+
+
+def test_what_was_answered_is_not_asked_and_paid_again_after_a_raise() -> None:
+    first = look(READ, partly("Passed"), spent="9.5", signals=BOTH).status
+
+    again = look(READ, partly("Passed"), budget="20", status=first, signals=BOTH)
+
+    assert [(run.job, run.known) for run in asks(again)] == [("work-s1-judge-1-1", ("signal-0",))]
+
+
+def test_its_verdict_stands_beside_what_is_answered_then() -> None:
+    first = look(READ, partly("Passed"), spent="9.5", signals=BOTH).status
+    rest = judged(said(CheckVerdict("signal-2", "Passed"), spent=(USED,)), 1)
+
+    for jobs in ((READ, partly("Passed"), rest), (READ, rest)):
+        found = look(*jobs, budget="20", status=first, signals=BOTH).status.verification
+        assert found is not None
+        assert [(c.name, c.verdict) for c in found.checks] == [
+            ("signal-0", "Passed"),
+            ("signal-1", "Passed"),
+            ("signal-2", "Passed"),
+        ]
+        assert found.passed is True
+
+
+def test_a_no_is_the_end_of_it_and_waits_for_no_money() -> None:
+    found = look(READ, partly("Failed"), spent="9.5", signals=BOTH).status
+
+    assert found.verification is not None
+    assert found.verification.passed is False
+
+
+def test_where_all_is_judged_anew_all_is_asked() -> None:
+    first = look(READ, partly("Passed"), spent="9.5", signals=BOTH).status
+    verified = first.verification
+    assert verified is not None
+    anew = first.model_copy(update={"verification": afresh(verified)})
+
+    (run,) = asks(look(budget="20", status=anew, signals=BOTH))
+
+    assert run.known == ()
 
 
 # --- work that has failed is judged once more -----------------------------------------------------
