@@ -197,7 +197,7 @@ def rests(obj: Object) -> Collection[str]:
 def _looks_soon(task: Object) -> bool:
     if is_deleting(task):
         return False
-    waiting = task["status"].get("waiting") or {}
+    waiting = (task.get("status") or {}).get("waiting") or {}
     return looks_soon(
         waiting.get("until"),
         waiting.get("untilAlone"),

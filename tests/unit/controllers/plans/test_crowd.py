@@ -150,6 +150,13 @@ def as_stored(plan: Plan, decision: PlanDecision) -> Object:
     return {**plan.model_copy(update={"status": status}).dump()}
 
 
+def test_a_plan_that_nobody_has_looked_at_seeks_nothing() -> None:
+    new = objects.plan().dump()
+    del new["status"]
+
+    assert (*seeks(new), *again(new)) == ()
+
+
 def test_a_plan_whose_begin_is_tried_again_goes_on_to_come_first() -> None:
     """Else the next one would try at once, too, and all of them within one try."""
     new, task = objects.plan(begun=False), decisions.task()
