@@ -1,25 +1,45 @@
-"""Of Tasks whose checks wait for the same: who tries it for all, and who follows once it begins."""
+"""Of Tasks and Plans whose Jobs wait for the same: who tries it for all, and who follows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import NamedTuple, TypeAlias
 
+from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import (
     AGAIN,
     BEGUN_CHECKS,
     LACKS,
+    RESTS,
+    SEEKS,
     again,
     begun_checks,
+    is_of_moves,
     lacks,
+    of_project,
     reasons_lacking,
+    seeks,
 )
+from bernstein.controllers.caches.parsed import Parsed
 from bernstein.core import pods
 from bernstein.core.verification import crowd
-from bernstein.core.waiting import failed_at
+from bernstein.core.waiting import failed_at, secrets_missed
+from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object
+
+Those: TypeAlias = Parsed[Task] | Parsed[Plan]
+"""All Tasks, or all Plans: those of a kind try for each other."""
+
+
+class Lacking(NamedTuple):
+    """What one waits for."""
+
+    reasons: frozenset[str]
+    secrets: frozenset[str] = frozenset()
+    """Names of Secrets, of a Job that moves refs."""
 
 
 def ahead(caches: Caches, key: Key) -> int:
@@ -31,46 +51,58 @@ def ahead(caches: Caches, key: Key) -> int:
     return crowd.ahead(key, (informer.index_keys(LACKS, each) for each in lacking))
 
 
-def follows(caches: Caches, key: Key, task: Task) -> datetime | None:
-    """From when on the Task tries, as pods of the checks that it is to run again have begun."""
-    failed = _failed(task)
+def resting(informer: Informer, own: Key, project: str | None) -> int:
+    """How many others of the Project try for themselves what a new pod alone shows; 0 of who comes
+    first of those that wait for the same: it tries as if it were alone."""
+    obj = informer.get(own)
+    sought = seeks(obj) if obj is not None else ()
+    if any(crowd.who_tries(informer.index_keys(SEEKS, each)) == own for each in sought):
+        return 0
+    found = informer.index_keys(RESTS, of_project(own.namespace, project))
+    return sum(key != own for key in found)
+
+
+def follows(caches: Caches, those: Those, key: Key, subject: Task | Plan) -> datetime | None:
+    """From when on it tries, as pods of the Jobs that are to run again for it have begun."""
+    failed = _failed(subject)
     if failed is None:
         return None
-    informer, reasons = caches.tasks.informer, reasons_lacking(task)
+    informer = those.informer
     obj, times = informer.get(key), []
     for check in again(obj) if obj is not None else ():
         place = sum(other < key for other in informer.index_keys(AGAIN, check))
-        turn = crowd.follows(place, failed, _begun(caches, check, reasons), reasons)
+        lacking = _lacking(subject, check)
+        turn = crowd.follows(place, failed, _begun(caches, check, lacking), lacking.reasons)
         if turn is None:
             return None
         times.append(turn)
     return max(times, default=None)
 
 
-def followers(caches: Caches, pod: Object) -> Collection[Key]:
-    """The Tasks that may try now, as this pod of the same check has begun.
+def followers(caches: Caches, those: Those, pod: Object) -> Collection[Key]:
+    """Those that may try now, as this pod of the same check has begun.
 
-    Thousands may wait, and as many pods begin one after another: each Task is told of the one that
-    lets it try, and not of all that come after it.
+    Thousands may wait, and as many pods begin one after another: each is told of the one that lets
+    it try, and not of all that come after it.
     """
     found = []
-    shown: dict[frozenset[str], datetime | None] = {}
-    begun: dict[frozenset[str], list[datetime]] = {}
+    shown: dict[Lacking, datetime | None] = {}
+    begun: dict[Lacking, list[datetime]] = {}
     for check in begun_checks(pod):
-        for place, key in enumerate(sorted(caches.tasks.informer.index_keys(AGAIN, check))):
-            task = caches.tasks.get(key)
-            failed = _failed(task) if task is not None else None
-            if task is None or failed is None:
+        for place, key in enumerate(sorted(those.informer.index_keys(AGAIN, check))):
+            subject = those.get(key)
+            failed = _failed(subject) if subject is not None else None
+            if subject is None or failed is None:
                 continue
-            reasons = frozenset(reasons_lacking(task))
-            if reasons not in shown:
-                shown[reasons] = crowd.shown(pod, reasons)
-            new = shown[reasons]
+            lacking = _lacking(subject, check)
+            if lacking not in shown:
+                shown[lacking] = _shown(pod, check, lacking)
+            new = shown[lacking]
             if new is None or new < failed:
                 continue
-            if reasons not in begun:
-                begun[reasons] = _begun(caches, check, reasons)
-            if crowd.is_told_by(new, place, failed, begun[reasons], reasons):
+            if lacking not in begun:
+                begun[lacking] = _begun(caches, check, lacking)
+            if crowd.is_told_by(new, place, failed, begun[lacking], lacking.reasons):
                 found.append(key)
     return found
 
@@ -84,13 +116,38 @@ def _started(pod: Object) -> int:
     return sum(map(pods.has_ever_run, pods.containers(pod)))
 
 
-def _failed(task: Task) -> datetime | None:
+def next_to_lead(informer: Informer, obj: Object) -> Collection[Key]:
+    """Who comes first now of those that seek what this one seeks or sought."""
+    found = (crowd.who_tries(informer.index_keys(SEEKS, each)) for each in seeks(obj))
+    return [key for key in found if key is not None]
+
+
+def seeks_otherwise(old: Object | None, new: Object | None) -> bool:
+    """It waits no more for something that others may wait for, too."""
+    return old is not None and bool({*seeks(old)} - {*(seeks(new) if new is not None else ())})
+
+
+def _failed(subject: Task | Plan) -> datetime | None:
     """When it failed last, while it rests."""
-    waiting = task.status.waiting
+    waiting = subject.status.waiting
     return failed_at(waiting) if waiting is not None else None
 
 
-def _begun(caches: Caches, check: str, reasons: Collection[str]) -> list[datetime]:
-    """When pods of the check began to show that none of the reasons keeps it from starting."""
-    found = (crowd.shown(pod, reasons) for pod in caches.pods.by_index(BEGUN_CHECKS, check))
+def _lacking(subject: Task | Plan, check: str) -> Lacking:
+    waiting = subject.status.waiting
+    if not is_of_moves(check) or waiting is None:
+        return Lacking(frozenset(reasons_lacking(subject)))
+    missed = secrets_missed(waiting.reason, waiting.message)
+    return Lacking(frozenset((waiting.reason,)), missed)
+
+
+def _shown(pod: Object, check: str, lacking: Lacking) -> datetime | None:
+    if is_of_moves(check):
+        return crowd.shown_by_mover(pod, *lacking)
+    return crowd.shown(pod, lacking.reasons)
+
+
+def _begun(caches: Caches, check: str, lacking: Lacking) -> list[datetime]:
+    """When pods of the check began to show that nothing of this keeps it from starting."""
+    found = (_shown(pod, check, lacking) for pod in caches.pods.by_index(BEGUN_CHECKS, check))
     return sorted(time for time in found if time is not None)

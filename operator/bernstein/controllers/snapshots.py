@@ -18,9 +18,7 @@ from bernstein.controllers.caches.indexes import (
     BEGINS,
     BEGUN,
     MISSES,
-    RESTS,
     UPSTREAM,
-    of_project,
 )
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
@@ -28,7 +26,6 @@ from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
 from bernstein.core.projects import proofs
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
-from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key
 
 
@@ -55,15 +52,9 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         dependants=caches.tasks.going_by_index(key.namespace, UPSTREAM, key.name).values(),
         approvals=caches.approvals.by_index(OWNER, task.metadata.uid),
         crowd=crowds.ahead(caches, key),
-        follows=crowds.follows(caches, key, task),
-        resting=_resting(caches.tasks.informer, key, task.status.project),
+        follows=crowds.follows(caches, caches.tasks, key, task),
+        resting=crowds.resting(caches.tasks.informer, key, task.status.project),
     )
-
-
-def _resting(informer: Informer, own: Key, project: str | None) -> int:
-    """How many others of the Project try for themselves what a new pod alone shows."""
-    found = informer.index_keys(RESTS, of_project(own.namespace, project))
-    return sum(key != own for key in found)
 
 
 def _tip(caches: Caches, plan: Plan | None, task: Task) -> str | None:
@@ -150,7 +141,8 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
         sessions=looked.sessions,
         jobs=await caches.job_views.of(plan.metadata, now),
         approvals=caches.approvals.by_index(OWNER, plan.metadata.uid),
-        resting=_resting(caches.plans.informer, own_key, plan.status.project),
+        follows=crowds.follows(caches, caches.plans, own_key, plan),
+        resting=crowds.resting(caches.plans.informer, own_key, plan.status.project),
         tallied=looked.tallied,
     )
 

@@ -21,6 +21,7 @@ from bernstein.controllers.caches.indexes import (
     MISSES,
     PLAN,
     RESTS,
+    SEEKS,
     SESSION,
     UPSTREAM,
     again,
@@ -36,6 +37,7 @@ from bernstein.controllers.caches.indexes import (
     plan_of,
     plan_of_session,
     rests,
+    seeks,
     session_of_pod,
 )
 from bernstein.controllers.caches.parsed import Parsed
@@ -82,13 +84,13 @@ class Caches:
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         settlement = Settlement()
-        few_of_plans = {BEGINS: begins, BEGUN: begun, MISSES: misses, RESTS: rests}
+        tried = {RESTS: rests, SEEKS: seeks, AGAIN: again}
+        few_of_plans = {BEGINS: begins, BEGUN: begun, MISSES: misses} | tried
         of_plan = settlement.of_plan
         plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
         self.plans = Parsed(plans, plan.parse)
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
-        few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks, RESTS: rests}
-        few[AGAIN] = again
+        few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks} | tried
         of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
         by_plan = owned | {PLAN: plan_of_session}

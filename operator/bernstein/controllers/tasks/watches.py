@@ -90,6 +90,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
     yield Watch(tasks.informer, partial(_next_to_try, tasks.informer), _lacks_otherwise)
+    lead = partial(crowds.next_to_lead, tasks.informer)
+    yield Watch(tasks.informer, lead, crowds.seeks_otherwise)
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
@@ -99,7 +101,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
     yield own(caches.jobs, controller_key(TASKS), of_jobs(caches))
     yield own(caches.pods, of_own_pod, pod_matters)
-    yield Watch(caches.pods, partial(crowds.followers, caches), crowds.shows_more)
+    yield Watch(caches.pods, partial(crowds.followers, caches, caches.tasks), crowds.shows_more)
 
 
 _TASK_OF_POD = label_key(labels.TASK)

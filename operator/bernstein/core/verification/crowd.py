@@ -1,4 +1,4 @@
-"""Many whose checks wait for the same thing, such as an image: one of them tries it for all.
+"""Many whose Jobs wait for the same thing, such as an image: one of them tries it for all.
 
 its pod does not begin ─▶ it tries again within seconds, the others rarely
 its pod begins ─────────▶ what they wait for is there: the others try, a few after another
@@ -11,16 +11,19 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from bernstein.api.pod import CHECKOUT
+from bernstein.api.pod import BEGIN, CHECKOUT, LAND, PREPARE
 from bernstein.api.reasons import Reason
-from bernstein.core import pods
+from bernstein.core import labels, pods
 from bernstein.core.pods import Object
 from bernstein.core.reasons import Retry, policy
 
 Name = TypeVar("Name", bound=tuple[str, str])
 """Of one of them, with its namespace."""
-FOLLOW_PER_SECOND = 32
-"""So many follow the one whose pod has begun, that they do not all come at once."""
+FOLLOW_PER_SECOND = 256
+"""So many follow the one whose pod has begun, that they do not all come at once: 1,000 within 4 s,
+which with the first one's rest of 8 s and some seconds for its pod are 15."""
+MOVERS = (BEGIN, PREPARE, LAND)
+"""The Jobs that move refs, by their main containers."""
 FOLLOW_INTO_ROOM = 16
 """So many follow each pod that has begun where room was lacking: it shows room for one, and a quota
 that is always full would else let all try whenever one ends."""
@@ -68,6 +71,29 @@ def shown(pod: Object, reasons: Collection[str]) -> datetime | None:
     telling = (c for c in pods.containers(pod) if any_will_do or c.get("name") != CHECKOUT)
     started = (pods.first_start(each) for each in telling)
     return min((time for time in started if time is not None), default=None)
+
+
+def shown_by_mover(
+    pod: Object, reasons: Collection[str], secrets: Collection[str]
+) -> datetime | None:
+    """The same of the pod of a Job that moves refs, to another such Job.
+
+    They have one image, but not the same accounts: `secrets` are those that are waited for. What a
+    webhook puts before the main container shows room at most.
+    """
+    if not _mounted(pod) >= {*secrets}:
+        return None
+    main = pod["metadata"]["labels"][labels.JOB]
+    telling = (c for c in pods.containers(pod) if lacks_room(reasons) or c.get("name") == main)
+    started = (pods.first_start(each) for each in telling)
+    return min((time for time in started if time is not None), default=None)
+
+
+def _mounted(pod: Object) -> set[str]:
+    """Names of the Secrets without which none of its containers starts."""
+    volumes = pod.get("spec", {}).get("volumes", ())
+    sources = (volume.get("secret") or {} for volume in volumes)
+    return {s["secretName"] for s in sources if "secretName" in s and not s.get("optional")}
 
 
 def follows(

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from bernstein.core import progress
+from bernstein.core import labels, progress
 from bernstein.core.reasons.waits import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.crowd import (
     FOLLOW_INTO_ROOM,
@@ -16,6 +16,7 @@ from bernstein.core.verification.crowd import (
     is_lacking,
     is_told_by,
     shown,
+    shown_by_mover,
 )
 from bernstein.core.verification.look import Question
 from bernstein.core.waiting import (
@@ -32,6 +33,8 @@ from tests.unit.core.verification.test_rerun import Rounds, asked, cut_short, wi
 
 TASKS = 1000
 HOUR = 3600
+BEGINS_SECONDS = 3
+"""What the first one's pod takes until it begins."""
 GONE = 'secret "git-read" not found'
 
 
@@ -83,6 +86,18 @@ def test_the_checks_of_many_plans_ask_for_few_jobs_a_second(plans: int) -> None:
     assert plans * one <= (JOBS_PER_SECOND + 0.2) * HOUR
     if plans <= SOON_SECONDS * JOBS_PER_SECOND:
         assert one == HOUR / SOON_SECONDS
+
+
+def test_the_checks_of_a_plan_follow_when_others_get_on_and_the_first_one_tries_soon() -> None:
+    tree = beside(resting=200)
+    passed = checked(tree.name("signal-0"))
+    tree.tries(0, 1)
+    assert tree.look(passed, now=at(1)).requeue_after == 49
+
+    tree.follows = at(12)
+
+    assert tree.look(passed, now=at(11)).requeue_after == 1
+    assert asked(tree.look(passed, now=at(12))) == [tree.name("lint", 1)]
 
 
 def test_a_plan_that_is_the_last_to_wait_tries_soon_again() -> None:
@@ -238,7 +253,9 @@ def test_a_thousand_do_not_follow_at_once() -> None:
 
     assert len(set(turns)) == TASKS
     first, last = min(filter(None, turns)), max(filter(None, turns))
-    assert (last - first).total_seconds() == (TASKS - 1) / FOLLOW_PER_SECOND
+    took = (last - first).total_seconds()
+    assert took == pytest.approx((TASKS - 1) / FOLLOW_PER_SECOND, abs=1e-5)
+    assert SOON_SECONDS + BEGINS_SECONDS + took <= 15
 
 
 def test_one_pod_shows_room_for_a_few_and_each_further_pod_for_as_many() -> None:
@@ -288,6 +305,39 @@ POD_OF_A_CHECK = {
         ROOM,
     ),
 }
+
+
+MOVES_REFS = {
+    "nothing was started": ((waiting("land"),), ()),
+    "only what a webhook has put before it": ((running("proxy"), waiting("land")), ROOM),
+    "it runs": ((running("proxy"), running("land")), (*ROOM, *IMAGE)),
+}
+
+
+@pytest.mark.parametrize("case", MOVES_REFS)
+def test_a_pod_that_moves_refs_shows_room_and_by_its_own_container_its_image(case: str) -> None:
+    containers, past = MOVES_REFS[case]
+    moves = {**pod(*containers), "metadata": {"labels": {labels.JOB: "land"}}}
+
+    found = {r for r in (*ROOM, *IMAGE) if shown_by_mover(moves, (r,), ()) is not None}
+
+    assert found == set(past)
+
+
+def test_a_pod_that_moves_refs_shows_the_secrets_that_it_cannot_do_without() -> None:
+    volumes = [
+        {"name": "git", "secret": {"secretName": "git-deliver"}},
+        {"name": "key", "secret": {"secretName": "signs", "optional": True}},
+    ]
+    moves = {**pod(running("land")), "metadata": {"labels": {labels.JOB: "land"}}}
+    moves["spec"] = {"volumes": volumes}
+
+    shows = [
+        shown_by_mover(moves, ("SecretNotFound",), names) is not None
+        for names in ((), ("git-deliver",), ("signs",), ("git-work",), ("git-deliver", "signs"))
+    ]
+
+    assert shows == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize("case", POD_OF_A_CHECK)
