@@ -3,6 +3,7 @@ request or an Event."""
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -14,6 +15,8 @@ ELLIPSIS = "…"
 _QUOTE = "> "
 _NAMED = 3
 """Names in a message, where there may be thousands."""
+_WORD = 64
+"""Characters of a word that are compared with others."""
 
 _ESCAPE_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
@@ -161,6 +164,12 @@ def some(names: Iterable[str], number: int) -> str:
     """The first three of so many names, and how many more there are."""
     more = f" and {number - _NAMED} more" if number > _NAMED else ""
     return ", ".join(islice(names, _NAMED)) + more
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """The end of a message: the known word that this one is close to; "" where there is none."""
+    close = difflib.get_close_matches(word[:_WORD], known, n=1, cutoff=0.75)
+    return f", did you mean '{close[0]}'?" if close else ""
 
 
 def _visible(character: str) -> str:

@@ -5,7 +5,6 @@ A `path` is a place in the plan file, such as `stages[2].steps[0].role`.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from bernstein.api import money
 from bernstein.api.meta import is_line
 from bernstein.api.project import ProjectSpec
 from bernstein.api.signals import LOOPBACK_URL
+from bernstein.core.sanitise import meant
 
 T = TypeVar("T")
 FieldRule = Callable[[str, object], object]
@@ -237,10 +237,7 @@ def no_agent(name: str, project: ProjectSpec) -> str:
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """The end of a message: the known word that this one is close to; "" where there is none."""
-    if not isinstance(word, str):
-        return ""
-    close = difflib.get_close_matches(to_snake(word[:64]), known, n=1, cutoff=0.75)
-    return f", did you mean '{close[0]}'?" if close else ""
+    return meant(to_snake(word[:64]), known) if isinstance(word, str) else ""
 
 
 def plain_words(kind: str, detail: Mapping[str, Any]) -> str:

@@ -25,8 +25,8 @@ from bernstein.checks import signals
 from bernstein.checks.asks import Asks
 from bernstein.core.approvals import plans, policy
 from bernstein.core.money import budget, models
-from bernstein.core.plans.field_errors import did_you_mean
 from bernstein.core.projects.readiness import not_ready
+from bernstein.core.sanitise import meant
 from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.expected import required
@@ -84,7 +84,7 @@ def agent_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     several = spec.agents_of(name or "")
     names = [agent.name for agent in several or spec.agents]
     offered = ", ".join(names)
-    text = f"the Project has no agent '{name}', it has: {offered}{did_you_mean(name, names)}"
+    text = f"the Project has no agent '{name}', it has: {offered}{meant(name or '', names)}"
     if several:
         text = f"'{name}' is the adapter of several agents of the Project: {offered}"
     return Wait(Reason.AGENT_NOT_FOUND, text, needs_person=True)
@@ -98,7 +98,7 @@ def model_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
         return None
     known = models.known(spec)
     text = f"neither the Project nor a table of prices knows the model '{model}', but: "
-    text += ", ".join(known) + did_you_mean(model, known)
+    text += ", ".join(known) + meant(model or "", known)
     return Wait(Reason.MODEL_NOT_FOUND, text, needs_person=True)
 
 
