@@ -4,42 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
 
-from bernstein.api.plan import Plan
-from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import (
-    AGAIN,
-    BEGUN_CHECKS,
     LACKS,
     RESTS,
     SEEKS,
-    again,
-    begun_checks,
-    is_of_moves,
     lacks,
     of_project,
-    reasons_lacking,
     seeks,
+    shown,
 )
-from bernstein.controllers.caches.parsed import Parsed
-from bernstein.core import pods
+from bernstein.controllers.caches.waiters import Waiters, waits
 from bernstein.core.verification import crowd
-from bernstein.core.waiting import failed_at, secrets_missed
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object
-
-Those: TypeAlias = Parsed[Task] | Parsed[Plan]
-"""All Tasks, or all Plans: those of a kind try for each other."""
-
-
-class Lacking(NamedTuple):
-    """What one waits for."""
-
-    reasons: frozenset[str]
-    secrets: frozenset[str] = frozenset()
-    """Names of Secrets, of a Job that moves refs."""
 
 
 def ahead(caches: Caches, key: Key) -> int:
@@ -62,58 +41,40 @@ def resting(informer: Informer, own: Key, project: str | None) -> int:
     return sum(key != own for key in found)
 
 
-def follows(caches: Caches, those: Those, key: Key, subject: Task | Plan) -> datetime | None:
+def follows(caches: Caches, those: Waiters, key: Key) -> datetime | None:
     """From when on it tries, as pods of the Jobs that are to run again for it have begun."""
-    failed = _failed(subject)
-    if failed is None:
-        return None
-    informer = those.informer
-    obj, times = informer.get(key), []
-    for check in again(obj) if obj is not None else ():
-        place = sum(other < key for other in informer.index_keys(AGAIN, check))
-        lacking = _lacking(subject, check)
-        turn = crowd.follows(place, failed, _begun(caches, check, lacking), lacking.reasons)
+    obj, times = those.informer.get(key), []
+    for name, own in (waits(obj) if obj is not None else {}).items():
+        if own.failed is None:
+            return None
+        place, begun = those.place(name, key), caches.times_shown.under(name)
+        turn = crowd.follows(place, own.failed, begun)
         if turn is None:
             return None
         times.append(turn)
     return max(times, default=None)
 
 
-def followers(caches: Caches, those: Those, pod: Object) -> Collection[Key]:
-    """Those that may try now, as this pod of the same check has begun.
+def followers(caches: Caches, those: Waiters, pod: Object) -> Collection[Key]:
+    """Those that may try now, as this pod shows what they wait for.
 
-    Thousands may wait, and as many pods begin one after another: each is told of the one that lets
-    it try, and not of all that come after it.
+    Each is told of the pod that lets it try, and not of all that come after it.
     """
-    found = []
-    shown: dict[Lacking, datetime | None] = {}
-    begun: dict[Lacking, list[datetime]] = {}
-    for check in begun_checks(pod):
-        for place, key in enumerate(sorted(those.informer.index_keys(AGAIN, check))):
-            subject = those.get(key)
-            failed = _failed(subject) if subject is not None else None
-            if subject is None or failed is None:
-                continue
-            lacking = _lacking(subject, check)
-            if lacking not in shown:
-                shown[lacking] = _shown(pod, check, lacking)
-            new = shown[lacking]
-            if new is None or new < failed:
-                continue
-            if lacking not in begun:
-                begun[lacking] = _begun(caches, check, lacking)
-            if crowd.is_told_by(new, place, failed, begun[lacking], lacking.reasons):
-                found.append(key)
+    found = set()
+    for name, since in shown(pod).items():
+        begun = caches.times_shown.under(name)
+        places = crowd.told(since, those.failed(name), begun)
+        for place, one in enumerate(those.those(name)[places], places.start or 0):
+            if one.failed is not None and crowd.is_told_by(since, place, one.failed, begun):
+                found.add(one.key)
     return found
 
 
 def shows_more(old: Object | None, new: Object | None) -> bool:
-    """Whether another container of the pod was started."""
-    return new is not None and _started(new) > (_started(old) if old is not None else 0)
-
-
-def _started(pod: Object) -> int:
-    return sum(map(pods.has_ever_run, pods.containers(pod)))
+    """Whether the pod shows more than before to those that wait."""
+    if new is None:
+        return False
+    return bool(shown(new).keys() - (shown(old).keys() if old is not None else ()))
 
 
 def next_to_lead(informer: Informer, obj: Object) -> Collection[Key]:
@@ -125,29 +86,3 @@ def next_to_lead(informer: Informer, obj: Object) -> Collection[Key]:
 def seeks_otherwise(old: Object | None, new: Object | None) -> bool:
     """It waits no more for something that others may wait for, too."""
     return old is not None and bool({*seeks(old)} - {*(seeks(new) if new is not None else ())})
-
-
-def _failed(subject: Task | Plan) -> datetime | None:
-    """When it failed last, while it rests."""
-    waiting = subject.status.waiting
-    return failed_at(waiting) if waiting is not None else None
-
-
-def _lacking(subject: Task | Plan, check: str) -> Lacking:
-    waiting = subject.status.waiting
-    if not is_of_moves(check) or waiting is None:
-        return Lacking(frozenset(reasons_lacking(subject)))
-    missed = secrets_missed(waiting.reason, waiting.message)
-    return Lacking(frozenset((waiting.reason,)), missed)
-
-
-def _shown(pod: Object, check: str, lacking: Lacking) -> datetime | None:
-    if is_of_moves(check):
-        return crowd.shown_by_mover(pod, *lacking)
-    return crowd.shown(pod, lacking.reasons)
-
-
-def _begun(caches: Caches, check: str, lacking: Lacking) -> list[datetime]:
-    """When pods of the check began to show that nothing of this keeps it from starting."""
-    found = (_shown(pod, check, lacking) for pod in caches.pods.by_index(BEGUN_CHECKS, check))
-    return sorted(time for time in found if time is not None)

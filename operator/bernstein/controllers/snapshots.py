@@ -52,7 +52,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         dependants=caches.tasks.going_by_index(key.namespace, UPSTREAM, key.name).values(),
         approvals=caches.approvals.by_index(OWNER, task.metadata.uid),
         crowd=crowds.ahead(caches, key),
-        follows=crowds.follows(caches, caches.tasks, key, task),
+        follows=crowds.follows(caches, caches.waiting_tasks, key),
         resting=crowds.resting(caches.tasks.informer, key, task.status.project),
     )
 
@@ -141,7 +141,7 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
         sessions=looked.sessions,
         jobs=await caches.job_views.of(plan.metadata, now),
         approvals=caches.approvals.by_index(OWNER, plan.metadata.uid),
-        follows=crowds.follows(caches, caches.plans, own_key, plan),
+        follows=crowds.follows(caches, caches.waiting_plans, own_key),
         resting=crowds.resting(caches.plans.informer, own_key, plan.status.project),
         tallied=looked.tallied,
     )

@@ -266,12 +266,10 @@ def is_mended(waiting: Waiting, project: Project | None) -> bool:
     return waiting.tried.generation != _generation(project)
 
 
-def failed_at(waiting: Waiting) -> datetime | None:
-    """When that failed last which a new pod alone shows to be mended, in the whole seconds in which
-    nodes tell when a container was started; None: nothing of the kind did."""
-    if waiting.until_alone is None:
-        return None
-    return waiting.until_alone.replace(microsecond=0) - timedelta(seconds=SOON_SECONDS)
+def failed_at(until_alone: datetime) -> datetime:
+    """When that failed last which a new pod alone shows to be mended, by when it is tried again, in
+    the whole seconds in which nodes tell when a container was started."""
+    return until_alone.replace(microsecond=0) - timedelta(seconds=SOON_SECONDS)
 
 
 def seconds_left(

@@ -10,12 +10,10 @@ from bernstein.api.approvals import approval
 from bernstein.api.meta import ConditionType
 from bernstein.controllers.caches import fields
 from bernstein.controllers.caches.indexes import (
-    AGAIN,
     AT_WORK,
     AWAITED,
     BEGINS,
     BEGUN,
-    BEGUN_CHECKS,
     DONE,
     LACKS,
     MISSES,
@@ -24,12 +22,10 @@ from bernstein.controllers.caches.indexes import (
     SEEKS,
     SESSION,
     UPSTREAM,
-    again,
     at_work,
     awaited,
     begins,
     begun,
-    begun_checks,
     depends_on,
     done,
     lacks,
@@ -43,6 +39,7 @@ from bernstein.controllers.caches.indexes import (
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.settlement import Settlement
 from bernstein.controllers.caches.tallies import Tallies
+from bernstein.controllers.caches.waiters import Waiters, times_shown
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
 from bernstein.core.tasks.retention import DELIVERED_BY
@@ -84,7 +81,7 @@ class Caches:
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         settlement = Settlement()
-        tried = {RESTS: rests, SEEKS: seeks, AGAIN: again}
+        tried = {RESTS: rests, SEEKS: seeks}
         few_of_plans = {BEGINS: begins, BEGUN: begun, MISSES: misses} | tried
         of_plan = settlement.of_plan
         plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
@@ -109,9 +106,11 @@ class Caches:
         self.pods = informer(
             PODS,
             label_selector=ours,
-            indexes=POD_INDEXES | {SESSION: session_of_pod, BEGUN_CHECKS: begun_checks},
+            indexes=POD_INDEXES | {SESSION: session_of_pod},
             strip=fields.pod,
         )
+        self.waiting_plans, self.waiting_tasks = Waiters(plans), Waiters(of_tasks)
+        self.times_shown = times_shown(self.pods)
         self.job_views = JobViews(client, self.jobs, self.pods, clock)
         self.network_policies = informer(
             NETWORK_POLICIES,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from datetime import datetime
 
-from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
-from bernstein.core import labels, names, pods
+from bernstein.core import labels, names
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
 from bernstein.core.reasons import Retry, policy
+from bernstein.core.verification import crowd
 from bernstein.core.verification.crowd import MOVERS, is_lacking, looks_soon
 from bernstein.core.waiting import secrets_missed
 from bernstein.kube.resource import Object, controller_of, is_deleting
@@ -20,16 +20,14 @@ from bernstein.kube.resource import Object, controller_of, is_deleting
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
 AT_WORK, DONE, BEGINS, BEGUN, MISSES = "at work", "done", "begins", "begun", "misses"
-LACKS, RESTS, AGAIN, BEGUN_CHECKS = "lacks", "rests", "again", "begun checks"
-SEEKS, MOVES = "seeks", ""
+LACKS, RESTS, SEEKS, MOVES = "lacks", "rests", "seeks", ""
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
 are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Plans that have
 begun and have not ended, by namespace; Tasks and Plans
 that wait for a missing Secret, by namespace; Tasks of which a check waits for what a new pod alone
 shows to be there, by Project, check and cause; Plans and other Tasks that wait for the like, by
-Project; all of them by Project and check whose Job is to run again; pods of checks that have begun,
-by the same; and Plans and other Tasks as the first ones, by Project, check and cause. Jobs that
-move refs count as one check, which is called ""."""
+Project; and these by Project, check and cause. Jobs that move refs count as one check, which is
+called ""."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -150,39 +148,34 @@ def _goes_on(obj: Object) -> bool:
     return not (is_suspended or is_deleting(obj) or status.get("endedAt"))
 
 
-def again(obj: Object) -> Collection[str]:
-    """The checks whose Jobs are to run again, each with the Project, where they wait for what a new
-    pod alone shows to be there."""
+def sought(obj: Object) -> Collection[str]:
+    """What a new pod has to show, where its Jobs wait for that to run again: each with the Project
+    and the check."""
     where = _where(obj)
     if _moves_sought(obj):
-        return (f"{where}/{MOVES}",)
+        waiting = obj["status"]["waiting"]
+        missed = secrets_missed(waiting["reason"], waiting.get("message", ""))
+        return {f"{where}/{MOVES}/{what}" for what in crowd.sought((waiting["reason"],), missed)}
     if not lacks(obj) and not _checks_sought(obj):
         return ()
     judged = obj["status"]["verification"]
     wanted = (a for a in judged.get("again") or () if a["round"] == judged.get("round"))
-    return {f"{where}/{names.off_base(each['check'])}" for each in wanted}
+    checks = {names.off_base(each["check"]) for each in wanted}
+    found = ((c["verdict"], c.get("reason", "")) for c in judged.get("checks", ()))
+    reasons = {why for verdict, why in found if is_lacking(verdict, why)}
+    return {f"{where}/{check}/{what}" for check in checks for what in crowd.sought(reasons)}
 
 
-def is_of_moves(check: str) -> bool:
-    """Whether what AGAIN has it under is that of Jobs that move refs."""
-    return check.endswith(f"/{MOVES}")
-
-
-def reasons_lacking(subject: Task | Plan) -> Collection[str]:
-    """Why its checks cannot begin, as far as a new pod alone shows that to be mended."""
-    judged = subject.status.verification
-    checks = judged.checks if judged is not None else ()
-    return {each.reason for each in checks if is_lacking(each.verdict, each.reason)}
-
-
-def begun_checks(pod: Object) -> Collection[str]:
-    """The check that it runs, with the Project, once one of its containers was started."""
+def shown(pod: Object) -> Mapping[str, datetime]:
+    """What its pod shows to others of the Project and the check, called as in `sought`, and since
+    when."""
     own = pod["metadata"]["labels"]
     check = MOVES if own.get(labels.JOB) in MOVERS else own.get(labels.CHECK)
-    if check is None or not any(map(pods.has_ever_run, pods.containers(pod))):
-        return ()
+    if check is None:
+        return {}
     where = of_project(pod["metadata"]["namespace"], own.get(labels.PROJECT))
-    return (f"{where}/{names.off_base(check)}",)
+    found = crowd.shows(pod).items()
+    return {f"{where}/{names.off_base(check)}/{what}": since for what, since in found}
 
 
 def rests(obj: Object) -> Collection[str]:

@@ -74,7 +74,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield own(caches.pods, of_own_pod, pod_matters)
     lead = partial(crowds.next_to_lead, plans.informer)
     yield Watch(plans.informer, lead, crowds.seeks_otherwise)
-    yield Watch(caches.pods, partial(crowds.followers, caches, plans), crowds.shows_more)
+    follow = partial(crowds.followers, caches, caches.waiting_plans)
+    yield Watch(caches.pods, follow, crowds.shows_more)
 
 
 _PLAN_OF_POD = label_key(labels.PLAN)

@@ -101,7 +101,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
     yield own(caches.jobs, controller_key(TASKS), of_jobs(caches))
     yield own(caches.pods, of_own_pod, pod_matters)
-    yield Watch(caches.pods, partial(crowds.followers, caches, caches.tasks), crowds.shows_more)
+    follow = partial(crowds.followers, caches, caches.waiting_tasks)
+    yield Watch(caches.pods, follow, crowds.shows_more)
 
 
 _TASK_OF_POD = label_key(labels.TASK)

@@ -17,7 +17,7 @@ from bernstein.controllers.tasks.watches import watches
 from bernstein.core import labels, waiting
 from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS
 from bernstein.kube.client import Client
-from bernstein.kube.resource import PODS, Key, Object
+from bernstein.kube.resource import PODS, Key, Object, Resource
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW, at, ended, running
@@ -65,9 +65,10 @@ class Tasks:
         self._api.put(PLANS, name, NAMESPACE, spec=plan["spec"], status=status)
         await self.caches.plans.informer.refresh(Key(NAMESPACE, name))
 
-    async def gone(self, name: str) -> None:
-        self._api.remove(TASKS, name, NAMESPACE)
-        await self.caches.tasks.informer.refresh(Key(NAMESPACE, name))
+    async def gone(self, name: str, of: Resource = TASKS) -> None:
+        self._api.remove(of, name, NAMESPACE)
+        informer = self.caches.tasks.informer if of is TASKS else self.caches.pods
+        await informer.refresh(Key(NAMESPACE, name))
 
     async def crowd(self, name: str) -> int:
         found = await task_snapshot(self.caches, Key(NAMESPACE, name), NOW)
@@ -313,15 +314,43 @@ async def test_who_waits_for_two_checks_follows_when_both_have_begun(tasks: Task
     assert tasks.told_of(None, begins) == ["a"]
 
 
-async def test_where_a_quota_is_full_a_pod_that_begins_lets_a_few_try(tasks: Tasks) -> None:
-    names = [f"t-{number:02}" for number in range(40)]
-    await wait_for_the_image(tasks, *names, reason="PodRejected")
+@pytest.mark.parametrize("reason", ["PodRejected", "ImagePullFailed"])
+async def test_each_pod_that_begins_lets_a_few_try(tasks: Tasks, reason: str) -> None:
+    names = [f"t-{number:02}" for number in range(80)]
+    await wait_for_the_image(tasks, *names, reason=reason)
 
     told = []
     for number in range(3):
-        begun = running("checkout", at(20 + number))
-        pod = await tasks.put_pod(f"pod-{number}", begun, not_started("check"))
+        begun = [running(name, at(20 + number)) for name in ("checkout", "check")]
+        pod = await tasks.put_pod(f"pod-{number}", *begun)
         told.append(tasks.told_of(None, pod))
 
-    assert told == [names[1:16], names[16:32], names[32:40]]
-    assert await tasks.follows("t-39") is not None
+    assert told == [names[1:32], names[32:64], names[64:80]]
+    assert await tasks.follows("t-79") is not None
+
+
+async def test_a_sidecar_that_was_started_tells_nobody_that_waits_for_an_image(
+    tasks: Tasks,
+) -> None:
+    await wait_for_the_image(tasks, "a", "b")
+
+    pod = await tasks.put_pod("a-lint-2", running("istio-proxy", at(20)), not_started("check"))
+
+    assert tasks.told_of(None, pod) == []
+    assert await tasks.follows("b") is None
+
+
+async def test_a_pod_that_is_gone_shows_nothing_and_who_waits_no_more_takes_no_place(
+    tasks: Tasks,
+) -> None:
+    names = [f"t-{number:02}" for number in range(33)]
+    await wait_for_the_image(tasks, *names)
+    begun = ended("checkout"), running("check", at(20))
+    await tasks.put_pod("a-lint-2", *begun)
+    assert await tasks.follows("t-32") is None
+
+    await tasks.put("t-05", check(reason="", verdict="Passed"), passed=True)
+
+    assert await tasks.follows("t-32") is not None
+    await tasks.gone("a-lint-2", PODS)
+    assert await tasks.follows("t-32") is None
