@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import NamedTuple
 
 import pytest
@@ -78,7 +79,7 @@ def test_a_look_at_one_that_waits_costs_as_much_beside_many_that_wait_and_many_p
     found = []
     for crowd in (FEW, MANY):
         caches, last = filled(client, crowd), Key(NAMESPACE, f"t-{crowd.tasks - 1:04}")
-        turn, calls = counted(lambda c=caches, k=last: crowds.follows(c, c.waiting_tasks, k))
+        turn, calls = counted(partial(crowds.follows, caches, caches.waiting_tasks, last))
         assert turn is not None
         found.append(calls.total())
     print(f"calls to see when one of {FEW.tasks} and of {MANY.tasks} tries: {found}")
@@ -89,8 +90,9 @@ def test_a_pod_that_begins_has_as_many_looked_at_however_many_wait(client: Clien
     found = []
     for crowd in (FEW, MANY):
         caches = filled(client, crowd._replace(pods=2))
-        caches.pods._cache.update(new := begun(2))
-        told, calls = counted(lambda c=caches, p=new: crowds.followers(c, c.waiting_tasks, p))
+        new = begun(2)
+        caches.pods._cache.update(new)
+        told, calls = counted(partial(crowds.followers, caches, caches.waiting_tasks, new))
         assert len(told) == FOLLOW_EACH
         found.append(calls["is_told_by"])
     print(f"looked at, of {FEW.tasks} and of {MANY.tasks}, as a pod begins: {found}")
@@ -116,8 +118,8 @@ def test_an_event_costs_as_much_beside_many_that_wait_and_many_pods(client: Clie
         caches = filled(client, crowd)
         of_pods, of_tasks = caches.pods._cache, caches.tasks.informer._cache
         one, other = begun(crowd.pods), task(crowd.tasks)
-        _, by_pod = counted(lambda of=of_pods, obj=one: of.update(obj))
-        _, by_task = counted(lambda of=of_tasks, obj=other: of.update(obj))
+        _, by_pod = counted(partial(of_pods.update, one))
+        _, by_task = counted(partial(of_tasks.update, other))
         found.append((by_pod.total(), by_task.total()))
     print(f"calls for an event of a pod, and of a Task, beside few and beside many: {found}")
     assert found[0] == found[1]

@@ -35,7 +35,7 @@ class Ordered(Generic[T]):
     """What objects have under names, that of each name in order."""
 
     def __init__(self, informer: Informer, entries: Callable[[Object], Mapping[str, T]]) -> None:
-        self._entries = entries
+        self._entries: Callable[[Object], Mapping[str, T]] = entries
         self._of: dict[str, Mapping[str, T]] = {}
         """By uid: the last state of one that is deleted may say another."""
         self._under: dict[str, list[T]] = {}

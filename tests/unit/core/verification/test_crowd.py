@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.core import labels, progress
-from bernstein.core.pods import Object
 from bernstein.core.reasons.waits import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.crowd import (
     FOLLOW_EACH,
@@ -29,6 +28,7 @@ from bernstein.core.waiting import (
     seconds_left,
     seconds_to_next_try,
 )
+from bernstein.kube.resource import Object
 from tests.unit.core import objects
 from tests.unit.core.objects import at, checked, ended, job, pod, running, waiting
 from tests.unit.core.verification.kinds import TASK
