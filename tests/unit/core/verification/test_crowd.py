@@ -220,6 +220,13 @@ def test_who_follows_rests_after_its_own_failure_all_the_same() -> None:
     assert tree.look(passed, now=at(3)).requeue_after == SOON_SECONDS - 3
 
 
+def test_1200_that_follow_again_and_again_and_never_get_on_ask_for_150_jobs_a_second() -> None:
+    tree = beside(TASKS)
+    tree.follows = at(0)
+
+    assert 1200 * tree.tries(0, HOUR) / HOUR == 150
+
+
 def test_who_has_followed_in_vain_rests_as_one_of_the_crowd() -> None:
     tree = beside(60)
     tree.tries(0, 1)
