@@ -43,7 +43,7 @@ _WAITING = (TaskState.OPEN, TaskState.BLOCKED, *_ASKED)
 
 
 def watches(caches: Caches) -> Iterable[Watch]:
-    tasks = caches.tasks
+    tasks, pods = caches.tasks, caches.pods
 
     def of_project(project: Object) -> Collection[Key]:
         """Those that may belong to another one now, or to none, and those that wait for it."""
@@ -100,9 +100,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.approvals.informer, controller_key(TASKS))
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
     yield own(caches.jobs, controller_key(TASKS), of_jobs(caches))
-    yield own(caches.pods, of_own_pod, pod_matters)
-    follow = partial(crowds.followers, caches, caches.waiting_tasks)
-    yield Watch(caches.pods, follow, crowds.shows_more)
+    yield own(pods, of_own_pod, pod_matters)
+    yield Watch(pods, partial(crowds.followers, caches, caches.waiting_tasks), crowds.shows_more)
 
 
 _TASK_OF_POD = label_key(labels.TASK)
