@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import fmean
-from time import process_time
+from time import perf_counter, process_time
 
 _UPDATES = 200_000
 _SECONDS = 0.02
@@ -23,6 +23,12 @@ def allowed(seconds: float) -> float:
     return seconds * max(1.0, fmean(_updates() for _ in range(_LOOKS)) / _SECONDS)
 
 
+def late(seconds: float) -> float:
+    """The seconds by the clock here and now for what takes `seconds` there, beside whatever else
+    keeps the processors busy."""
+    return seconds * max(1.0, fmean(_updates(perf_counter) for _ in range(_LOOKS)) / _SECONDS)
+
+
 def quickest(measure: Callable[[], float], seconds: float) -> tuple[float, float]:
     """What it takes at best, and what it may take; measured no more often than it has to be."""
     found: list[tuple[float, float]] = []
@@ -33,8 +39,8 @@ def quickest(measure: Callable[[], float], seconds: float) -> tuple[float, float
     return min(found, key=lambda each: each[0] / each[1])
 
 
-def _updates() -> float:
-    began, found = process_time(), dict.fromkeys(range(1000), 0)
+def _updates(clock: Callable[[], float] = process_time) -> float:
+    began, found = clock(), dict.fromkeys(range(1000), 0)
     for number in range(_UPDATES):
         found[number % 1000] += number
-    return process_time() - began
+    return clock() - began

@@ -11,17 +11,14 @@ from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.controllers import crowds
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import (
     AT_WORK,
     BEGINS,
     BEGUN,
-    LACKS,
     MISSES,
-    RESTS,
     UPSTREAM,
-    lacks,
-    of_project,
 )
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
@@ -29,8 +26,6 @@ from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
 from bernstein.core.projects import proofs
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
-from bernstein.core.verification.crowd import ahead
-from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key
 
 
@@ -56,24 +51,10 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         going=caches.tasks.going(key.namespace),
         dependants=caches.tasks.going_by_index(key.namespace, UPSTREAM, key.name).values(),
         approvals=caches.approvals.by_index(OWNER, task.metadata.uid),
-        crowd=_crowd(caches, key),
-        resting=_resting(caches.tasks.informer, key, task.status.project),
+        crowd=crowds.ahead(caches, key),
+        follows=crowds.follows(caches, caches.waiting_tasks, key),
+        resting=crowds.resting(caches.tasks.informer, key, task.status.project),
     )
-
-
-def _crowd(caches: Caches, key: Key) -> int:
-    """How many Tasks of its Project wait for the same before a check can run; 0: of those the Task
-    tries it for all, or it waits for nothing of that kind."""
-    informer = caches.tasks.informer
-    task = informer.get(key)
-    lacking = lacks(task) if task is not None else ()
-    return ahead(key, (informer.index_keys(LACKS, each) for each in lacking))
-
-
-def _resting(informer: Informer, own: Key, project: str | None) -> int:
-    """How many others of the Project try for themselves what a new pod alone shows."""
-    found = informer.index_keys(RESTS, of_project(own.namespace, project))
-    return sum(key != own for key in found)
 
 
 def _tip(caches: Caches, plan: Plan | None, task: Task) -> str | None:
@@ -160,7 +141,8 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
         sessions=looked.sessions,
         jobs=await caches.job_views.of(plan.metadata, now),
         approvals=caches.approvals.by_index(OWNER, plan.metadata.uid),
-        resting=_resting(caches.plans.informer, own_key, plan.status.project),
+        follows=crowds.follows(caches, caches.waiting_plans, own_key),
+        resting=crowds.resting(caches.plans.informer, own_key, plan.status.project),
         tallied=looked.tallied,
     )
 

@@ -87,6 +87,11 @@ def on_base(check: str) -> str:
     return check + _ON_BASE
 
 
+def off_base(check: str) -> str:
+    """The check that is called so, whether on the work or on the commit before."""
+    return check.removesuffix(_ON_BASE)
+
+
 def _mark_of_check(check: str) -> str:
     """What stands behind the number of a Job: where the check begins, if hyphens leave that open.
 

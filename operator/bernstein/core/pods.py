@@ -164,6 +164,16 @@ def has_ever_run(status: Object) -> bool:
     return False
 
 
+def first_start(status: Object) -> datetime | None:
+    """When a container was first started that we know of, by its status; None: it was not."""
+    states = [status.get(when) or {} for when in ("state", "lastState")]
+    ended = [state.get("terminated") or {} for state in states]
+    told = [state.get("running") or {} for state in states]
+    told += [end for end in ended if not could_not_start(end)]
+    times = (parse_time(each["startedAt"]) for each in told if each.get("startedAt"))
+    return min(times, default=None)
+
+
 def could_not_start(ended: Object) -> bool:
     """Whether the runtime could not start the command of a container that ended like this."""
     return ended.get("reason") in ("StartError", "ContainerCannotRun")

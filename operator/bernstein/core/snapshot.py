@@ -115,9 +115,14 @@ class TaskSnapshot:
     """How many Tasks of the Project wait for the same before a check can run, such as an image,
     where one before this one tries for all; 0: it tries itself. Known where its own next step is
     decided."""
+    follows: datetime | None = None
+    """From when on it tries beside that one, as a pod of the same check, or of a Job that moves
+    refs, has begun since it failed; None: none has, or it tries at this moment. Known where its own
+    next step is decided."""
     resting: int = 0
     """How many other Tasks of the Project wait to try again what moves refs, where a new pod alone
-    shows whether it can. Known where its own next step is decided."""
+    shows whether it can; 0: it comes first of those that wait for the same, too. Known where its
+    own next step is decided."""
     upstreams: Upstreams = field(default_factory=Upstreams)
     refused: str | None = None
     """Why the API server will not have its session."""
@@ -234,7 +239,9 @@ class PlanSnapshot:
     """Those that ask about this Plan, by name."""
     resting: int = 0
     """How many other Plans of the Project wait to try one of their Jobs again, where a new pod
-    alone shows whether it can."""
+    alone shows whether it can; 0: it comes first of those that wait for the same, too."""
+    follows: datetime | None = None
+    """From when on it tries, as the pod of another such Job has begun since it failed."""
     tallied: Tallied | None = None
     """What its Tasks come to; None: nobody has reckoned yet."""
     expansion: Expansion | None = None

@@ -266,12 +266,24 @@ def is_mended(waiting: Waiting, project: Project | None) -> bool:
     return waiting.tried.generation != _generation(project)
 
 
+def failed_at(until_alone: datetime) -> datetime:
+    """When that failed last which a new pod alone shows to be mended, by when it is tried again, in
+    the whole seconds in which nodes tell when a container was started."""
+    return until_alone.replace(microsecond=0) - timedelta(seconds=SOON_SECONDS)
+
+
 def seconds_left(
-    waiting: Waiting | None, project: Project | None, now: datetime, *, leads: bool = False
+    waiting: Waiting | None,
+    project: Project | None,
+    now: datetime,
+    *,
+    leads: bool = False,
+    follows: datetime | None = None,
 ) -> float | None:
     """Seconds until it is tried again; None: no time keeps it back.
 
     `leads`: of those that wait for the same it is the one that tries for all, or the only one.
+    `follows`: when it tries after another one has shown that it gets on; None: nobody has.
     A time that is further away than one ever waits for this reason was set before the time of day
     went back: it is over.
     """
@@ -280,8 +292,11 @@ def seconds_left(
     left = (waiting.until - now).total_seconds()
     if not 0 < left <= longest_wait(waiting.reason) + SKEW_SECONDS:
         return None
-    if waiting.until_alone is not None and _is_alone(waiting, project, leads):
-        left = min(left, (waiting.until_alone - now).total_seconds())
+    alone = waiting.until_alone
+    if alone is not None and _is_alone(waiting, project, leads):
+        left = min(left, (alone - now).total_seconds())
+    elif alone is not None and follows is not None:
+        left = min(left, (max(alone, follows) - now).total_seconds())
     return left if left > 0 else None
 
 

@@ -10,8 +10,11 @@ from bernstein.core.reasons import (
     Retry,
 )
 from bernstein.core.reasons.waits import PROBE_SECONDS
+from bernstein.core.verification.crowd import FOLLOW_EACH
 from tests.unit.docs.pages import REFERENCE, rows
 
+SECOND_WAVE = FOLLOW_EACH * (1 + FOLLOW_EACH)
+"""So many have followed when the pods of the first wave have begun, too."""
 PAGE = REFERENCE / "errors.md"
 
 
@@ -51,5 +54,7 @@ def test_the_page_names_the_limits() -> None:
         f"{MAX_INFRASTRUCTURE_FAILURES} failures that count to the cap",
         f"{MAX_GATE_ERRORS} times",
         f"every {PROBE_SECONDS // 60} minutes",
+        f"lets the next {FOLLOW_EACH} try",
+        f"the first {FOLLOW_EACH} take their part, and once these have begun up to {SECOND_WAVE:,}",
     ):
         assert limit in text

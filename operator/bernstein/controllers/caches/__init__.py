@@ -19,6 +19,7 @@ from bernstein.controllers.caches.indexes import (
     MISSES,
     PLAN,
     RESTS,
+    SEEKS,
     SESSION,
     UPSTREAM,
     at_work,
@@ -32,11 +33,13 @@ from bernstein.controllers.caches.indexes import (
     plan_of,
     plan_of_session,
     rests,
+    seeks,
     session_of_pod,
 )
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.settlement import Settlement
 from bernstein.controllers.caches.tallies import Tallies
+from bernstein.controllers.caches.waiters import Waiters, times_shown
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
 from bernstein.core.tasks.retention import DELIVERED_BY
@@ -78,12 +81,13 @@ class Caches:
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         settlement = Settlement()
-        few_of_plans = {BEGINS: begins, BEGUN: begun, MISSES: misses, RESTS: rests}
+        tried = {RESTS: rests, SEEKS: seeks}
+        few_of_plans = {BEGINS: begins, BEGUN: begun, MISSES: misses} | tried
         of_plan = settlement.of_plan
         plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
         self.plans = Parsed(plans, plan.parse)
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
-        few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks, RESTS: rests}
+        few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks} | tried
         of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
         by_plan = owned | {PLAN: plan_of_session}
@@ -105,6 +109,8 @@ class Caches:
             indexes=POD_INDEXES | {SESSION: session_of_pod},
             strip=fields.pod,
         )
+        self.waiting_plans, self.waiting_tasks = Waiters(plans), Waiters(of_tasks)
+        self.times_shown = times_shown(self.pods)
         self.job_views = JobViews(client, self.jobs, self.pods, clock)
         self.network_policies = informer(
             NETWORK_POLICIES,

@@ -17,6 +17,7 @@ Fields: TypeAlias = "Mapping[str, Fields | None]"
 _CONDITIONS: Fields = dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"))
 _STATUSES: Fields = dict.fromkeys(("name", "image", "imageID", "state", "lastState"))
 _CONTAINERS: Fields = {"name": None, "image": None}
+_SECRET: Fields = {"secretName": None, "optional": None}
 _ALL: Fields = dict.fromkeys(("apiVersion", "kind", "metadata"))
 
 JOB: Fields = {**_ALL, "status": {"conditions": _CONDITIONS, "startTime": None}}
@@ -28,7 +29,7 @@ POD: Fields = {
         "terminationGracePeriodSeconds": None,
         "initContainers": _CONTAINERS,
         "containers": _CONTAINERS,
-        "volumes": {"name": None, "secret": {"secretName": None}, "configMap": {"name": None}},
+        "volumes": {"name": None, "secret": _SECRET, "configMap": {"name": None}},
     },
     "status": {
         "phase": None,

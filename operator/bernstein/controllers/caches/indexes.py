@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from datetime import datetime
 
 from bernstein.api.pod import AGENT
 from bernstein.api.states import TaskState
-from bernstein.core import labels
+from bernstein.api.waiting import WaitReason
+from bernstein.core import labels, names
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
-from bernstein.core.verification.crowd import is_lacking, looks_soon
+from bernstein.core.reasons import Retry, policy
+from bernstein.core.verification import crowd
+from bernstein.core.verification.crowd import MOVERS, is_lacking, looks_soon
 from bernstein.core.waiting import secrets_missed
 from bernstein.kube.resource import Object, controller_of, is_deleting
 
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
 AT_WORK, DONE, BEGINS, BEGUN, MISSES = "at work", "done", "begins", "begun", "misses"
-LACKS, RESTS = "lacks", "rests"
+LACKS, RESTS, SEEKS, MOVES = "lacks", "rests", "seeks", ""
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
 are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Plans that have
 begun and have not ended, by namespace; Tasks and Plans
 that wait for a missing Secret, by namespace; Tasks of which a check waits for what a new pod alone
 shows to be there, by Project, check and cause; Plans and other Tasks that wait for the like, by
-Project."""
+Project; and these by Project, check and cause. Jobs that move refs count as one check, which is
+called ""."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -103,6 +108,76 @@ def lacks(task: Object) -> Collection[str]:
     return {f"{where}/{name}/{why}" for name, verdict, why in found if is_lacking(verdict, why)}
 
 
+def seeks(obj: Object) -> Collection[str]:
+    """For what a Plan or a Task waits that tries it for itself, as long as a new pod alone shows it
+    to be there: each with the Project. While it is tried, too: else all would take the place of who
+    tries, one after another."""
+    where = _where(obj)
+    return {f"{where}/{check}/{why}" for check, why in (*_checks_sought(obj), *_moves_sought(obj))}
+
+
+def _checks_sought(plan: Object) -> Collection[tuple[str, str]]:
+    """The checks of a Plan that cannot begin, with the cause."""
+    status = plan.get("status") or {}
+    judged = status.get("verification") or {}
+    if not _goes_on(plan) or "state" in status or judged.get("passed") is not None:
+        return ()
+    if (status.get("waiting") or {}).get("reason") == WaitReason.SUSPENDED or not _looks_soon(plan):
+        return ()
+    found = ((c["name"], c["verdict"], c.get("reason", "")) for c in judged.get("checks", ()))
+    return {(name, why) for name, verdict, why in found if is_lacking(verdict, why)}
+
+
+def _moves_sought(obj: Object) -> Collection[tuple[str, str]]:
+    """Why a Job that moves refs cannot begin. Of a Plan whose Tasks are refused there is none."""
+    status = obj.get("status") or {}
+    waiting = status.get("waiting") or {}
+    reason, tried = waiting.get("reason", ""), waiting.get("tried") or {}
+    is_ready = status.get("expanded") is True or _state(obj) == TaskState.DONE
+    if not is_ready or not _goes_on(obj) or policy(reason).retry is not Retry.SOON:
+        return ()
+    if "untilAlone" not in waiting and ("until" in waiting or tried.get("reason") != reason):
+        return ()
+    secrets = ",".join(sorted(secrets_missed(reason, waiting.get("message", ""))))
+    return ((MOVES, f"{reason}/{secrets}"),)
+
+
+def _goes_on(obj: Object) -> bool:
+    status = obj.get("status") or {}
+    is_suspended = obj["spec"].get("suspend", False)
+    return not (is_suspended or is_deleting(obj) or status.get("endedAt"))
+
+
+def sought(obj: Object) -> Collection[str]:
+    """What a new pod has to show, where its Jobs wait for that to run again: each with the Project
+    and the check."""
+    where = _where(obj)
+    if _moves_sought(obj):
+        waiting = obj["status"]["waiting"]
+        missed = secrets_missed(waiting["reason"], waiting.get("message", ""))
+        return {f"{where}/{MOVES}/{what}" for what in crowd.sought((waiting["reason"],), missed)}
+    if not lacks(obj) and not _checks_sought(obj):
+        return ()
+    judged = obj["status"]["verification"]
+    wanted = (a for a in judged.get("again") or () if a["round"] == judged.get("round"))
+    checks = {names.off_base(each["check"]) for each in wanted}
+    found = ((c["verdict"], c.get("reason", "")) for c in judged.get("checks", ()))
+    reasons = {why for verdict, why in found if is_lacking(verdict, why)}
+    return {f"{where}/{check}/{what}" for check in checks for what in crowd.sought(reasons)}
+
+
+def shown(pod: Object) -> Mapping[str, datetime]:
+    """What its pod shows to others of the Project and the check, called as in `sought`, and since
+    when."""
+    own = pod["metadata"]["labels"]
+    check = MOVES if own.get(labels.JOB) in MOVERS else own.get(labels.CHECK)
+    if check is None:
+        return {}
+    where = of_project(pod["metadata"]["namespace"], own.get(labels.PROJECT))
+    found = crowd.shows(pod).items()
+    return {f"{where}/{names.off_base(check)}/{what}": since for what, since in found}
+
+
 def rests(obj: Object) -> Collection[str]:
     """The Project of a Plan or a Task that tries again what a new pod alone shows, for itself."""
     status = obj.get("status") or {}
@@ -115,12 +190,17 @@ def rests(obj: Object) -> Collection[str]:
 def _looks_soon(task: Object) -> bool:
     if is_deleting(task):
         return False
-    waiting = task["status"].get("waiting") or {}
+    waiting = (task.get("status") or {}).get("waiting") or {}
     return looks_soon(
         waiting.get("until"),
         waiting.get("untilAlone"),
         needs_person=waiting.get("needsPerson", False),
     )
+
+
+def _where(obj: Object) -> str:
+    status = obj.get("status") or {}
+    return of_project(obj["metadata"]["namespace"], status.get("project"))
 
 
 def _state(task: Object) -> object:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import partial
 
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
+from bernstein.controllers import crowds
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import (
     gone,
@@ -70,6 +72,10 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.approvals.informer, controller_key(PLANS))
     yield own(caches.jobs, controller_key(PLANS), of_jobs(caches))
     yield own(caches.pods, of_own_pod, pod_matters)
+    lead = partial(crowds.next_to_lead, plans.informer)
+    yield Watch(plans.informer, lead, crowds.seeks_otherwise)
+    follow = partial(crowds.followers, caches, caches.waiting_plans)
+    yield Watch(caches.pods, follow, crowds.shows_more)
 
 
 _PLAN_OF_POD = label_key(labels.PLAN)

@@ -11,6 +11,7 @@ from bernstein.api.pod import AGENT
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.controllers import crowds
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import AWAITED, LACKS, lacks
 from bernstein.controllers.predicates import (
@@ -42,7 +43,7 @@ _WAITING = (TaskState.OPEN, TaskState.BLOCKED, *_ASKED)
 
 
 def watches(caches: Caches) -> Iterable[Watch]:
-    tasks = caches.tasks
+    tasks, pods = caches.tasks, caches.pods
 
     def of_project(project: Object) -> Collection[Key]:
         """Those that may belong to another one now, or to none, and those that wait for it."""
@@ -89,6 +90,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
     yield Watch(tasks.informer, partial(_next_to_try, tasks.informer), _lacks_otherwise)
+    lead = partial(crowds.next_to_lead, tasks.informer)
+    yield Watch(tasks.informer, lead, crowds.seeks_otherwise)
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
@@ -97,7 +100,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.approvals.informer, controller_key(TASKS))
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
     yield own(caches.jobs, controller_key(TASKS), of_jobs(caches))
-    yield own(caches.pods, of_own_pod, pod_matters)
+    yield own(pods, of_own_pod, pod_matters)
+    yield Watch(pods, partial(crowds.followers, caches, caches.waiting_tasks), crowds.shows_more)
 
 
 _TASK_OF_POD = label_key(labels.TASK)

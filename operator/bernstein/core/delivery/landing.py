@@ -46,6 +46,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import without_quotes
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
 from bernstein.core.waiting import (
     MESSAGE,
@@ -111,13 +112,14 @@ def refuse_cancel(status: S, now: datetime) -> S:
 
 
 def at_rest(
-    status: S, onto: str, *, changed: bool, project: Project | None, now: datetime
+    status: S, onto: str, snapshot: TaskSnapshot | PlanSnapshot, now: datetime, *, changed: bool
 ) -> OnItsWay[S] | Landed[S] | None:
     """Why nothing is done to land it: it is too early to try again, or it has `changed` nothing.
 
     None: it is to go on.
     """
-    seconds = seconds_left(status.waiting, project, now)
+    leads, follows = not snapshot.resting, snapshot.follows
+    seconds = seconds_left(status.waiting, snapshot.project, now, leads=leads, follows=follows)
     if seconds is not None:
         return OnItsWay(status, (), seconds)
     if not changed:

@@ -60,7 +60,7 @@ def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanD
     if snapshot.project is None:
         return _follow(snapshot, status, integration, now)
     onto, changed = integration.target, integration.sha is not None
-    rests = landing.at_rest(status, onto, changed=changed, project=snapshot.project, now=now)
+    rests = landing.at_rest(status, onto, snapshot, now, changed=changed)
     unjudged = status.verification is not None and status.verification.passed is not True
     if rests is None and unjudged and not landing.is_lost(status):
         return _verify(snapshot, status, integration, now)

@@ -70,7 +70,7 @@ def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> LandingS
     judged, current = status.verification, status.delivery
     assert judged is not None
     onto, changed = snapshot.target_ref, landing.is_lost(status) or judged.sha != judged.base
-    rests = landing.at_rest(status, onto, changed=changed, project=snapshot.project, now=now)
+    rests = landing.at_rest(status, onto, snapshot, now, changed=changed)
     if rests is not None:
         return rests
     if current is None or current.step is None:

@@ -305,7 +305,8 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     """One look at the Job that makes the integration ref."""
     project, plan = snapshot.project, snapshot.plan
     assert project is not None
-    seconds = seconds_left(status.waiting, project, now)
+    leads, follows = not snapshot.resting, snapshot.follows
+    seconds = seconds_left(status.waiting, project, now, leads=leads, follows=follows)
     if seconds is not None:
         return PlanDecision(status, (), seconds)
     number = status.jobs if _is_asked_for(status) else status.jobs + 1

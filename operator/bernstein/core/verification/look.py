@@ -43,8 +43,10 @@ class Question:
     crowd: int = 0
     """How many trees wait for the same before a check can run, where that of another one is tried
     for all; 0: this one is."""
+    follows: datetime | None = None
+    """From when on this one is tried, too, as the pod of another one has begun; None: none has."""
     resting: int = 0
-    """How many others wait to try the like, each for itself."""
+    """How many others wait to try the like, each for itself; 0: this one comes first of them."""
     title: str = ""
     description: str = ""
     """Of the step, for models and gates in Python that are asked about its work."""

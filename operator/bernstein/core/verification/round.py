@@ -160,13 +160,14 @@ def _at_rest(
 ) -> Undecided[S] | None:
     """While it is held: for some time, or until the Project changes. None: that is over.
 
-    Who tries for others by now tries sooner than was said when he did not.
+    Who tries for others by now, or follows one who got on, tries sooner than was said before.
     """
     project = question.project
     until_changed = _is_over(status) or is_of_base(status) or _is_endless(judged)
     if until_changed and not is_mended(waiting, project):
         return Undecided(status)
-    seconds = seconds_left(waiting, project, now, leads=not (question.crowd or question.resting))
+    leads = not (question.crowd or question.resting)
+    seconds = seconds_left(waiting, project, now, leads=leads, follows=question.follows)
     return Undecided(status, (), seconds) if seconds is not None else None
 
 

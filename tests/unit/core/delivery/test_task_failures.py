@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import jobs
-from bernstein.core.actions import DeleteJobs, RunLand
+from bernstein.core.actions import DeleteJobs, RunLand, TaskDecision
 from bernstein.core.fsm import may_retry
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.runs import LOST_SECONDS
+from tests.unit.core import scheduled
 from tests.unit.core.delivery.tasks import (
     LANDING,
     OWN,
@@ -33,7 +37,9 @@ from tests.unit.core.objects import (
     project,
     result_job,
     running,
+    snapshot,
     stalled_for,
+    task,
     told,
     waiting,
 )
@@ -69,6 +75,31 @@ def test_a_refused_merge_keeps_done_and_the_ref_and_is_probed(reason: str, state
     assert again.delivery is not None
     assert (again.delivery.step, again.delivery.round) == ("Landing", 2)
     assert stalled_for(again.conditions) == reason, "until it has landed"
+
+
+@pytest.mark.parametrize(
+    ("resting", "follows", "seconds"), [(200, None, 50), (200, 12, 12), (200, 3, 8), (0, None, 8)]
+)
+def test_of_200_that_may_not_land_the_first_one_tries_after_8_s_and_the_others_follow(
+    resting: int, follows: float | None, seconds: float
+) -> None:
+    def seen(status: TaskStatus, now: float, *jobs: JobView, **more: Any) -> TaskDecision:
+        found = project(gates={"pipeline": [{"name": "pii_scan", "enabled": False}]})
+        given = snapshot(task(status=status), jobs=jobs, project=found, **more)
+        return scheduled.decide(given, at(now))
+
+    refused = replace(job("work-s1-land-1"), refused="denied by a policy")
+    held = seen(verified(LANDING), 0, refused, resting=200).status
+    assert held.waiting is not None
+    assert held.waiting.until == at(50)
+
+    beside: Object = {"resting": resting, "follows": None if follows is None else at(follows)}
+    early = seen(held, seconds - 1, **beside)
+
+    assert (early.actions, early.requeue_after) == ((), 1)
+    again = seen(held, seconds, **beside).status
+    assert again.delivery is not None
+    assert (again.delivery.step, again.delivery.round) == ("Landing", 2)
 
 
 LOST: dict[str, Object | None] = {

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bernstein.api.plan import Plan
 from bernstein.api.pod import FENCE
 from bernstein.api.programs.merge import BeginResult
 from bernstein.core import labels
@@ -108,6 +109,27 @@ def test_of_200_plans_that_are_refused_a_task_each_tries_the_more_rarely() -> No
 
     assert held is not None
     assert held.until == at(50)
+
+
+def begins_in_vain(resting: int) -> Plan:
+    """A Plan whose begin found no image, beside others."""
+    stuck = job("web-begin-0", pod(MISSING, phase="Pending"))
+    new = objects.plan(begun=False)
+    given_up = again(new, look(again(new, look(new)), task(), jobs=(stuck,)))
+    return again(given_up, look(given_up, task(), resting=resting))
+
+
+def test_of_200_plans_that_cannot_begin_the_first_tries_after_8_s_and_the_others_follow() -> None:
+    held = begins_in_vain(resting=200)
+
+    assert look(held, task(), resting=200).requeue_after == 50
+    assert look(held, task(), resting=0).requeue_after == SOON_SECONDS
+    (begin,) = look(held, task(), resting=0, now=SOON_SECONDS).actions
+    assert isinstance(begin, RunBegin)
+    early = look(held, task(), resting=200, follows=at(12), now=11)
+    assert (early.actions, early.requeue_after) == ((), 1)
+    (begin,) = look(held, task(), resting=200, follows=at(12), now=12).actions
+    assert isinstance(begin, RunBegin)
 
 
 def test_a_begin_whose_pod_finds_no_node_says_so_until_one_has_room() -> None:

@@ -62,6 +62,7 @@ def question(snapshot: PlanSnapshot, integration: Integration, judged: Verificat
         pinned_sha=integration.target_sha,
         onto=integration.target,
         can_be_made_anew=can_be_made_anew(judged, origin),
+        follows=snapshot.follows,
         resting=snapshot.resting,
         cache=snapshot.gate_cache,
     )

@@ -75,6 +75,7 @@ def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
         onto=snapshot.target_ref,
         can_be_made_anew=can_be_made_anew(judged, origin_of(judged)),
         crowd=snapshot.crowd,
+        follows=snapshot.follows,
         cache=snapshot.gate_cache,
         title=snapshot.task.spec.title,
         description=snapshot.task.spec.description or "",
