@@ -125,7 +125,7 @@ def test_lint_counts_what_the_base_does_not_have(world: MakeWorld) -> None:
     assert "old.py" not in told["excerpt"]
 
 
-def test_a_gate_that_the_base_fails_too_burns_no_attempts(world: MakeWorld) -> None:
+def test_a_gate_that_the_base_fails_too_does_not_burn_four_attempts(world: MakeWorld) -> None:
     never = {"name": "never", "command": "echo no; false", "image": "bernstein-toolchain:dev"}
 
     def gates(spec: Object) -> None:

@@ -102,6 +102,50 @@ def test_what_two_sessions_say_holds_others_for_minutes_and_not_for_24_hours(
     assert starts(look(*liars, honest, now=evidence.EVIDENCE_SECONDS + 1)) == ["one"]
 
 
+@pytest.mark.parametrize(
+    ("lie", "reason"),
+    [(limited, Reason.USAGE_LIMITED), (as_if_absent, Reason.AGENT_NOT_STARTED)],
+    ids=["a usage limit", "exit 127"],
+)
+def test_one_session_that_repeats_itself_for_an_hour_holds_others_for_minutes(
+    volumes: Volumes, monkeypatch: pytest.MonkeyPatch, lie: Any, reason: Reason
+) -> None:
+    """An honest one has met the same once, and waits behind the liar, who always tries first."""
+    its = lie(volumes)
+    honest = ready(after(over(its, "once"), "once"))
+    others = [objects.task(name, status=objects.status()) for name in ("one", "two")]
+
+    def hour() -> list[list[str]]:
+        return [starts(look(repeated(its, now), honest, *others, now=now)) for now in MINUTES]
+
+    with monkeypatch.context() as taken:
+        taken.setattr(evidence, "EVIDENCE_SECONDS", 10 * DAY)
+        assert hour() == [[]] * 60, "where its word has no end, nobody starts in an hour"
+
+    found = hour()
+    assert found[:5] == [[]] * 5
+    assert found[5:10] == [["once"]] * 5, "it sees for itself; here it never says what it saw"
+    assert found[10:] == [["once", "one", "two"]] * 50
+
+
+MINUTES = range(30, 3630, 60)
+
+
+def ready(task: Task, **waits: Any) -> Task:
+    """It may try again."""
+    assert task.status.waiting is not None
+    waiting = task.status.waiting.model_copy(update={"until": None, **waits})
+    return task.model_copy(update={"status": task.status.model_copy(update={"waiting": waiting})})
+
+
+def repeated(its: Any, now: float) -> Task:
+    """The liar, whose session has said so just now once more."""
+    liar = ready(after(over(its, "liar"), "liar"), until=at(now + 300))
+    last = liar.status.history[-1].model_copy(update={"time": at(now)})
+    changes = {"history": (*liar.status.history[:-1], last)}
+    return liar.model_copy(update={"status": liar.status.model_copy(update=changes)})
+
+
 # --- tokens that nobody used ----------------------------------------------------------------------
 
 END = {"type": "result", "error": {"kind": "error", "message": "no"}}

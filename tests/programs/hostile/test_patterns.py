@@ -80,7 +80,7 @@ def compiled(pattern: str) -> str | None:
 
 
 @pytest.mark.parametrize("step", [of_a_plan, of_a_task])
-async def test_no_pattern_of_a_user_holds_up_the_operators_loop_for_200_ms(
+async def test_no_pattern_of_203_wide_classes_holds_up_the_operators_loop_for_200_ms(
     step: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as taken:

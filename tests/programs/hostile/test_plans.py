@@ -44,7 +44,7 @@ def in_bytes(made: Iterable[Any]) -> int:
 
 def test_40_stages_of_50_steps_with_all_edges_take_no_87_mb() -> None:
     plan = every_edge()
-    assert in_bytes([plan.spec.dump()]) < MEGABYTE / 2, "whoever applies it sends little"
+    assert 100_000 < in_bytes([plan.spec.dump()]) < 500_000, "whoever applies it sends little"
     made = expand(plan, "default")
     assert len(made) == 2000
 

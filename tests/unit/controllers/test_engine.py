@@ -15,14 +15,13 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
 from bernstein.kube.lease import Fence
 from bernstein.kube.resource import LEASES
+from bernstein.observe import series
 from bernstein.observe.metrics import Metrics
-from bernstein.observe.series import PLANS as PLANS_NOW
-from bernstein.observe.series import SESSIONS as SESSIONS_NOW
-from bernstein.observe.series import STALLED
-from bernstein.observe.series import TASKS as TASKS_NOW
 from bernstein.resources import TASKS
 from tests.background import Background, eventually
 from tests.unit.kube.apiserver import ApiServer
+
+COUNTED = (series.TASKS, series.SESSIONS, series.PLANS, series.APPROVALS, series.STALLED)
 
 
 def test_every_controller_that_has_a_folder_is_in_the_list() -> None:
@@ -122,7 +121,7 @@ async def test_a_standby_exports_none_of_what_the_leader_counts(
     standby = (await replica("second")).registry
 
     exported = {family.name for family in standby.collect()}
-    assert not exported & {entry.name for entry in (TASKS_NOW, SESSIONS_NOW, PLANS_NOW, STALLED)}
+    assert not exported & {entry.name for entry in COUNTED}
 
 
 async def test_who_leads_from_the_start_lists_everything_once_and_who_takes_over_again(

@@ -137,7 +137,7 @@ def test_a_created_secret_is_noticed_within_15_s_however_long_it_was_missing(mes
 
 
 @pytest.mark.parametrize("subject", [project(), told_by_probe()])
-def test_where_no_probe_waits_for_the_secret_each_try_is_15_s_after_the_last(
+def test_where_no_probe_waits_for_the_secret_each_try_is_within_15_s_of_the_last(
     subject: Project,
 ) -> None:
     held = rarely(subject)

@@ -38,8 +38,6 @@ ATTESTATION = f"{PROBE}-attestation"
 WAIT_SECONDS = 15
 """Until a Job that waits for a Secret is looked at again, whatever events come; and until what was
 found is tried anew, because what goes well speaks against it."""
-WARNED_SECONDS = 3600
-"""Between two probes of what works, but is too strong."""
 FINDINGS = frozenset(
     {
         Reason.SECRET_NOT_FOUND,
@@ -126,7 +124,7 @@ def _due_in(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> float | Non
     left = _soon(snapshot, probe, _seconds_left(probe, now), now)
     sound = not probe.findings and probe.silent is None
     if snapshot.missed:
-        return 0.0 if sound and (left is None or left > PROBE_SECONDS) else left
+        return 0.0 if sound and left is None else left
     return None if sound and not probe.too_strong else left
 
 
@@ -154,7 +152,7 @@ def _seconds_left(probe: Probe, now: datetime) -> float | None:
     if probe.until is None:
         return None
     left = (probe.until - now).total_seconds()
-    return left if 0 < left <= WARNED_SECONDS + _SKEW_SECONDS else 0.0
+    return left if 0 < left <= PROBE_SECONDS + _SKEW_SECONDS else 0.0
 
 
 def _clear(snapshot: ProbeSnapshot) -> tuple[DeleteJobs, ...]:
@@ -345,9 +343,7 @@ def _seconds_to_next(probe: Probe, *, missed: bool) -> float | None:
     waits = [_seconds(finding.reason, probe.failures) for finding in probe.findings]
     if probe.silent is not None:
         waits.append(seconds_to_wait(Reason.INFRASTRUCTURE_ERROR, probe.failures))
-    if probe.too_strong:
-        waits.append(WARNED_SECONDS)
-    if missed:
+    if probe.too_strong or missed:
         waits.append(PROBE_SECONDS)  # until then whoever misses a Secret has tried it himself
     return min(waits, default=None)
 

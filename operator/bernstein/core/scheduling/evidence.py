@@ -11,7 +11,7 @@ from bernstein.core.reasons import policy
 
 EVIDENCE_SECONDS = 300
 """For which others wait for what a session said, or for a Task that something else keeps from
-trying."""
+trying. Two whose word is older say it again, by trying; after as long again it counts no more."""
 
 
 def evidence(status: TaskStatus, *, ready: bool, now: datetime) -> Tried | None:
@@ -31,14 +31,29 @@ def evidence_lasts(status: TaskStatus, *, ready: bool, now: datetime) -> float |
     waiting = status.waiting
     if waiting is None or waiting.tried is None or status.state is TaskState.CLAIMED:
         return None
-    tries_itself = waiting.reason == waiting.tried.reason
-    if tries_itself and (ready or not policy(waiting.tried.reason).unconfirmed):
+    if _tries(waiting, waiting.tried) and not policy(waiting.tried.reason).unconfirmed:
         return None
-    return EVIDENCE_SECONDS - (now - _met(status, waiting, waiting.tried)).total_seconds()
+    left = EVIDENCE_SECONDS - (now - _met(status, waiting, waiting.tried)).total_seconds()
+    return left + EVIDENCE_SECONDS if ready and _tries(waiting, waiting.tried) else left
+
+
+def until_said_again(status: TaskStatus, *, ready: bool, now: datetime) -> float | None:
+    """Seconds until it may try whatever others try, for its session to say again what counts
+    still, 0 or less: it may; None: it has said no such thing, or cannot try."""
+    waiting = status.waiting
+    if not ready or waiting is None or waiting.tried is None or not _tries(waiting, waiting.tried):
+        return None
+    lasts = evidence_lasts(status, ready=ready, now=now)
+    return lasts - EVIDENCE_SECONDS if lasts is not None else None
+
+
+def _tries(waiting: Waiting, tried: Tried) -> bool:
+    """Nothing else keeps it from trying."""
+    return waiting.reason == tried.reason
 
 
 def _met(status: TaskStatus, waiting: Waiting, tried: Tried) -> datetime:
     """When its session said so last; since when something else keeps it from trying."""
     last = status.history[-1] if status.history else None
-    same = waiting.reason == tried.reason
-    return last.time if same and last is not None and last.reason == tried.reason else waiting.since
+    same = _tries(waiting, tried) and last is not None and last.reason == tried.reason
+    return last.time if same and last is not None else waiting.since

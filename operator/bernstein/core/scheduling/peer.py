@@ -9,12 +9,12 @@ from functools import cached_property
 
 from bernstein.api.project import Agent, Project
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Tried
 from bernstein.core import owners
 from bernstein.core.delivery.ledger import LONG_AGO
 from bernstein.core.fsm import ACTIVE
-from bernstein.core.scheduling.evidence import evidence
+from bernstein.core.scheduling.evidence import evidence, until_said_again
 from bernstein.core.scheduling.occupancy import holds_files
 from bernstein.core.waiting import is_mended, is_stalled
 
@@ -42,6 +42,8 @@ class Peer:
     """Open, with nothing but capacity, files and the probes of others between it and a session."""
     stalled: bool = False
     """It needs a person."""
+    stale: bool = False
+    """What it has met has to be met again, to count for others."""
     cause: str = ""
     """What it needs a person for, with the remedy, if there is one. Empty: for nothing known."""
 
@@ -81,8 +83,14 @@ def of(task: Task, project: Project, now: datetime, *, ready: bool, probes: bool
         tried=evidence(status, ready=ready, now=now) if probes else None,
         ready=ready,
         stalled=stalled,
+        stale=_is_stale(status, ready=ready, now=now),
         cause=_cause(task, project),
     )
+
+
+def _is_stale(status: TaskStatus, *, ready: bool, now: datetime) -> bool:
+    seconds = until_said_again(status, ready=ready, now=now)
+    return seconds is not None and seconds <= 0
 
 
 def order_of(task: Task) -> Order:

@@ -2,13 +2,14 @@
 
 Whom it concerns is its scope, by the table of reasons. What a session itself says is evidence
 for its own Task alone, until a second one has met the same within minutes; and then it holds others
-for minutes, however long the two wait themselves. So is what the API server refuses: a policy may
+for minutes, however long the two wait themselves, or one of them says it: after these the other one
+tries, too. So is what the API server refuses: a policy may
 object to the prompt of one Task.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 
 from bernstein.api.states import TaskState
@@ -30,23 +31,28 @@ class Probes:
 
     def __init__(self, peers: Iterable[Peer]) -> None:
         self._first: dict[Affected, Peer] = {}
-        met = sorted((p for p in peers if p.tried is not None), key=_order)
-        met_by = Counter((_scope(p), p.tried.reason) for p in met if p.tried is not None)
-        for peer in met:
+        self._again = set[str]()
+        """Who tries beside the first one, that two say it."""
+        met_by = defaultdict[tuple[Affected, str], list[Peer]](list)
+        for peer in sorted((p for p in peers if p.tried is not None), key=_order):
             scope = _scope(peer)
-            if scope is None or peer.tried is None:
+            if scope is not None and peer.tried is not None:
+                met_by[scope, peer.tried.reason].append(peer)
+        for (scope, reason), met in met_by.items():
+            unconfirmed = policy(reason).unconfirmed
+            if len(met) < (EVIDENCE if unconfirmed else 1):
                 continue
-            needs = EVIDENCE if policy(peer.tried.reason).unconfirmed else 1
-            if met_by[scope, peer.tried.reason] >= needs:
-                self._first.setdefault(scope, peer)
+            self._first[scope] = min(self._first.get(scope, met[0]), met[0], key=_order)
+            if unconfirmed:
+                self._again |= {peer.name for peer in met[:EVIDENCE] if peer.stale}
 
     def are_those_of(self, other: Probes) -> bool:
         """Whether both answer the same."""
-        return self._first == other._first
+        return (self._first, self._again) == (other._first, other._again)
 
     def waits_for(self, me: Peer) -> Wait | None:
         """Whom this Task waits for; None: for nobody, or it probes itself."""
-        if not self._first:
+        if not self._first or me.name in self._again:
             return None
         found = (self._first[scope] for scope in _scopes(me) if scope in self._first)
         first = min(found, key=_order, default=None)

@@ -45,7 +45,7 @@ from bernstein.core.scheduling import (
 from bernstein.core.scheduling import peer as peers
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.edges import Edges
-from bernstein.core.scheduling.evidence import evidence_lasts
+from bernstein.core.scheduling.evidence import evidence_lasts, until_said_again
 from bernstein.core.scheduling.line import Line
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.scheduling.starts import Capacity
@@ -378,12 +378,13 @@ def _may_start(task: Task, plan: Plan | None) -> bool:
 
 
 def _lapses(waiter: TaskSnapshot | None, wait: Wait | None, now: datetime) -> float | None:
-    """Seconds until others need not wait any more for what this one has met; None: they do not, or
-    not for a time."""
+    """Seconds until others need not wait any more for what this one has met, or until it has to be
+    met again; None: they do not, or not for a time."""
     if waiter is None:
         return None
-    left = evidence_lasts(waiter.task.status, ready=wait is None, now=now)
-    return left if left is not None and left > 0 else None
+    changes = (evidence_lasts, until_said_again)
+    found = (change(waiter.task.status, ready=wait is None, now=now) for change in changes)
+    return min((left for left in found if left is not None and left > 0), default=None)
 
 
 def _lands(task: Task) -> bool:

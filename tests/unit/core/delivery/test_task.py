@@ -246,7 +246,7 @@ def in_conflict(status: TaskStatus | None = None, **spec: Any) -> TaskStatus:
     return look(before, prepared(**CONFLICT, sides=SIDES), tip=TIP, **spec).status
 
 
-def test_a_conflict_begins_one_more_attempt_that_is_shown_both_sides_as_data() -> None:
+def test_a_conflict_begins_one_counted_attempt_that_is_shown_both_sides_as_data() -> None:
     found = in_conflict()
 
     assert (found.state, found.attempt, found.history[-1].reason) == (

@@ -243,11 +243,11 @@ def test_the_key_of_attestations_is_tried_where_there_is_one() -> None:
     assert unasked.findings == ()
 
 
-def test_a_work_account_that_is_too_strong_is_looked_at_every_hour() -> None:
+def test_a_work_account_that_is_too_strong_is_looked_at_every_5_min() -> None:
     strong = ended("probe-work", said=ProbeResult(too_strong=True))
 
     probe = after(GOOD, strong, DELIVER)
-    assert (probe.too_strong, probe.findings, probe.until) == (True, (), at(3600))
+    assert (probe.too_strong, probe.findings, probe.until) == (True, (), at(300))
 
     weaker = after(GOOD, WORK, DELIVER, before=probe.model_copy(update={"at_work": True}))
     assert (weaker.too_strong, weaker.until) == (False, None)
@@ -324,15 +324,21 @@ def test_no_words_of_a_pod_are_too_long_for_the_status() -> None:
 STRONG = ended("probe-work", said=ProbeResult(too_strong=True))
 
 
-@pytest.mark.parametrize("work", [WORK, STRONG], ids=["sound", "too strong"])
-def test_a_pod_waits_for_a_secret_that_somebody_misses_although_it_was_there(work: Any) -> None:
+@pytest.mark.parametrize(
+    ("work", "seconds"), [(WORK, 0), (STRONG, 300)], ids=["sound", "too strong"]
+)
+def test_a_pod_waits_for_a_secret_that_somebody_misses_although_it_was_there(
+    work: Any, seconds: float
+) -> None:
+    """Where the next one comes within minutes anyway, who misses it tries for himself till then."""
     sound = after(GOOD, work, DELIVER)
 
-    probe, decision = step(sound, missed=True)
+    probe, decision = step(sound, missed=True, now=at(seconds))
 
     assert decision.actions == (RunProbe("default--probe-1", "1"),)
     assert probe.at_work
-    waits, _ = step(probe, job(1, pod(GOOD, MISSING, DELIVER)), missed=True)
+    its = job(1, pod(GOOD, MISSING, DELIVER))
+    waits, _ = step(probe, its, missed=True, now=at(seconds))
     assert [f.reason for f in waits.findings] == ["SecretNotFound"]
 
 

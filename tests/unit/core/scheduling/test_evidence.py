@@ -164,15 +164,44 @@ def test_who_cannot_try_for_want_of_files_holds_others_for_five_minutes(reason: 
     assert claimed(look(*tasks, now=301)) == ["free"]
 
 
-def test_a_key_that_is_refused_is_tried_by_one_however_long() -> None:
-    """What is tried again within minutes needs no second one that tries: all would fail."""
-    tasks = [met(name, 10_000, 10_300, "ModelAuthFailed") for name in "ab"]
+def test_a_key_that_is_refused_is_tried_by_two_however_many_have_met_it() -> None:
+    """All would fail: the first one tries, and another one, that two say it again."""
+    tasks = [met(name, 10_000, 10_300, "ModelAuthFailed") for name in "abc"]
     free = objects.task("free", status=status())
 
     assert claimed(look(*tasks, free, now=10_299)) == []
-    assert claimed(look(*tasks, free, now=10_301)) == ["a"]
-    (first,) = after(look(*tasks, free, now=10_301), tasks[0])
-    assert claimed(look(first, tasks[1], free, now=10_400)) == []
+    found = look(*tasks, free, now=10_301)
+    assert claimed(found) == ["a", "b"]
+    first, second, third = after(found, *tasks)
+    assert claimed(look(first, second, third, free, now=10_400)) == []
+    again = [met(name, 10_410, 10_710, "ModelAuthFailed") for name in "ab"]
+    assert claimed(look(*again, third, free, now=10_500)) == []
+
+
+@pytest.mark.parametrize("reason", ["AgentNotStarted", "UsageLimited", "ModelAuthFailed"])
+def test_who_has_said_it_once_holds_others_for_minutes_whoever_repeats_it(reason: str) -> None:
+    """The second one tries after these, instead of waiting for the first one without end."""
+    free, second = objects.task("free", status=status()), met("b", 0, 0, reason)
+
+    def at_second(now: float) -> Schedule:
+        return look(met("a", now - 5, now + 5, reason), second, free, now=now)
+
+    assert claimed(at_second(299)) == []
+    found = at_second(299)
+    assert found.again is not None
+    assert found.again <= 1, "it is looked at again by then"
+    assert claimed(at_second(301)) == ["b"]
+    assert claimed(at_second(601)) == ["b", "free"], "should it not have tried"
+
+
+def test_who_is_to_say_it_again_waits_as_others_do_for_an_agent() -> None:
+    tasks = [met("a", 296, 305), met("b", 0, 0), objects.task("free", status=status())]
+    busy = objects.task("busy", status=status(TaskState.IN_PROGRESS))
+
+    assert claimed(look(busy, *tasks, now=301, agents=2)) == ["b"]
+    (_, *waits) = after(look(busy, *tasks, now=301, agents=1), busy, *tasks)
+    waits = after(look(*waits, now=302, agents=3), *waits)
+    assert claimed(look(*waits, now=303, agents=3)) == ["b"]
 
 
 PLAN = plan()
