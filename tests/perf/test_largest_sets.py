@@ -43,6 +43,7 @@ from tests.model.scenario import RATES
 from tests.model.trouble import Troubles
 from tests.perf.pace import quickest
 from tests.perf.test_largest_objects import LARGEST as PLANS_BY_KIND
+from tests.perf.test_largest_objects import REFUSED
 from tests.perf.test_largest_session import text
 from tests.perf.test_waiting import Even, Nobody
 from tests.unit.core.objects import ended
@@ -204,6 +205,10 @@ LARGEST = {
     "Project": Largest(300, any_agent, {None, "MaxAgents"}, agents=100, project=project),
     "Plan with all edges": Largest(2000, nothing, OF_A_PLAN, plan="all edges"),
     "Plan with twenty signals": Largest(400, nothing, OF_A_PLAN, plan="twenty signals"),
+    "Plan with as many patterns as are judged": Largest(
+        28, nothing, OF_A_PLAN, plan="as many patterns as are judged"
+    ),
+    **{f"Plan with {kind}": Largest(0, nothing, set(), plan=kind) for kind in sorted(REFUSED)},
     "AgentSessions and Approvals": Largest(
         4, signals, {"AwaitingApproval"}, agents=100, project=judged, ends=True
     ),
@@ -266,9 +271,12 @@ async def play(largest: Largest) -> Counter[str | None]:
     for _ in range(LOOKS):
         await asyncio.sleep(5)
         found = told(store.all(TASKS))
-        if found.total() == largest.number and set(found) <= largest.reasons:
+        invalid = [plan for plan in store.all(PLANS) if plan["status"].get("phase") == "Invalid"]
+        is_there = found.total() == largest.number and bool(largest.number or invalid)
+        if is_there and set(found) <= largest.reasons:
             break
     assert set(found) == largest.reasons
+    assert bool(invalid) is not bool(largest.number), "only what is refused has no Tasks"
     replica.cancel()
     await asyncio.gather(replica, return_exceptions=True)
     return found

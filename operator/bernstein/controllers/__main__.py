@@ -79,9 +79,32 @@ def main() -> None:
     raise SystemExit(asyncio.run(_run(args)))
 
 
-GARBAGE = 20_000, 20, 20
+GARBAGE = 20_000, 4, 1
 """Objects and rounds between two looks for garbage, of the three generations. Nearly all that a
-reconcile makes goes without one; the usual 700 has most of it looked at several times."""
+reconcile makes goes without one; the usual 700 has most of it looked at several times. A look holds
+the loop up, so that none goes through more than what comes in few rounds."""
+
+
+def leave_out(phase: str, info: dict[str, int]) -> None:
+    """What has outlived a full look for garbage stays for long, mostly: the next one goes through
+    what has come since, however many Tasks came after the first lists. Circles of what was at work
+    at that moment are not found any more: they are few, and there are few such looks."""
+    if phase == "stop" and info["generation"] == 2:
+        gc.freeze()
+
+
+@contextlib.contextmanager
+def looking_for_garbage() -> Iterator[None]:
+    """In the block it is looked for as suits a process that keeps thousands of objects."""
+    was = gc.get_threshold()
+    gc.set_threshold(*GARBAGE)
+    gc.freeze()  # all that was imported
+    gc.callbacks.append(leave_out)
+    try:
+        yield
+    finally:
+        gc.callbacks.remove(leave_out)
+        gc.set_threshold(*was)
 
 
 async def keep(engine: Engine) -> None:
@@ -118,15 +141,14 @@ async def _run(args: argparse.Namespace) -> int:
             tuning=Tuning(args.workers, args.resync_seconds, args.lease_seconds),
         )
         ready = {"caches": engine.not_ready}
-        gc.set_threshold(*GARBAGE)
         printed.load()  # else whose check fails first is waited for by all
-        gc.freeze()  # all that was imported
-        keeping = asyncio.create_task(keep(engine))
-        try:
-            async with ProbeServer(metrics.registry, ready=ready, port=args.http_port):
-                return await _shell(engine, connection)
-        finally:
-            keeping.cancel()
+        with looking_for_garbage():
+            keeping = asyncio.create_task(keep(engine))
+            try:
+                async with ProbeServer(metrics.registry, ready=ready, port=args.http_port):
+                    return await _shell(engine, connection)
+            finally:
+                keeping.cancel()
 
 
 async def login_of(connection: ConnectionInfo, *, renew: bool) -> kopf.ConnectionInfo:

@@ -13,7 +13,13 @@ from typing import Any
 import pytest
 
 from bernstein.controllers import __main__ as program
-from bernstein.controllers.__main__ import GARBAGE, keep, login_of, uninstalled
+from bernstein.controllers.__main__ import (
+    GARBAGE,
+    keep,
+    login_of,
+    looking_for_garbage,
+    uninstalled,
+)
 from bernstein.kube.config import ConnectionInfo, FileToken
 
 
@@ -123,3 +129,20 @@ async def test_while_the_operator_runs_garbage_is_looked_for_less_often(
 
     assert seen[0] == GARBAGE
     assert seen[1] > before + 10_000, "what was imported"
+
+
+@pytest.mark.usefixtures("as_before")
+def test_what_has_outlived_a_full_look_for_garbage_is_left_out_of_the_next() -> None:
+    def left_out(arrived: list[list[int]]) -> bool:
+        looked_through = {id(obj) for obj in gc.get_objects()}
+        return not any(id(each) in looked_through for each in arrived)
+
+    with looking_for_garbage():
+        early = [[number] for number in range(1000)]
+        gc.collect(1)
+        assert not left_out(early), "a look at what is young says little"
+        gc.collect()
+        assert left_out(early)
+    late = [[number] for number in range(1000)]
+    gc.collect()
+    assert not left_out(late), "only while the operator runs"

@@ -110,6 +110,8 @@ class Board:
         """Names of those whose status says something else than why they wait."""
         self._spent: dict[str, bool] = {}
         """Whether the budget of a Plan is spent, by its uid."""
+        self._is_reckoned = False
+        """Whether that is so still: nothing was put in since, and the Project says the same."""
         self._capacity: Capacity | None = None
         self._edges, self._line, self._spending = Edges(), Line(), Spending()
 
@@ -124,6 +126,7 @@ class Board:
             self._members.add(name)
         else:
             self._members.discard(name)
+        self._is_reckoned = False
         self._spending.put_task(name, before, task)
         self._again |= self._edges.put(name, task)
         self._again.add(name)
@@ -170,6 +173,7 @@ class Board:
         return uid in self._plans
 
     def _take_in(self, uid: str, plan: Plan | None) -> None:
+        self._is_reckoned = False
         before = self._plans.pop(uid, None)
         if plan is not None:
             self._plans[uid] = plan
@@ -182,6 +186,7 @@ class Board:
 
     def put_session(self, before: AgentSession | None, after: AgentSession | None) -> None:
         """A session was `before` what it is now; None: it was not, or is not, there."""
+        self._is_reckoned = False
         self._spending.put_session(before, after)
 
     def look_ahead(self, project: Project, now: datetime, most: int) -> bool:
@@ -232,12 +237,16 @@ class Board:
         """The Project is this now."""
         before, self._project = self._project, project
         if before is None or _is_other(before, project):
-            self._capacity = None
+            self._capacity, self._is_reckoned = None, False
             self._again |= self._members
 
     def _look_what_is_spent(self) -> None:
-        """Whose Plan may spend no more, or may again, is looked at again."""
+        """Whose Plan may spend no more, or may again, is looked at again: once for all the pieces
+        of a look, as long as nothing changes between them."""
         assert self._project is not None
+        if self._is_reckoned:
+            return
+        self._is_reckoned = True
         for uid, plan in self._plans.items():
             if plan.spec.budget is None:
                 continue

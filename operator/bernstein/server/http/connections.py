@@ -20,7 +20,7 @@ PER_ADDRESS = 200
 CONNECTIONS = 2000
 """Connections that all addresses together may hold at once; each takes some 100 KB."""
 TLS_BUFFER_BYTES = 16 * 1024
-"""The size of the largest TLS record."""
+"""The size of the largest TLS record; without TLS no more is read at once either."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,9 @@ class GuardedProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
+        # asyncio would read 256 KiB, and a body may come in chunks of one byte: all are taken apart
+        # in one step of the loop.
+        transport.max_size = TLS_BUFFER_BYTES
         super().connection_made(transport)
         self._expect_head()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from bernstein.api.meta import Condition
 from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Move, Task, TaskStatus
+from bernstein.core.money import budget
 from bernstein.core.scheduling import chain, opening
 from bernstein.core.scheduling.schedule import Board, Schedule
 from bernstein.core.scheduling.starts import _Taken
@@ -259,6 +261,32 @@ def test_what_hundreds_wait_for_is_found_in_pieces(monkeypatch: pytest.MonkeyPat
     assert max(places for _, places in found) == 50
     assert starts(kept.look()) == ["t000"]
     assert asked.taken() == (0, 0)
+
+
+def test_what_plans_have_spent_is_reckoned_once_a_look_and_not_for_each_piece(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    is_spent = budget.is_spent
+
+    def noted(plan: Plan, spent: Decimal) -> bool:
+        asked.append(plan.metadata.name)
+        return is_spent(plan, spent)
+
+    monkeypatch.setattr(budget, "is_spent", noted)
+    monkeypatch.setattr(chain, "CHAIN", ())  # which asks it of each Task, too
+    kept = Kept(plan=objects.plan(budget="1"))
+    for number in range(100):
+        kept.put(objects.task(f"t{number:03}", status=status()))
+    kept.put(objects.task("work", status=at_work()))
+
+    assert ahead(kept, 10) > 9
+    kept.look()
+    assert asked == ["web"]
+
+    kept.change("work", at_work(spend_usd="2"))
+    assert ahead(kept, 10) > 9, "all are looked at again"
+    assert asked == ["web", "web"]
 
 
 def test_a_circle_is_looked_for_before_those_in_it_are_looked_at(

@@ -14,7 +14,12 @@ import pytest
 import uvicorn
 
 from bernstein.server.http import connections
-from bernstein.server.http.connections import ConnectionLimits, guarded_protocol
+from bernstein.server.http.connections import (
+    TLS_BUFFER_BYTES,
+    ConnectionLimits,
+    GuardedProtocol,
+    guarded_protocol,
+)
 from bernstein.server.http.connections import listen as listen_on
 from tests.unit.server.conftest import make_certificate
 
@@ -117,6 +122,26 @@ async def was_closed(reader: asyncio.StreamReader) -> bool:
             return await reader.read() == b""
     except ConnectionResetError:
         return True
+
+
+async def test_no_more_is_read_at_once_without_tls_than_with_it(
+    listen: Listen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    received = GuardedProtocol.data_received
+
+    def noted(self: GuardedProtocol, data: bytes) -> None:
+        read.append(len(data))
+        received(self, data)
+
+    monkeypatch.setattr(GuardedProtocol, "data_received", noted)
+    async with listen() as listening:
+        reader, writer = await listening.connect()
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"
+        writer.write(head + b"x" * 200_000)
+        assert b"204" in await reader.readline()
+        writer.close()
+    assert max(read) == TLS_BUFFER_BYTES
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"])
