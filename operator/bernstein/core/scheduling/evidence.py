@@ -33,7 +33,8 @@ def evidence_lasts(status: TaskStatus, *, ready: bool, now: datetime) -> float |
         return None
     if _tries(waiting, waiting.tried) and not policy(waiting.tried.reason).unconfirmed:
         return None
-    left = EVIDENCE_SECONDS - (now - _met(status, waiting, waiting.tried)).total_seconds()
+    met = met_at(status) if _tries(waiting, waiting.tried) else waiting.since
+    left = EVIDENCE_SECONDS - (now - (met or waiting.since)).total_seconds()
     return left + EVIDENCE_SECONDS if ready and _tries(waiting, waiting.tried) else left
 
 
@@ -47,13 +48,16 @@ def until_said_again(status: TaskStatus, *, ready: bool, now: datetime) -> float
     return lasts - EVIDENCE_SECONDS if lasts is not None else None
 
 
+def met_at(status: TaskStatus) -> datetime | None:
+    """When it failed by what it has met; None: it has met nothing."""
+    waiting = status.waiting
+    if waiting is None or waiting.tried is None:
+        return None
+    last = status.history[-1] if status.history else None
+    told = last is not None and last.reason == waiting.tried.reason
+    return last.time if told and last is not None else waiting.since
+
+
 def _tries(waiting: Waiting, tried: Tried) -> bool:
     """Nothing else keeps it from trying."""
     return waiting.reason == tried.reason
-
-
-def _met(status: TaskStatus, waiting: Waiting, tried: Tried) -> datetime:
-    """When its session said so last; since when something else keeps it from trying."""
-    last = status.history[-1] if status.history else None
-    same = _tries(waiting, tried) and last is not None and last.reason == tried.reason
-    return last.time if same and last is not None else waiting.since

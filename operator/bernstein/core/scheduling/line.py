@@ -34,6 +34,8 @@ class Line:
         self._active: Counter[str | None] = Counter()
         """How many have an agent, by uid of their Plan."""
         self._tried: dict[str, Peer] = {}
+        self._running: dict[str, Peer] = {}
+        """Whose agents have begun."""
         self._probes = Probes(())
         self._behind: dict[str, Wait] = {}
         """Those who wait for another one that tries the same first."""
@@ -78,19 +80,21 @@ class Line:
         before = self._peers.get(name)
         if before == peer:
             return
+        begins = peer is not None and peer.runs_since is not None and name not in self._running
         if before is not None:
             self._take_out(before)
         if peer is not None:
             self._put_in(peer)
         self._touched.add(name)
         tried = (before is not None and before.tried) or (peer is not None and peer.tried)
-        self._probing_changed |= bool(tried)
+        self._probing_changed |= bool(tried) or (begins and bool(self._tried))
         self._outdate(_takes(before) != _takes(peer))
 
     def _take_out(self, peer: Peer) -> None:
         del self._peers[peer.name]
         self._holding.pop(peer.name, None)
         self._tried.pop(peer.name, None)
+        self._running.pop(peer.name, None)
         if peer.is_active:
             self._active[peer.plan] -= 1
             if not self._active[peer.plan]:
@@ -103,6 +107,8 @@ class Line:
             self._holding[peer.name] = peer
         if peer.tried is not None:
             self._tried[peer.name] = peer
+        if peer.runs_since is not None:
+            self._running[peer.name] = peer
         if peer.is_active:
             self._active[peer.plan] += 1
 
@@ -147,7 +153,7 @@ class Line:
     def _look_who_probes(self) -> set[str]:
         again: Iterable[str] = self._touched
         if self._probing_changed:
-            probes = Probes(self._tried.values())
+            probes = Probes(self._tried.values(), self._running.values())
             if not probes.are_those_of(self._probes):
                 again = self._touched | self._behind.keys() | self._places.keys()
             self._probes, self._probing_changed = probes, False

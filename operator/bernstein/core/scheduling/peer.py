@@ -14,7 +14,7 @@ from bernstein.api.waiting import Tried
 from bernstein.core import owners
 from bernstein.core.delivery.ledger import LONG_AGO
 from bernstein.core.fsm import ACTIVE
-from bernstein.core.scheduling.evidence import evidence, until_said_again
+from bernstein.core.scheduling.evidence import evidence, met_at, until_said_again
 from bernstein.core.scheduling.occupancy import holds_files
 from bernstein.core.waiting import is_mended, is_stalled
 
@@ -44,6 +44,10 @@ class Peer:
     """It needs a person."""
     stale: bool = False
     """What it has met has to be met again, to count for others."""
+    met_at: datetime | None = None
+    """When it failed by what it has met; None: it has met nothing that counts."""
+    runs_since: datetime | None = None
+    """When its agent began; None: it has none, or that has not begun."""
     cause: str = ""
     """What it needs a person for, with the remedy, if there is one. Empty: for nothing known."""
 
@@ -81,6 +85,8 @@ def of(task: Task, project: Project, now: datetime, *, ready: bool, probes: bool
         agent=agent.name if agent else "",
         provider=provider(agent) if agent else "",
         tried=evidence(status, ready=ready, now=now) if probes else None,
+        met_at=met_at(status) if probes else None,
+        runs_since=_runs_since(status),
         ready=ready,
         stalled=stalled,
         stale=_is_stale(status, ready=ready, now=now),
@@ -91,6 +97,11 @@ def of(task: Task, project: Project, now: datetime, *, ready: bool, probes: bool
 def _is_stale(status: TaskStatus, *, ready: bool, now: datetime) -> bool:
     seconds = until_said_again(status, ready=ready, now=now)
     return seconds is not None and seconds <= 0
+
+
+def _runs_since(status: TaskStatus) -> datetime | None:
+    runs = status.state is TaskState.IN_PROGRESS and bool(status.history)
+    return status.history[-1].time if runs else None
 
 
 def order_of(task: Task) -> Order:

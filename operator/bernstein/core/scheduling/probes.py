@@ -1,22 +1,25 @@
 """One Task tries whether what is broken outside is mended; those that need the same wait for it.
 
-Whom it concerns is its scope, by the table of reasons. What a session itself says is evidence
-for its own Task alone, until a second one has met the same within minutes; and then it holds others
-for minutes, however long the two wait themselves, or one of them says it: after these the other one
-tries, too. So is what the API server refuses: a policy may
-object to the prompt of one Task.
+Whom it concerns is its scope, by the table of reasons. Once its agent runs, those go on, too, that
+have met the same themselves. What a session itself says is evidence for its own Task alone, until a
+second one has met the same within minutes; and then it holds others for minutes, however long the
+two wait themselves, or one of them says it: after these the other one tries, too. So is what the
+API server refuses: a policy may object to the prompt of one Task.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from datetime import datetime
 
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import WaitScope
-from bernstein.core.reasons import policy
+from bernstein.core.reasons import Retry, policy
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.peer import Order, Peer
+from bernstein.core.verification.crowd import FOLLOW_EACH
 from bernstein.core.waiting import parted
 
 EVIDENCE = 2
@@ -29,33 +32,37 @@ Affected = tuple[WaitScope, Hashable]
 class Probes:
     """What some Tasks have met, to be asked about others: of each scope the one that probes."""
 
-    def __init__(self, peers: Iterable[Peer]) -> None:
+    def __init__(self, peers: Iterable[Peer], running: Iterable[Peer] = ()) -> None:
+        """`peers`: those that have met something. `running`: those whose agents have begun."""
         self._first: dict[Affected, Peer] = {}
-        self._again = set[str]()
-        """Who tries beside the first one, that two say it."""
+        self._beside = set[tuple[Affected, str]]()
+        """Who may try beside the first one."""
         met_by = defaultdict[tuple[Affected, str], list[Peer]](list)
         for peer in sorted((p for p in peers if p.tried is not None), key=_order):
             scope = _scope(peer)
             if scope is not None and peer.tried is not None:
                 met_by[scope, peer.tried.reason].append(peer)
-        for (scope, reason), met in met_by.items():
+        begun = _begun(running) if met_by else {}
+        for (scope, reason), all_met in met_by.items():
             unconfirmed = policy(reason).unconfirmed
+            met = _not_let_go(all_met, begun.get(scope, ())) if _is_shown(reason) else all_met
+            stale = [peer for peer in met[:EVIDENCE] if unconfirmed and peer.stale]
+            let_go = {peer.name for peer in all_met} - {peer.name for peer in met}
+            self._beside |= {(scope, name) for name in (*let_go, *(p.name for p in stale))}
             if len(met) < (EVIDENCE if unconfirmed else 1):
                 continue
             self._first[scope] = min(self._first.get(scope, met[0]), met[0], key=_order)
-            if unconfirmed:
-                self._again |= {peer.name for peer in met[:EVIDENCE] if peer.stale}
 
     def are_those_of(self, other: Probes) -> bool:
         """Whether both answer the same."""
-        return (self._first, self._again) == (other._first, other._again)
+        return (self._first, self._beside) == (other._first, other._beside)
 
     def waits_for(self, me: Peer) -> Wait | None:
         """Whom this Task waits for; None: for nobody, or it probes itself."""
-        if not self._first or me.name in self._again:
+        if not self._first:
             return None
-        found = (self._first[scope] for scope in _scopes(me) if scope in self._first)
-        first = min(found, key=_order, default=None)
+        scopes = (s for s in _scopes(me) if s in self._first and (s, me.name) not in self._beside)
+        first = min((self._first[scope] for scope in scopes), key=_order, default=None)
         if first is None or first is me or (self._probes(me) and _order(me) < _order(first)):
             return None
         assert first.tried is not None
@@ -64,6 +71,35 @@ class Probes:
     def _probes(self, me: Peer) -> bool:
         scope = _scope(me)
         return scope is not None and self._first.get(scope) is me
+
+
+def _begun(running: Iterable[Peer]) -> dict[Affected, list[datetime]]:
+    """When agents began that still run, by whom each concerns, the earliest first."""
+    found = defaultdict[Affected, list[datetime]](list)
+    for peer in running:
+        if peer.runs_since is not None:
+            for scope in _scopes(peer):
+                found[scope].append(peer.runs_since)
+    for times in found.values():
+        times.sort()
+    return found
+
+
+def _is_shown(reason: str) -> bool:
+    """Whether an agent that begins shows that it is mended: of a provider it shows nothing yet."""
+    row = policy(reason)
+    return row.retry is Retry.SOON or not row.unconfirmed
+
+
+def _not_let_go(met: Sequence[Peer], begun: Sequence[datetime]) -> list[Peer]:
+    """Those that hold others still: each agent that has begun since they failed lets the next ones
+    try, as a pod does those that wait for a check's."""
+    return [
+        peer
+        for place, peer in enumerate(met)
+        if peer.met_at is None
+        or place >= FOLLOW_EACH * (len(begun) - bisect_right(begun, peer.met_at))
+    ]
 
 
 def _behind(first: Peer, reason: str) -> Wait:

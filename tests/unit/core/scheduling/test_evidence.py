@@ -11,6 +11,7 @@ from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
 from bernstein.core.reasons.waits import SOON_SECONDS, seconds_to_wait
 from bernstein.core.scheduling.schedule import Schedule
+from bernstein.core.verification.crowd import FOLLOW_EACH
 from tests.unit.core import objects
 from tests.unit.core.objects import at, plan, project, status
 from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot, new_board
@@ -162,6 +163,52 @@ def test_who_cannot_try_for_want_of_files_holds_others_for_five_minutes(reason: 
     tasks = [busy, blocked("a"), blocked("b"), free]
     assert claimed(look(*tasks, now=200)) == []
     assert claimed(look(*tasks, now=301)) == ["free"]
+
+
+def runs(name: str, since: float) -> Task:
+    """Its agent does, and has met nothing."""
+    begun = Move(to_state="InProgress", reason="Started", attempt=0, time=at(since))
+    return objects.task(name, status=status(TaskState.IN_PROGRESS, history=(begun,)))
+
+
+@pytest.mark.parametrize("reason", ["SecretNotFound", "ImagePullFailed", "PodRejected"])
+def test_all_who_have_met_it_themselves_go_on_once_the_agent_of_one_runs(reason: str) -> None:
+    """Not one after another, as each agent begins."""
+    tasks = [met(f"t{number}", number, 20, reason) for number in range(5)]
+
+    assert claimed(look(*tasks, now=21)) == ["t0"]
+    assert claimed(look(runs("t0", 25), *tasks[1:], now=26)) == ["t1", "t2", "t3", "t4"]
+
+
+def test_who_fails_after_the_agent_of_another_one_began_is_let_go_by_none() -> None:
+    """A quota may have had room for one."""
+    tasks = [met(name, 30, 38, "PodRejected") for name in "ab"]
+
+    assert claimed(look(runs("first", 25), *tasks, now=40)) == ["a"]
+
+
+def test_each_agent_that_begins_lets_so_many_go_on_and_no_more() -> None:
+    tasks = [met(f"t{number:03}", 0, 8, "SecretNotFound") for number in range(3 * FOLLOW_EACH)]
+
+    assert len(claimed(look(runs("a", 10), *tasks, now=11, agents=999))) == FOLLOW_EACH + 1
+    two = [runs("a", 10), runs("b", 10)]
+    assert len(claimed(look(*two, *tasks, now=11, agents=999))) == 2 * FOLLOW_EACH + 1
+
+
+def test_an_agent_that_begins_shows_nothing_of_its_provider_to_who_was_refused() -> None:
+    tasks = [met(name, 0, 300, "ModelAuthFailed") for name in "abc"]
+    free = objects.task("free", status=status())
+
+    assert claimed(look(runs("first", 299), *tasks, free, now=299)) == []
+
+
+def test_a_board_that_is_kept_lets_them_go_on_as_the_agent_begins() -> None:
+    tasks = {name: met(name, 0, 8, "SecretNotFound") for name in "abc"}
+    board = new_board(_all(tasks))
+    assert claimed(board.look(_all(tasks).project, (), at(9))) == ["a"]
+
+    board.put_task("a", runs("a", 12), PLAN, member=True)
+    assert claimed(board.look(_all(tasks).project, (), at(12))) == ["b", "c"]
 
 
 def test_a_key_that_is_refused_is_tried_by_two_however_many_have_met_it() -> None:
