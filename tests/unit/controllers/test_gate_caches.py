@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from typing import Any
 
 import pytest
 
 from bernstein.api.project import Project
 from bernstein.controllers import gate_caches
-from bernstein.controllers.gate_caches import (
-    AGAIN_SECONDS,
-    MOST_BYTES,
-    MOST_GONE,
-    GateCaches,
-    config_map,
-)
-from bernstein.core import labels, names
+from bernstein.controllers.gate_caches import AGAIN_SECONDS, MOST_GONE, GateCaches, config_map
+from bernstein.core import labels
 from bernstein.core.actions import KeepVerdicts
 from bernstein.core.gate_cache import MOST, GateCache, KeptVerdict, dump, keeping
 from bernstein.kube.client import Client
@@ -211,18 +204,9 @@ def full(number: int) -> dict[str, KeptVerdict]:
 
 
 def bytes_held(process: Process) -> int:
-    """Of all texts that it knows of Projects, each counted once."""
-    seen: dict[int, int] = {}
-    rest: list[object] = [each for each in vars(process.caches).values() if isinstance(each, dict)]
-    while rest:
-        each = rest.pop()
-        if isinstance(each, str):
-            seen[id(each)] = sys.getsizeof(each)
-        elif isinstance(each, dict):
-            rest += [*each, *each.values()]
-        elif type(each).__module__ in (gate_caches.__name__, GateCache.__module__):
-            rest += vars(each).values()
-    return sum(seen.values())
+    """Of all texts that it knows of Projects."""
+    known = vars(process.caches)["_known"].values()
+    return sum(len(str(each.cache)) + len(str(each.stored)) for each in known)
 
 
 async def fill(process: Process, number: int) -> Project:
@@ -236,92 +220,80 @@ async def fill(process: Process, number: int) -> Project:
 async def test_what_is_in_memory_is_bounded_over_all_projects_and_read_again_when_it_is_asked_for(
     api: ApiServer, process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bound = MOST_BYTES // 16
+    bound = gate_caches.MOST_BYTES // 16
     monkeypatch.setattr(gate_caches, "MOST_BYTES", bound)
-    many = [await fill(process, number) for number in range(16)]
+    many = [await fill(process, 0)]
+    for number in range(1, 16):
+        many.append(await fill(process, number))
+        await process.known(many[0])  # which is used, too
     held = bytes_held(process)
     assert bound // 2 < held <= bound
     api.calls.clear()
 
-    for number in (15, 14):
+    for number in (0, 15):
         assert await process.known(many[number]) == {*full(number)}
     assert api.calls == []
-    for number in (0, 1):
+    for number in (1, 2):
         assert await process.known(many[number]) == {*full(number)}
     assert api.count("GET", "configmaps") == 2
     assert bytes_held(process) <= bound
 
 
-async def test_those_asked_for_last_stay_in_memory(
-    api: ApiServer, process: Process, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is none for a second Project."""
+    monkeypatch.setattr(gate_caches, "MOST_BYTES", 1)
+
+
+OTHER = objects.project("other")
+
+
+@pytest.mark.usefixtures("no_room")
+async def test_what_leaves_memory_is_written_where_its_minute_is_over_and_something_is_known(
+    api: ApiServer, process: Process
 ) -> None:
-    monkeypatch.setattr(gate_caches, "MOST_BYTES", MOST_BYTES // 16)
-    first = await fill(process, 0)
-    for number in range(1, 16):
-        await fill(process, number)
-        await process.known(first)
-
-    # Once each, and the first one never again.
-    assert api.count("GET", "configmaps") == 16
-
-
-async def test_what_leaves_memory_is_written_where_its_minute_is_over(
-    api: ApiServer, process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    await process.known(OTHER)
     await process.known()
     await process.keep(ONE)
     await process.keep(TWO)
+    assert api.names(CONFIG_MAPS) == [NAME]
     process.later()
-    monkeypatch.setattr(gate_caches, "MOST_BYTES", 1)
-    await process.known(objects.project("other"))
-    await process.keep(ONE, project=objects.project("other"))
+    await process.keep(ONE, project=OTHER)
 
     assert stored(api) == {ONE, TWO}
     assert await process.known() == {ONE, TWO}
 
 
-async def test_one_that_leaves_memory_is_written_no_more_than_once_a_minute(
-    api: ApiServer, process: Process, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("no_room")
+async def test_what_leaves_memory_is_written_no_more_than_once_a_minute(
+    api: ApiServer, process: Process
 ) -> None:
-    monkeypatch.setattr(gate_caches, "MOST_BYTES", 1)
-    other = objects.project("other")
     for key in (ONE, TWO):
-        for each in (PROJECT, other):
+        for each in (PROJECT, OTHER):
             await process.known(each)
             await process.keep(key, project=each)
 
     assert written(api) == ["POST", "POST"]
 
 
-async def test_nothing_is_written_of_a_project_of_which_nothing_is_known(
-    api: ApiServer, process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gate_caches, "MOST_BYTES", 1)
-    await process.known()
-    await process.known(objects.project("other"))
-    await process.keep(ONE, project=objects.project("other"))
-
-    assert api.names(CONFIG_MAPS) == ["other-gate-cache"]
-
-
+@pytest.mark.usefixtures("no_room")
 async def test_what_is_kept_while_it_leaves_memory_is_not_lost(
-    api: ApiServer, process: Process, monkeypatch: pytest.MonkeyPatch
+    api: ApiServer, process: Process
 ) -> None:
-    three, other = "3" * 40, objects.project("other")
+    three = "3" * 40
     meanwhile: list[asyncio.Task[None]] = []
 
     def keep_another(call: Call) -> None:
         if call.verb == "PATCH" and not meanwhile:
             meanwhile.append(asyncio.create_task(process.keep(three)))
 
+    await process.known(OTHER)
     await process.known()
     await process.keep(ONE)
     await process.keep(TWO)
     process.later()
-    monkeypatch.setattr(gate_caches, "MOST_BYTES", 1)
     api.fault = keep_another
-    await process.known(other)
-    await process.keep(ONE, project=other)
+    await process.keep(ONE, project=OTHER)
     await asyncio.gather(*meanwhile)
 
     assert len(meanwhile) == 1
@@ -464,13 +436,6 @@ async def test_a_refused_write_is_asked_for_once_a_minute(api: ApiServer, proces
         await process.keep(ONE)
 
     assert written(api) == ["POST"]
-
-
-def test_its_name_fits_whatever_the_project_is_called() -> None:
-    name = names.gate_cache("p" * 253)
-
-    assert len(name) <= 253
-    assert name != names.gate_cache("p" * 252)
 
 
 def test_what_is_written_is_text_alone() -> None:
