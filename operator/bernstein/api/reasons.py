@@ -145,7 +145,7 @@ class Reason(StrEnum):
     """The API server refuses the operator a change of one of its own objects, or the deletion."""
     DELETION_HELD = "DeletionHeld"
     """A Job that was deleted, and has no pod, is kept by somebody's finalizer or dependent; or a
-    Task is, by a finalizer."""
+    Task is, by a finalizer, or for long by Kubernetes."""
     PLAN_INVALID = "PlanInvalid"
     """The plan has problems; the condition lists them."""
     BUDGET_EXCEEDED = "BudgetExceeded"

@@ -1,8 +1,9 @@
 """Keeps what gates have said of trees in a ConfigMap for each Project.
 
 What this process knows counts; the ConfigMap is for the one that leads after it. It is read once,
-written once a minute at most, and only in the state that was read or written last. Whatever fails
-here is logged and dropped: gates are run then.
+written once a minute at most, and only in the state that was read or written last. Where all of it
+takes too much memory, that of Projects asked for longest ago is written, forgotten, and read again
+when it is asked for. Whatever fails here is logged and dropped: gates are run then.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from sys import getsizeof
 
 from bernstein.api.project import Project
 from bernstein.core import labels, names
@@ -31,6 +33,8 @@ AGAIN_SECONDS = 60.0
 """Between two writes of one ConfigMap, and until one is read again that could not be."""
 READ_SECONDS = 5.0
 """For reading it: work waits for that."""
+MOST_BYTES = 32 << 20
+"""Of what is known of all Projects together: of some hundred with as much as is kept of one."""
 MOST_GONE = 64
 """Projects that are gone and of which something may still be in memory."""
 _NEVER = float("-inf")
@@ -41,6 +45,8 @@ class _Known:
     """What is known of one Project's."""
 
     cache: GateCache
+    project: Project
+    """As it was when it was asked for last."""
     stored: Mapping[str, str] | None = None
     """The data of the ConfigMap as it was read or written last; None: it is not there, not ours, or
     could not be read."""
@@ -50,6 +56,8 @@ class _Known:
     tried: float = _NEVER
     written: float = _NEVER
     """When, in seconds of the clock."""
+    size: int = 0
+    """Bytes of what is known and stored, when they were counted last."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -71,7 +79,7 @@ class GateCaches:
         self._there = there
         self._clock = clock
         self._known: dict[str, _Known] = {}
-        """By uid."""
+        """By uid; those asked for last are last."""
         self._room = MOST_GONE
         """So many are known before it is asked again which of them are gone."""
 
@@ -83,7 +91,9 @@ class GateCaches:
         async with known.lock:
             if not known.is_read and self._is_due(known.tried):
                 await self._read(known, project)
-        return known.cache
+        found = known.cache
+        await self._make_room(known)
+        return found
 
     async def keep(self, action: KeepVerdicts, project: Project, now: datetime) -> None:
         """Knows these verdicts from now on, and writes them, or with the next ones."""
@@ -91,22 +101,52 @@ class GateCaches:
         known.cache = keeping(known.cache, action.verdicts, action.images, now)
         async with known.lock:
             if known.is_read and self._is_due(known.written):
-                known.written = self._clock.monotonic()
                 await self._write(known, project)
+        await self._make_room(known)
 
     def _of(self, project: Project) -> _Known:
         uid = project.metadata.uid
-        if uid not in self._known:
+        known = self._known.pop(uid, None)
+        if known is None:
             if len(self._known) >= self._room:
                 self._forget_gone()
-            self._known[uid] = _Known(GateCache(self._image))
-        return self._known[uid]
+            known = _Known(GateCache(self._image), project)
+        known.project = project
+        self._known[uid] = known
+        return known
 
     def _forget_gone(self) -> None:
         """Who is there stays, however many there are: with him would go when he was written."""
         there = self._there()
         self._known = {uid: known for uid, known in self._known.items() if uid in there}
         self._room = len(self._known) + MOST_GONE
+
+    async def _make_room(self, known: _Known) -> None:
+        """Counts this one anew, and forgets what others have that were asked for longest ago."""
+        size = _size(known)
+        if size == known.size:
+            return
+        known.size = size
+        total = sum(each.size for each in self._known.values())
+        for other in [*self._known.values()]:
+            if total <= MOST_BYTES:
+                return
+            # One that is locked is in use.
+            if other is not known and other.size and not other.lock.locked():
+                total -= other.size
+                await self._forget_content(other)
+
+    async def _forget_content(self, known: _Known) -> None:
+        """It is read again when it is asked for. What has not been written is, unless that was done
+        less than a minute ago: then it is lost."""
+        async with known.lock:
+            before = known.cache
+            if known.is_read and before.verdicts and self._is_due(known.written):
+                await self._write(known, known.project)
+            if known.cache is not before:
+                return  # whoever has kept more meanwhile makes room himself
+            known.cache, known.stored, known.version = GateCache(self._image), None, ""
+            known.is_read, known.tried, known.size = False, _NEVER, 0
 
     def _is_due(self, last: float) -> bool:
         return self._clock.monotonic() - last >= AGAIN_SECONDS
@@ -134,6 +174,7 @@ class GateCaches:
         )
 
     async def _write(self, known: _Known, project: Project) -> None:
+        known.written = self._clock.monotonic()
         meta, data = project.metadata, dump(known.cache)
         name = names.gate_cache(meta.name)
         try:
@@ -154,6 +195,11 @@ class GateCaches:
     def _saw(known: _Known, live: Object) -> None:
         known.is_read, known.stored = True, dict(live.get("data") or {})
         known.version = str(live["metadata"]["resourceVersion"])
+
+
+def _size(known: _Known) -> int:
+    texts = known.cache.verdicts, known.cache.images, known.stored or {}
+    return sum(getsizeof(key) + getsizeof(text) for each in texts for key, text in each.items())
 
 
 def changed(stored: Mapping[str, str], data: Mapping[str, str]) -> dict[str, str | None]:

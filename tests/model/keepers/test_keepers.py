@@ -81,10 +81,16 @@ def the_plan(*events: Event, replicas: int = 1) -> plan.PlanStatus:
     return found.status
 
 
-@WORKS
-@LENGTHS
+@pytest.mark.parametrize(("work", "seconds"), [(AGENT, 20.0), (AGENT, 400.0), (LANDS, 20.0)])
 def test_once_it_is_let_go_its_plan_has_failed(work: tuple[Event, ...], seconds: float) -> None:
     assert the_plan(*work, keeps(seconds)).phase == "Failed"
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_what_has_landed_before_it_is_let_go_is_part_of_its_plan(moment: int) -> None:
+    found = the_plan(*LANDS, keeps(400.0), *breaks(moment), replicas=1 + moment % 2)
+
+    assert found.phase == "Succeeded"
 
 
 @WORKS
@@ -115,9 +121,9 @@ def test_while_it_is_kept_its_plan_says_so(more: tuple[Event, ...]) -> None:
 
 def test_it_is_found_that_a_plan_ends_while_it_still_lands() -> None:
     def is_over(status: TaskStatus, most: int) -> bool:
-        """As if who is kept would do no more."""
-        held = status.waiting is not None and status.waiting.reason == Reason.DELETION_HELD
-        return held or is_final(status, most)
+        """As if who lands, and is kept, would do no more."""
+        lands = status.delivery is not None and status.delivery.step == "Landing"
+        return lands or is_final(status, most)
 
     with patch.object(decide, "is_final", is_over):
         world, violations = played(*LANDS, keeps(400.0), CANCEL)

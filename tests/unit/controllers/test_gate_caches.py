@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
 from bernstein.api.project import Project
+from bernstein.controllers import gate_caches
 from bernstein.controllers.gate_caches import AGAIN_SECONDS, MOST_GONE, GateCaches, config_map
-from bernstein.core import labels, names
+from bernstein.core import labels
 from bernstein.core.actions import KeepVerdicts
-from bernstein.core.gate_cache import GateCache, KeptVerdict, dump, keeping
+from bernstein.core.gate_cache import MOST, GateCache, KeptVerdict, dump, keeping
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
 from bernstein.kube.resource import CONFIG_MAPS, Object
@@ -191,6 +193,114 @@ async def test_what_is_known_of_projects_that_are_gone_is_forgotten(
     assert api.count("GET", "configmaps") == read + 1
 
 
+# --- how much is in memory ------------------------------------------------------------------------
+
+LONG = KeptVerdict("Failed", excerpt="x" * 300)
+
+
+def full(number: int) -> dict[str, KeptVerdict]:
+    """As much as is kept of one Project."""
+    return {f"{number * 1000 + each:040x}": LONG for each in range(MOST)}
+
+
+def bytes_held(process: Process) -> int:
+    """Of all texts that it knows of Projects."""
+    known = vars(process.caches)["_known"].values()
+    return sum(len(str(each.cache)) + len(str(each.stored)) for each in known)
+
+
+async def fill(process: Process, number: int) -> Project:
+    each = objects.project(f"p{number}")
+    process.there.add(each.metadata.uid)
+    await process.known(each)
+    await process.caches.keep(KeepVerdicts(tuple(full(number).items()), ()), each, NOW)
+    return each
+
+
+async def test_what_is_in_memory_is_bounded_over_all_projects_and_read_again_when_it_is_asked_for(
+    api: ApiServer, process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = gate_caches.MOST_BYTES // 16
+    monkeypatch.setattr(gate_caches, "MOST_BYTES", bound)
+    many = [await fill(process, 0)]
+    for number in range(1, 16):
+        many.append(await fill(process, number))
+        await process.known(many[0])  # which is used, too
+    held = bytes_held(process)
+    assert bound // 2 < held <= bound
+    api.calls.clear()
+
+    for number in (0, 15):
+        assert await process.known(many[number]) == {*full(number)}
+    assert api.calls == []
+    for number in (1, 2):
+        assert await process.known(many[number]) == {*full(number)}
+    assert api.count("GET", "configmaps") == 2
+    assert bytes_held(process) <= bound
+
+
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is none for a second Project."""
+    monkeypatch.setattr(gate_caches, "MOST_BYTES", 1)
+
+
+OTHER = objects.project("other")
+
+
+@pytest.mark.usefixtures("no_room")
+async def test_what_leaves_memory_is_written_where_its_minute_is_over_and_something_is_known(
+    api: ApiServer, process: Process
+) -> None:
+    await process.known(OTHER)
+    await process.known()
+    await process.keep(ONE)
+    await process.keep(TWO)
+    assert api.names(CONFIG_MAPS) == [NAME]
+    process.later()
+    await process.keep(ONE, project=OTHER)
+
+    assert stored(api) == {ONE, TWO}
+    assert await process.known() == {ONE, TWO}
+
+
+@pytest.mark.usefixtures("no_room")
+async def test_what_leaves_memory_is_written_no_more_than_once_a_minute(
+    api: ApiServer, process: Process
+) -> None:
+    for key in (ONE, TWO):
+        for each in (PROJECT, OTHER):
+            await process.known(each)
+            await process.keep(key, project=each)
+
+    assert written(api) == ["POST", "POST"]
+
+
+@pytest.mark.usefixtures("no_room")
+async def test_what_is_kept_while_it_leaves_memory_is_not_lost(
+    api: ApiServer, process: Process
+) -> None:
+    three = "3" * 40
+    meanwhile: list[asyncio.Task[None]] = []
+
+    def keep_another(call: Call) -> None:
+        if call.verb == "PATCH" and not meanwhile:
+            meanwhile.append(asyncio.create_task(process.keep(three)))
+
+    await process.known(OTHER)
+    await process.known()
+    await process.keep(ONE)
+    await process.keep(TWO)
+    process.later()
+    api.fault = keep_another
+    await process.keep(ONE, project=OTHER)
+    await asyncio.gather(*meanwhile)
+
+    assert len(meanwhile) == 1
+    assert stored(api) == {ONE, TWO}
+    assert await process.known() == {ONE, TWO, three}
+
+
 @pytest.mark.parametrize("gates", [{"cacheEnabled": False}, {"enabled": False}])
 async def test_nothing_is_read_where_nobody_asks_for_it(
     api: ApiServer, process: Process, gates: Any
@@ -326,13 +436,6 @@ async def test_a_refused_write_is_asked_for_once_a_minute(api: ApiServer, proces
         await process.keep(ONE)
 
     assert written(api) == ["POST"]
-
-
-def test_its_name_fits_whatever_the_project_is_called() -> None:
-    name = names.gate_cache("p" * 253)
-
-    assert len(name) <= 253
-    assert name != names.gate_cache("p" * 252)
 
 
 def test_what_is_written_is_text_alone() -> None:

@@ -224,3 +224,10 @@ def test_a_legal_label_value_is_left_alone() -> None:
 def test_the_hash_tells_where_a_part_ends(a: str, b: str, c: str, d: str) -> None:
     same = (a, b) == (c, d)
     assert (names.short_hash(a, b, length=64) == names.short_hash(c, d, length=64)) is same
+
+
+def test_the_name_of_kept_verdicts_fits_whatever_the_project_is_called() -> None:
+    name = names.gate_cache("p" * 253)
+
+    assert len(name) <= 253
+    assert name != names.gate_cache("p" * 252)

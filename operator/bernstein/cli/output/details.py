@@ -24,6 +24,8 @@ _ATTESTED = {
     "OtherKey": ", attestation signed by another key than the Project names",
     "Missing": ", attestation missing",
 }
+MOST_MEANT = 20
+"""Tasks of which it is looked for what agent or model may have been meant: it takes a moment."""
 _EXCERPT = 1200
 _SUMMARY = 512
 
@@ -82,10 +84,9 @@ def tell_ending(
 def tell_tasks(terminal: Terminal, tasks: Iterable[Task], told: str = "") -> None:
     """Tells of those that need a person, and where there is more about them; `told` is what was
     said already."""
-    for task in tasks:
-        if needs_a_look(task):
-            tell_task(terminal, task, told)
-            _tell_where(terminal, task.metadata.name, _verdicts(task))
+    for number, task in enumerate(filter(needs_a_look, tasks)):
+        tell_task(terminal, task, told, guesses=number < MOST_MEANT)
+        _tell_where(terminal, task.metadata.name, _verdicts(task))
 
 
 def tell_plan(terminal: Terminal, plan: Plan) -> None:
@@ -149,8 +150,9 @@ def needs_a_look(task: Task) -> bool:
     return task_status(task) in ("failed", "orphaned", "blocked")
 
 
-def tell_task(terminal: Terminal, task: Task, told: str = "") -> None:
-    """Tells a Task's attempts, its verdicts, and the remedy, unless that was `told` already."""
+def tell_task(terminal: Terminal, task: Task, told: str = "", *, guesses: bool = True) -> None:
+    """Tells a Task's attempts, its verdicts, and the remedy, unless that was `told` already.
+    `guesses`: also what may have been meant."""
     terminal.say("")
     terminal.say(f"{task.metadata.name}  {task_status(task)}", "bold")
     terminal.say(f"  {task.spec.title}", "dim")
@@ -166,7 +168,7 @@ def tell_task(terminal: Terminal, task: Task, told: str = "") -> None:
         terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
     _tell_checks(terminal, task)
     if stalled := _stalled(task):
-        message, remedy = notes.explanation(stalled, task)
+        message, remedy = notes.explanation(stalled, task, guesses=guesses)
         words = " ".join(message.split())
         if words not in " ".join(told.split()):
             terminal.say(f"  {notes.labelled(stalled.reason, words)}", "red")

@@ -12,6 +12,7 @@ from bernstein.api.task import Move, Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting
 from bernstein.core.owners import plan_of
+from bernstein.core.plans.field_errors import did_you_mean
 from bernstein.core.reasons import Retry, policy
 from bernstein.core.sanitise import ELLIPSIS, line, ordinal, quoted, text
 from bernstein.core.serializers import plan_standing, task_status
@@ -24,6 +25,10 @@ _MENDED_FROM_OUTSIDE = (
 """What nothing tries again by itself, because it is seen when it is mended."""
 _FIELD = re.compile(r"; status\.(\w+) has (?:its words|more)")
 """How messages of ours name the field of a Task's status that quotes somebody."""
+_UNKNOWN = re.compile(r"(?:no agent|the model) '(.*)', (?:it has|but): (.*)")
+"""How messages of ours name an agent or a model that nobody knows, and what there is instead."""
+MOST_COMPARED = 150
+"""Words that an unknown one is compared with: more than a message mostly has."""
 _LONGEST = 4096
 _LONGEST_NOTE = 200
 _UNSEEN_SECONDS = 10
@@ -146,14 +151,29 @@ def _words(status: TaskStatus, field: str, reason: str) -> str:
     return ""  # what checks have printed is told with their verdicts
 
 
-def explanation(waiting: Waiting, task: Task | None = None) -> tuple[str, str]:
+def explanation(
+    waiting: Waiting, task: Task | None = None, *, guesses: bool = True
+) -> tuple[str, str]:
     """(message, remedy) of what needs a person; the remedy may be empty. `task`: which waits, if it
-    is one."""
+    is one. `guesses`: with what may have been meant."""
     message, remedy = parted(text(waiting.message, _LONGEST))
     message = with_words(message, waiting.reason, task)
+    if guesses and waiting.reason in (Reason.AGENT_NOT_FOUND, Reason.MODEL_NOT_FOUND):
+        message = _with_guess(message)
     remedy = policy(waiting.reason).remedy if remedy is None else remedy
     plan = plan_of(task) if task is not None else None
     return message, remedy if plan is None else _naming(plan.name, remedy)
+
+
+def _with_guess(message: str) -> str:
+    """The message with the known agent or model that an unknown one is close to. The operator says
+    none: to compare what people write with all that is known takes long."""
+    unknown = _UNKNOWN.search(message)
+    if unknown is None:
+        return message
+    known = unknown[2].removesuffix(".").split(", ")[:MOST_COMPARED]
+    guess = did_you_mean(unknown[1], known)
+    return f"{message.removesuffix('.')}{guess}" if guess else message
 
 
 def shortened(words: str, limit: int) -> str:

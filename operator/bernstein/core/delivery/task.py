@@ -143,7 +143,9 @@ def _verify_again(
     snapshot: TaskSnapshot, status: TaskStatus, judged: Verification
 ) -> TaskStatus | None:
     """None where it may be merged; else the status in which people are asked, or the checks of now
-    are run, first."""
+    are run, first. One that is being deleted may not."""
+    if snapshot.task.metadata.deletion_timestamp is not None:
+        return landing.without_turn(status)
     expected, approved = specs_of(snapshot, judged), results.may_land(snapshot, status)
     may = partial(may_merge, judged, sha=judged.sha, tree=judged.tree, expected=expected)
     hold = bypass.hold(snapshot, judged)

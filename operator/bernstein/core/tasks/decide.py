@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
@@ -17,7 +18,7 @@ from bernstein.core import progress
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import asking
 from bernstein.core.delivery import end, landing
-from bernstein.core.delivery.task import follow
+from bernstein.core.delivery.task import deliver, follow
 from bernstein.core.scheduling import chain, opening
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import requests, retention
@@ -53,10 +54,9 @@ one asks its schedule, and a session that is at work goes on."""
 
 
 def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
-    """The Task's next step; nothing is done for one that is being deleted, but to say what keeps
-    it."""
+    """The Task's next step; for one that is being deleted nothing is begun any more."""
     if snapshot.task.metadata.deletion_timestamp is not None:
-        return TaskDecision(decide_leaving(snapshot.task, now))
+        return decide_leaving(snapshot, partial(_landing, snapshot, now=now), now)
     decision = _decide(snapshot, now)
     status = as_its_session(snapshot, decision.status, now)
     if status.state is not TaskState.PENDING_APPROVAL:
@@ -111,6 +111,14 @@ def _of_its_state(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
     assert status.state is not None
     step = _STEPS.get(status.state)
     return step(snapshot, status, now) if step is not None else TaskDecision(status)
+
+
+def _landing(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
+    """One look at what may be landing of a Task that is being deleted."""
+    wait = chain.first(chain.OWNERS, snapshot, now)
+    if wait is not None:
+        return _without_owners(snapshot, status, wait, now)
+    return deliver(snapshot, status, now)
 
 
 def _without_owners(

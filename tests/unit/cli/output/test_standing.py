@@ -212,3 +212,43 @@ def test_a_plan_that_the_operator_has_not_looked_at_for_a_while_is_said_to_be() 
         "the operator has not looked at it yet: `bernstein doctor -n team` tells whether it works\n"
     )
     assert told(unseen(2)) == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("AgentNotFound", "the Project has no agent 'sonet', it has: demo, sonnet."),
+        ("ModelNotFound", "neither the Project nor a table knows the model 'sonet', but: sonnet."),
+    ],
+)
+def test_which_agent_or_model_may_have_been_meant_is_said(reason: str, text: str) -> None:
+    mine = task(0, state="Open", **needs(reason, text))
+
+    assert told(stalled(reason, f"Task '{name(0)}': {text}"), mine).count("did you mean") == 1
+    assert "sonnet, did you mean 'sonnet'?\n" in told(plan(phase="Running"), mine)
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("AgentNotFound", "the Project has no agent 'zzz', it has: demo, sonnet."),
+        ("AgentNotFound", "'demo' is the adapter of several agents of the Project: demo-1."),
+        ("GateErrored", "the Project has no agent 'sonet', it has: demo, sonnet."),
+    ],
+)
+def test_where_nothing_is_close_or_nothing_unknown_nothing_is_guessed(
+    reason: str, text: str
+) -> None:
+    mine = task(0, state="Open", **needs(reason, text))
+
+    assert f"{reason}: {text}\n" in told(plan(phase="Running"), mine)
+
+
+def test_words_are_compared_for_so_many_tasks_and_with_so_many_words_alone() -> None:
+    text = "the Project has no agent 'sonet', it has: sonnet."
+    many = [task(0, state="Open", **needs("AgentNotFound", text))] * (3 * details.MOST_MEANT)
+    known = ", ".join(f"m{number}" for number in range(notes.MOST_COMPARED))
+    last = needs("AgentNotFound", f"the Project has no agent 'sonet', it has: {known}, sonnet.")
+
+    assert told(plan(phase="Running"), *many).count("did you mean") == details.MOST_MEANT
+    assert "did you mean" not in told(plan(phase="Running"), task(0, state="Open", **last))

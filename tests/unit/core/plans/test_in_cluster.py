@@ -71,6 +71,12 @@ def test_an_agent_that_the_project_does_not_offer_is_an_error() -> None:
     assert in_cluster(with_step(cli="demo") | {"cli": "auto"}) == []
 
 
+def test_which_agent_may_have_been_meant_is_said() -> None:
+    (problem,) = in_cluster(with_step(cli="codx"))
+
+    assert problem.endswith("must be one of [auto, codex, demo], did you mean 'codex'?")
+
+
 def test_an_agent_may_be_named_by_its_adapter_where_it_is_the_only_one() -> None:
     called = {"name": "fast", "adapter": "demo", "image": "demo"}
     one = PROJECT.model_validate(PROJECT.dump() | {"agents": [called]})
