@@ -5,6 +5,7 @@ Each payload is first shown to work where the tool is run as anybody would.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -80,16 +81,24 @@ def test_what_bandit_found_before_passes_wherever_it_has_moved_to(tmp_path: Path
 CIRCLE = {"p/__init__.py": "", "p/a.py": "import p.b\n", "p/b.py": "import p.a\n"}
 
 
+OF_THE_GRAPH = {"ruff.toml": "[analyze]\nexclude = ['*']\n"}
+
+
 @pytest.mark.parametrize(
     "hides",
     [
-        {"ruff.toml": "[analyze]\nexclude = ['*']\n"},
+        OF_THE_GRAPH,
         {"p/ruff.toml": "exclude = ['*']\n"},
         {".gitignore": "*.py\n"},
         {"pyproject.toml": "[tool.ruff]\nexclude = ['p']\n"},
     ],
 )
 def test_no_setting_of_the_tree_hides_a_circle(hides: dict[str, str], tmp_path: Path) -> None:
+    if hides == OF_THE_GRAPH:
+        write(Tree(CIRCLE | hides), tmp_path / "plain")
+        graph = json.loads(run("ruff analyze graph --quiet", tmp_path / "plain").stdout)
+        assert graph.get("p/a.py") != ["p/b.py"], "the payload does not work"
+
     found = verdict(command_of("import_cycle"), Tree(CIRCLE | hides), tmp_path)
 
     assert found.verdict == "Failed"
@@ -142,6 +151,10 @@ def test_no_setting_of_the_tree_hides_a_function_from_the_measure(
     hides: dict[str, str], tmp_path: Path
 ) -> None:
     tree = Tree({"a.py": function(20)} | hides, before={"a.py": function(10)})
+    if "a.py" not in hides:
+        write(tree, tmp_path / "plain")
+        told = run("radon cc -s .", tmp_path / "plain").stdout
+        assert "f - " not in told, "the payload does not work"
 
     found = verdict(command_of("complexity_check"), tree, tmp_path)
 
@@ -294,9 +307,18 @@ COVERS_LESS = {
 }
 
 
+COVERS_ALL_BY_ITSELF = ("a comment", "a setting")
+PLAINLY_COVERED = (
+    "coverage run --branch --source . -m pytest -q && coverage report --fail-under 100"
+)
+
+
 @pytest.mark.parametrize("how", COVERS_LESS)
 def test_nothing_stands_for_code_that_no_test_runs_any_more(how: str, tmp_path: Path) -> None:
     tree = Tree(COVERS_LESS[how], before=WHOLE)
+    if how in COVERS_ALL_BY_ITSELF:
+        write(tree, tmp_path / "plain")
+        assert run(PLAINLY_COVERED, tmp_path / "plain").returncode == 0, "the payload does not work"
 
     assert verdict(command_of("coverage_delta"), tree, tmp_path).verdict == "Failed"
 

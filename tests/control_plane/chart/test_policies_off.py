@@ -13,13 +13,26 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from bernstein.api.project import Project
+from bernstein.controllers.gate_caches import config_map
 from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource
+from tests.control_plane.chart.test_approvals import yes
+from tests.control_plane.chart.test_known_verdicts import VERDICT
 from tests.control_plane.chart.test_operators_account import CHANGED, UNRESTRICTED, pod_of_a_job
 from tests.control_plane.conftest import eventually
-from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, OURS, PLANS, TASKS, job, valid
+from tests.control_plane.objects import (
+    AGENT_SESSIONS,
+    APPROVALS,
+    OURS,
+    PLANS,
+    PROJECTS,
+    TASKS,
+    job,
+    valid,
+)
 
 BINDINGS = Resource(
     "admissionregistration.k8s.io",
@@ -37,6 +50,8 @@ class Attacker:
     admin: Client
     operator: Client
     namespace: str
+    user: str
+    """What the first one is called."""
     tries: int = field(default=0)
 
     def name(self) -> str:
@@ -122,8 +137,101 @@ async def anothers_request(by: Attacker) -> object:
     return await by.admin.create(TASKS, valid("Task", by.namespace, by.name(), requests=[asked]))
 
 
+async def answer_of_a_plan(by: Attacker) -> object:
+    """To what the Plan is asked: it hands on each request under such an id."""
+    asked = {"id": "plan-r-1", "verb": "Retry", "by": by.user, "reason": "once more"}
+    return await by.admin.create(TASKS, valid("Task", by.namespace, by.name(), requests=[asked]))
+
+
 async def approval_of_ones_own(by: Attacker) -> object:
     return await by.admin.create(APPROVALS, valid("Approval", by.namespace, by.name()))
+
+
+async def second_owner(by: Attacker) -> object:
+    """With which somebody else's Plan does not take its Task along."""
+    task = await _of_a_plan(by)
+    other = {"metadata": {"name": by.name(), "namespace": by.namespace}}
+    made = await by.admin.create(CONFIG_MAPS, other)
+    second = {"apiVersion": "v1", "kind": "ConfigMap", "name": made["metadata"]["name"]}
+    second["uid"] = made["metadata"]["uid"]
+    owners = [*task["metadata"]["ownerReferences"], second]
+    change = {"metadata": {"ownerReferences": owners}}
+    return await by.admin.patch(TASKS, task["metadata"]["name"], by.namespace, change)
+
+
+async def _of_a_plan(by: Attacker) -> Object:
+    """A Task as the operator makes it of somebody else's Plan."""
+    plan = (await by.admin.create(PLANS, valid("Plan", by.namespace, by.name())))["metadata"]
+    made = valid("Task", by.namespace, by.name())
+    owner = owner_reference("Plan", plan["name"], plan["uid"])
+    made["metadata"] |= {"ownerReferences": [owner], "labels": OURS}
+    return await by.operator.create(TASKS, made)
+
+
+def done_to_a_pod(change: Callable[[Object], Object]) -> Attack:
+    """To one of a Job of ours, by somebody else; `change` is a patch of its metadata."""
+
+    async def attack(by: Attacker) -> object:
+        meta = (await pod_of_a_job(by.operator, by.namespace, by.name()))["metadata"]
+        return await by.admin.patch(PODS, meta["name"], by.namespace, {"metadata": change(meta)})
+
+    return attack
+
+
+def _taken_over(_: Object) -> Object:
+    """By a controller that makes no more of it than one pod of its own."""
+    owner = {"apiVersion": "v1", "kind": "ReplicationController", "name": "taker"}
+    uid = "00000000-0000-0000-0000-000000000000"
+    return {"ownerReferences": [owner | {"uid": uid, "controller": True}]}
+
+
+def _not_counted(meta: Object) -> Object:
+    tracks = "batch.kubernetes.io/job-tracking"
+    return {"finalizers": [each for each in meta["finalizers"] if each != tracks]}
+
+
+DONE_TO_A_POD: dict[str, Callable[[Object], Object]] = {
+    "taken-over": _taken_over,
+    "let-go": lambda _: {"labels": {"batch.kubernetes.io/controller-uid": "mine"}},
+    "not-counted": _not_counted,
+}
+
+
+async def container_of_ones_own(by: Attacker) -> object:
+    """In a pod of ours, where it may mount what the others do."""
+    pod = await pod_of_a_job(by.operator, by.namespace, by.name())
+    change = {"spec": {"ephemeralContainers": [{"name": "debug", "image": "busybox"}]}}
+    where = {"subresource": "ephemeralcontainers"}
+    return await by.admin.patch(PODS, pod["metadata"]["name"], by.namespace, change, **where)
+
+
+async def verdict_taken_away(by: Attacker) -> object:
+    """With the Job of a check, before it was read."""
+    made = await by.operator.create(JOBS, job(by.namespace, by.name()))
+    name = made["metadata"]["name"]
+    await by.admin.delete(JOBS, name, by.namespace, propagation="Background")
+    return made
+
+
+async def forged_known_verdicts(by: Attacker) -> object:
+    """Of all gates of a Project, with our label and the Project as its owner."""
+    project = await by.admin.create(PROJECTS, valid("Project", by.namespace, by.name()))
+    forged = config_map(Project.model_validate(project), VERDICT)
+    return await by.admin.create(CONFIG_MAPS, forged)
+
+
+async def anothers_decision(by: Attacker) -> object:
+    approval = await by.operator.create(APPROVALS, valid("Approval", by.namespace, by.name()))
+    name = approval["metadata"]["name"]
+    return await by.admin.patch(APPROVALS, name, by.namespace, yes("somebody-else"))
+
+
+async def left_behind(by: Attacker) -> object:
+    """A pod that works on, by the deletion of its Job."""
+    made = await by.operator.create(JOBS, job(by.namespace, by.name()))
+    name = made["metadata"]["name"]
+    await by.operator.delete(JOBS, name, by.namespace, propagation="Orphan")
+    return made
 
 
 ATTACKS: list[tuple[str, Attack]] = [
@@ -136,11 +244,19 @@ ATTACKS: list[tuple[str, Attack]] = [
     ("orphans", orphaning_plan),
     ("authors", anothers_name),
     ("requests", anothers_request),
+    ("requests", answer_of_a_plan),
     ("approvals", approval_of_ones_own),
+    ("approvals", anothers_decision),
+    ("tasks", second_owner),
+    ("objects", verdict_taken_away),
+    ("objects", forged_known_verdicts),
+    ("orphans", left_behind),
+    ("pods", container_of_ones_own),
 ]
 CASES = {attack.__name__: (policy, attack) for policy, attack in ATTACKS}
 CASES |= {f"job-{what}": ("operator", unrestricted(what)) for what in UNRESTRICTED}
 CASES |= {f"pod-{what}": ("operator", changed(what)) for what in CHANGED}
+CASES |= {what: ("pods", done_to_a_pod(change)) for what, change in DONE_TO_A_POD.items()}
 BESIDE = {"pod-finalizers": "pods"}
 """A policy that would refuse the same: it is off from the beginning to the end."""
 
@@ -162,9 +278,9 @@ async def only_watching(admin: Client, policy: str) -> AsyncIterator[None]:
 
 @pytest.mark.parametrize("case", CASES)
 async def test_each_attack_works_while_its_policy_is_off_and_not_before_or_after(
-    admin: Client, operator: Client, namespace: str, case: str
+    admin: Client, operator: Client, namespace: str, user: str, case: str
 ) -> None:
-    by = Attacker(admin, operator, namespace)
+    by = Attacker(admin, operator, namespace, user)
     policy, attack = CASES[case]
 
     async def is_refused() -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import base64
 import json
 import secrets
+import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from bernstein.core import names
+from tests.background import wait_for
 from tests.demo.manifests import GitServer
 from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
 from tests.stack import SYSTEM
@@ -224,3 +226,30 @@ def addresses(here: World, git: GitServer) -> dict[str, tuple[str, str]]:
         "heartbeat": ("POST", f"{session}/heartbeat"),
         "result": ("POST", f"{session}/result"),
     }
+
+
+def make_editor(here: World) -> str:
+    """A person who has the cluster's own role `edit` in the namespace."""
+    here.kubectl("create", "rolebinding", "editor", "--clusterrole=edit", "--user=editor")
+    may = ("auth", "can-i", "create", "jobs")
+    wait_for(lambda: as_editor(here, "editor", *may).startswith("done: yes"))
+    return "editor"
+
+
+def as_editor(here: World, editor: str, *arguments: str, stdin: str | None = None) -> str:
+    """What the API server answers, refusal included."""
+    return answered(here, f"--as={editor}", *arguments, stdin=stdin)
+
+
+def answered(here: World, *arguments: str, stdin: str | None = None) -> str:
+    """What the API server says to a kubectl in the namespace, refusal included."""
+    done = subprocess.run(
+        ("kubectl", "-n", here.namespace, *arguments),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=here.stack.environment,
+        timeout=180,
+    )
+    return done.stderr if done.returncode else f"done: {done.stdout}"

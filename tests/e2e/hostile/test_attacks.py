@@ -19,7 +19,15 @@ from bernstein.api.pod import RecorderResult
 from tests.background import wait_for
 from tests.demo.manifests import GitServer
 from tests.e2e.conftest import MakeWorld, Object, World, condition, state
-from tests.e2e.hostile.attacks import CHECKS, NAMES, Attacks, begin, ref_of
+from tests.e2e.hostile.attacks import (
+    CHECKS,
+    NAMES,
+    Attacks,
+    as_editor,
+    begin,
+    make_editor,
+    ref_of,
+)
 
 pytestmark = pytest.mark.verification
 
@@ -319,31 +327,13 @@ def cli(here: World, *arguments: str) -> str:
 @pytest.fixture(scope="module")
 def editor(attacks: Attacks) -> str:
     """A person with the cluster's own role `edit` in the namespace."""
-    here = attacks.here
-    here.kubectl("create", "rolebinding", "editor", "--clusterrole=edit", "--user=editor")
-    may = ("auth", "can-i", "create", "jobs")
-    wait_for(lambda: as_editor(here, "editor", *may).startswith("done: yes"))
-    return "editor"
+    return make_editor(attacks.here)
 
 
 FORGED = {
     "labels": {"app.kubernetes.io/managed-by": "bernstein", "bernstein.dev/job": "check"},
     "pod": {"restartPolicy": "Never", "containers": [{"name": "check", "image": "bernstein:dev"}]},
 }
-
-
-def as_editor(here: World, editor: str, *arguments: str, stdin: str | None = None) -> str:
-    """What the API server answers, refusal included."""
-    command = ("kubectl", "-n", here.namespace, f"--as={editor}", *arguments)
-    done = subprocess.run(
-        command,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=here.stack.environment,
-    )
-    return done.stderr if done.returncode else f"done: {done.stdout}"
 
 
 def test_an_editor_of_the_namespace_forges_no_verdict(attacks: Attacks, editor: str) -> None:

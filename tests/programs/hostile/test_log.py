@@ -5,6 +5,7 @@ Each is first seen to work where the protection is taken off.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
@@ -14,9 +15,9 @@ import pytest
 from bernstein.checks.content import secrets
 from bernstein.checks.content.private_keys import PrivateKeys
 from bernstein.core import sanitise
-from bernstein.pods.session import live
+from bernstein.pods.session import live, messages
 from bernstein.pods.session.live import Live
-from bernstein.pods.session.messages import harmless
+from bernstein.pods.session.messages import harmless, harmless_line
 
 pytestmark = pytest.mark.verification
 
@@ -67,6 +68,18 @@ def test_nothing_that_a_reader_does_not_see_hides_a_secret_from_the_mask(
     log.shows.tell(f"key: {hidden}")
     assert "key: " in log.read()
     assert TOKEN not in log.read()
+
+
+@pytest.mark.parametrize("hidden", [TOKEN, *HIDDEN.values()], ids=["plain", *HIDDEN])
+@pytest.mark.parametrize("shows", [harmless, harmless_line], ids=["last words", "progress"])
+def test_progress_and_last_words_hide_a_secret_as_the_log_does(
+    monkeypatch: pytest.MonkeyPatch, shows: Callable[[str, int], str], hidden: str
+) -> None:
+    with monkeypatch.context() as taken:
+        taken.setattr(messages, "_masked", lambda _raw, seen: seen)
+        assert TOKEN in shows(f"key: {hidden}", 300), "where nothing is masked"
+
+    assert shows(f"key: {hidden}", 300) == "key: ***"
 
 
 def printed_around_a_gap(path: Path) -> str:

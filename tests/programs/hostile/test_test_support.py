@@ -30,6 +30,14 @@ PASSED = "import sys\nprint('1 passed')\nsys.exit(0)\n"
 PAYLOADS = {
     "star": {"conftest.py": "from helpers.more import *\n", "helpers/more.py": HOOK},
     "plugins": {"conftest.py": "pytest_plugins = ['helpers.more']\n", "helpers/more.py": HOOK},
+    "nothing is claimed": {"tests/test_a.py": "def test_a():\n    assert True\n"},
+    "skipped": {
+        "tests/test_a.py": "import pytest\n@pytest.mark.skip\ndef test_a():\n    assert 1 == 2\n"
+    },
+    "commented out": {
+        "tests/test_a.py": "# def test_a():\n#     assert 1 == 2\n",
+        "tests/test_b.py": "def test_b():\n    assert True\n",
+    },
     "what is brought in already": {"helpers/plug.py": HOOK},
     "replaced": {
         "conftest.py": "import _pytest.python\n"

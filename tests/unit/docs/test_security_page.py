@@ -65,6 +65,17 @@ FIRST_SEEN_TO_WORK = {
     "another `LICENSE`": "test_inspect.py",
     "`://` thousands of times": "hostile/test_log.py",
     "writes into the launcher's memory": "test_launcher.py",
+    "a verdict forged by an editor": "hostile/test_forgeries.py",
+    "another's Plan as its owner": "hostile/test_forgeries.py",
+    "prompt's ConfigMap made before": "hostile/test_forgeries.py",
+    "a second owner": "test_policies_off.py",
+    "takes an agent's pod over": "test_policies_off.py",
+    "by which its Job knows it": "test_policies_off.py",
+    "finalizer taken off a pod": "test_policies_off.py",
+    "kept of its log, deleted early": "test_policies_off.py",
+    "added to a pod of ours": "test_policies_off.py",
+    "after a `begin` that failed": "test_forged_refs.py",
+    "one Task's check connects": "test_network.py",
 }
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from bernstein.api.pod import ChangedFile
+from bernstein.checks.content import settings_files
 from bernstein.pods.git import client, line_counts, patch
 from tests.programs.pods.git_server import plain_env
 
@@ -171,6 +173,24 @@ def test_a_file_that_configures_checks_otherwise_is_named(
     before = work.commit({"pyproject.toml": TOOLS})
 
     assert work.look(after, before).configured == named
+
+
+def test_a_configuration_that_takes_the_square_of_its_length_is_not_parsed(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dots = b"[tool.ruff]\na" + b".a" * 12_000 + b" = 1\n"
+    before = work.commit({"pyproject.toml": b"[tool.ruff]\n"})
+
+    def seconds() -> float:
+        begun = time.process_time()
+        assert work.look({"pyproject.toml": dots}, before).configured == "pyproject.toml"
+        return time.process_time() - begun
+
+    with monkeypatch.context() as taken:
+        taken.setattr(settings_files, "is_quick", lambda *_: True)
+        parsed = seconds()
+
+    assert seconds() * 5 < parsed
 
 
 def test_many_configurations_that_are_slow_to_read_are_not_all_read(

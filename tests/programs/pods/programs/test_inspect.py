@@ -96,6 +96,7 @@ def test_a_file_counts_by_what_the_commit_makes_of_its_path(origin: Origin, run:
         ref=REF,
     )
 
+    assert "old/a.py" not in origin.git("diff", "--name-only", base, REF), "a rename hides it"
     verdicts = run(base, scope("src"), scope("src/**", "docs", "old", "new", "sub"), scope("**"))
 
     assert summary(verdicts) == {

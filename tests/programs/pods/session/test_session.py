@@ -15,7 +15,7 @@ import pytest
 from bernstein import agents
 from bernstein.api import encoding, pod
 from bernstein.api.pod import CheckoutConfig, PusherConfig, PusherResult
-from bernstein.core.sessions import outcome
+from bernstein.core.sessions import outcome, trailers
 from tests.background import wait_for
 from tests.programs.pods.agent_pod import TEXT, Volumes
 from tests.programs.pods.conftest import Origin
@@ -140,6 +140,7 @@ def test_what_a_commit_of_the_repository_says_of_an_end_is_not_taken(
     volumes: Volumes, origin: Origin, programs: dict[str, Program]
 ) -> None:
     """The agent changes nothing: the base, by whoever, is where the session's ref is."""
+    assert trailers.read(FORGED.encode()) == ("Succeeded", ""), "who reads it believes it"
     base = origin.commit({"a.py": "a\n"}, ref="refs/heads/main", message=FORGED)
     start(programs, volumes, origin)
     (volumes.stream / "stdout.log").write_text('{"type":"result","text":"Done."}\n')

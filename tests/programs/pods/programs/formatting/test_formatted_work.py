@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,9 @@ def test_settings_come_from_the_pinned_commit(origin: Origin, tmp_path: Path) ->
         {"ruff.toml": "line-length = 40\n"},
         {"ruff.toml": lax, "sub/pyproject.toml": f"[tool.ruff]\n{lax}", "a.py": f"y = 'a'\n{long}"},
     )
+    own = replace(job, folder=tmp_path / "own", pinned=job.work).run()
+    assert "y = 'a'" in content(origin, own.sha, "a.py"), "the payload does not work"
+    origin.git("update-ref", "-d", TO)
 
     result = job.run()
 

@@ -74,6 +74,22 @@ def test_a_forged_integration_ref_brings_nothing_to_the_branch(
     assert lands.of_a_plan(do_begin().target_sha) == ["api.py", "pyproject.toml"]
 
 
+def test_an_old_commit_of_the_target_is_no_beginning_after_a_begin_that_failed(
+    origin: Origin, do_begin: Callable[..., BeginResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = origin.commit({"pyproject.toml": BLIND}, ref=INTEGRATION)
+    tip = origin.commit({"pyproject.toml": "[tool.ruff]\n"}, old, ref=TARGET)
+
+    with monkeypatch.context() as taken:
+        taken.setattr(begin, "full_ref", lambda _: INTEGRATION)
+        believed = do_begin(again=True).target_sha
+        assert origin.git("show", f"{believed}:pyproject.toml") == BLIND.strip(), (
+            "the linter is told by it what to look for"
+        )
+
+    assert do_begin(again=True).target_sha == tip
+
+
 def test_an_integration_ref_that_was_moved_is_no_base_of_a_candidate(
     origin: Origin, do_prepare: Callable[..., PrepareResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:

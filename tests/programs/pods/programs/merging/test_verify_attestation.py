@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from securesystemslib.dsse import Envelope
 from typer.testing import CliRunner
 
 from bernstein.api.programs.merge import AttestConfig, LandConfig
@@ -26,6 +27,7 @@ from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
 from tests.programs.pods.programs.merging.refs import CANDIDATE, INTEGRATION, TARGET
 
 Object = dict[str, Any]
+READ = statement.read
 
 
 @dataclass(frozen=True)
@@ -184,16 +186,37 @@ def test_the_signature_of_another_key_proves_nothing(landed: Landed, tmp_path: P
     assert refused(landed, landed.task, key=key_pair(tmp_path / "own").public) == "WrongKey"
 
 
-def test_the_attestation_of_another_commit_proves_nothing(landed: Landed) -> None:
+class Everything(frozenset[str]):
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def about_everything(payload: bytes) -> statement.Statement:
+    return replace(READ(payload), commits=Everything(), trees=Everything())
+
+
+def test_the_attestation_of_another_commit_proves_nothing(
+    landed: Landed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(landed, landed.base, there(landed, landed.task))
+
+    with monkeypatch.context() as taken:
+        taken.setattr(statement, "read", about_everything)
+        assert call(landed, landed.base)[0] == 0, "who compares the signature alone believes it"
 
     assert refused(landed, landed.base) == "WrongSubject"
 
 
-def test_another_tree_under_the_same_commit_proves_nothing(landed: Landed) -> None:
+def test_another_tree_under_the_same_commit_proves_nothing(
+    landed: Landed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     signer = envelope.private_key(landed.keys.private.read_bytes())
     other = statement.made(predicate(), commit=landed.task, tree="0" * 40)
     put(landed, landed.task, envelope.signed(other, signer))
+
+    with monkeypatch.context() as taken:
+        taken.setattr(statement, "read", about_everything)
+        assert call(landed, landed.task)[0] == 0, "who compares the signature alone believes it"
 
     assert refused(landed, landed.task) == "WrongSubject"
 
@@ -250,6 +273,19 @@ TAMPERED: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("how", TAMPERED)
 def test_whatever_is_changed_of_the_envelope_proves_nothing(landed: Landed, how: str) -> None:
     put(landed, landed.task, TAMPERED[how](there(landed, landed.task)))
+
+    assert refused(landed, landed.task) == "Tampered"
+
+
+def test_another_verdict_is_believed_only_where_no_signature_is_compared(
+    landed: Landed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(landed, landed.task, TAMPERED["payload"](there(landed, landed.task)))
+
+    with monkeypatch.context() as taken:
+        taken.setattr(Envelope, "verify", lambda *_: {})
+        code, answer = call(landed, landed.task)
+        assert (code, answer["predicate"][EXTENSION]["checks"][0]["verdict"]) == (0, "Bypassed")
 
     assert refused(landed, landed.task) == "Tampered"
 

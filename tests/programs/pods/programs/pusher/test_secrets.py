@@ -187,6 +187,23 @@ def test_what_takes_too_long_to_look_through_is_not_pushed(
     assert session.tip() is None
 
 
+@pytest.mark.parametrize("looked_for", [False, True])
+def test_more_text_than_can_be_looked_through_is_pushed_only_where_nobody_looks(
+    session: Session, monkeypatch: pytest.MonkeyPatch, looked_for: bool
+) -> None:
+    monkeypatch.setattr(leaks, "ADDED_BYTES", 1000)
+    session.start(secrets=looked_for)
+    session.record(
+        {f"{n}.txt": f"{n} of what is made up here\n" * 10 for n in range(9)}, final=True
+    )
+    if not looked_for:
+        assert session.result().final
+        assert session.tip() is not None
+        return
+    assert session.failure().reason == "SnapshotTooLarge"
+    assert session.tip() is None
+
+
 def test_one_file_takes_no_longer_than_all_may(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
