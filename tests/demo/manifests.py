@@ -19,6 +19,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "docs/examples/rate-limit-api"
 ACCOUNTS = ("read", "work", "deliver")
 GIT_PORT = 8443
 LLM_PORT = 8099
+OSV_PORT = 8443
 REPOSITORY = "rate-limit-api"
 AGENT_CONFIG = "demo-scenario"
 
@@ -235,6 +236,34 @@ def stub_llm(
         _config_map(f"{name}-scenarios", where, {"scenarios.yaml": scenarios}),
         _deployment(name, where, container, volumes),
         _service(name, where, LLM_PORT),
+    ]
+
+
+def osv(namespace: str, certificate: Certificate) -> list[Object]:
+    """A database of weaknesses that answers over TLS."""
+    where, name = {"namespace": namespace}, "osv"
+    program = Path(__file__).parents[1] / "programs" / "osv.py"
+    container: Object = {
+        "image": "bernstein-toolchain:dev",
+        "command": ["python3", "/etc/osv/osv.py", "/etc/osv-tls", str(OSV_PORT)],
+        "ports": [{"containerPort": OSV_PORT}],
+        "readinessProbe": {"tcpSocket": {"port": OSV_PORT}, "periodSeconds": 1},
+        "resources": {"requests": {"cpu": "20m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
+        "volumeMounts": [
+            {"name": "program", "mountPath": "/etc/osv", "readOnly": True},
+            {"name": "tls", "mountPath": "/etc/osv-tls"},
+        ],
+    }
+    pair = {"tls.crt": certificate.certificate, "tls.key": certificate.key}
+    volumes: list[Object] = [
+        {"name": "program", "configMap": {"name": "osv"}},
+        {"name": "tls", "secret": {"secretName": "osv-tls", "defaultMode": 0o440}},
+    ]
+    return [
+        _secret("osv-tls", where, pair),
+        _config_map("osv", where, {"osv.py": program.read_text()}),
+        _deployment(name, where, container, volumes),
+        _service(name, where, OSV_PORT),
     ]
 
 

@@ -1,11 +1,18 @@
-"""A database of weaknesses that answers as OSV's does, on this machine."""
+"""A database of weaknesses that answers as OSV's does.
+
+`osv.py FOLDER PORT`: for everybody, over TLS, with the folder's `tls.crt` and `tls.key`. It imports
+nothing of ours, so that it runs wherever Python does.
+"""
 
 from __future__ import annotations
 
 import json
+import ssl
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -59,12 +66,26 @@ def _record(name: str, package: str) -> dict[str, Any]:
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """The address at which it is asked."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+def serving(tls: Path | None = None) -> Iterator[str]:
+    """The address at which it is asked on this machine; `tls`: folder of its certificate."""
+    server = _server("127.0.0.1", 0, tls)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1/query"
+        scheme = "http" if tls is None else "https"
+        yield f"{scheme}://127.0.0.1:{server.server_address[1]}/v1/query"
     finally:
         server.shutdown()
         server.server_close()
+
+
+def _server(host: str, port: int, tls: Path | None) -> ThreadingHTTPServer:
+    server = ThreadingHTTPServer((host, port), _Answers)
+    if tls is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tls / "tls.crt", tls / "tls.key")
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    return server
+
+
+if __name__ == "__main__":
+    _server("", int(sys.argv[2]), Path(sys.argv[1])).serve_forever()

@@ -11,7 +11,10 @@ from bernstein.api.pod import CheckVerdict
 from bernstein.api.vocabulary import Severity
 from bernstein.checks import gates
 from bernstein.checks.gate import Command
+from bernstein.controllers.jobs.check import database_ca
 from bernstein.core.sanitise import quoted, without_quotes
+from tests.demo import certificate
+from tests.programs import osv
 from tests.programs.gate_runs import verdict
 from tests.unit.checks.trees import Tree
 
@@ -75,6 +78,23 @@ def test_without_a_database_nothing_is_known_and_the_remedy_is_told(tmp_path: Pa
     assert (found.verdict, found.reason) == ("Errored", "NetworkDenied")
     assert "network.checks" in without_quotes(found.excerpt)
     assert NOBODY["PIP_AUDIT_OSV_URL"] in quoted(found.excerpt)
+
+
+def test_a_database_of_a_private_authority_is_asked_by_whoever_trusts_it(tmp_path: Path) -> None:
+    issued = certificate.issue(["osv"])
+    for name, text in {"tls.crt": issued.certificate, "tls.key": issued.key}.items():
+        (tmp_path / name).write_text(text)
+    (ca := tmp_path / "ca.crt").write_text(issued.ca)
+    tree = Tree({"requirements.txt": "leaky==1.0\n"})
+
+    with osv.serving(tmp_path) as url:
+        asks = {"PIP_AUDIT_OSV_URL": url}
+        trusting = judged(tree, tmp_path / "a", variables={**asks, **database_ca(str(ca))})
+        other = judged(tree, tmp_path / "b", variables=asks)
+
+    assert (trusting.verdict, trusting.reason) == ("Failed", "NewFindings")
+    assert other.verdict == "Errored"
+    assert "CERTIFICATE_VERIFY_FAILED" in other.excerpt
 
 
 def test_without_pinned_versions_nobody_is_asked(tmp_path: Path) -> None:

@@ -193,6 +193,22 @@ class WrittenTest(Model):
     """The file: deflated, as base64."""
 
 
+class HeardModel(Model):
+    """What one of several models that are asked the same has answered, while another one could
+    not."""
+
+    asked: Annotated[str, Field(max_length=32)]
+    """Digest that names the questions of its Job."""
+    model: Annotated[str, Field(max_length=300)]
+    """The provider's name of the model."""
+    verdict: Literal["Passed", "Failed", "Skipped"]
+    """What follows from its own answer."""
+    reason: Annotated[str, Field(max_length=64)] = ""
+    """Why, in one word, where it has not approved."""
+    excerpt: Annotated[str, Field(max_length=2048)] = ""
+    """What it has said, cut."""
+
+
 class Outstanding(Model):
     """Which checks have no verdict yet; told where a round takes long, once a minute at most."""
 
@@ -300,6 +316,11 @@ class Verification(Model):
         default=None,
         description="US dollars that were left for a model that could not be asked within them; "
         "with more it is asked again.",
+    )
+    heard: Annotated[tuple[HeardModel, ...], Field(max_length=8)] | None = Field(
+        default=None,
+        description="What some of several models have answered that others could not yet: they "
+        "are not asked again.",
     )
     written: WrittenTest | None = Field(
         default=None, description="The test that a model has written for it."

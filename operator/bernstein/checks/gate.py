@@ -38,6 +38,9 @@ class Command:
     """Makes the same command for tests that another command runs."""
     of_severity: Callable[[Severity], Command] | None = None
     """Makes the same command for findings of another severity than the default, and above."""
+    database: str | None = None
+    """Variable from which its tool takes the address of the database that it asks; None: it asks
+    none."""
     by_file: bool = False
     """Each file is judged by itself: work that others have yet to land changes no verdict."""
 

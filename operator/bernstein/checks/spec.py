@@ -25,6 +25,17 @@ _LATER = ("files", "least", "also", "quorum", "room", "tokens")
 
 
 @dataclass(frozen=True)
+class Database:
+    """What a tool asks that does not know the answer itself."""
+
+    variable: str
+    """From which the tool takes its address."""
+    url: str
+    ca: tuple[str, str] | None = None
+    """ConfigMap, and key in it, of the authority of its certificate; None: a public one."""
+
+
+@dataclass(frozen=True)
 class CheckSpec:
     """One signal or gate with all its settings: what to run, or why it is skipped."""
 
@@ -54,6 +65,8 @@ class CheckSpec:
     """Which share of faults the tests have to notice."""
     tool: str | None = None
     """Program of ours that the command runs."""
+    database: Database | None = None
+    """Which database it asks; None: none, or the one that its image names."""
     plugin: Plugin | None = None
     """It is a class in Python; the command asks it."""
     excused: bool = False
@@ -105,7 +118,9 @@ class CheckSpec:
         plugin = ["plugin", *vars(self.plugin).values()] if self.plugin is not None else []
         model = ["asks", self.asks, self.asked_of] if self.asks is not None else []
         told = ["told alone"] if not self.blocks else []
+        data = ["database", *vars(self.database).values()] if self.database is not None else []
         content = [*asked, self.reads, *excused, *against, *least, *paths, *plugin, *model, *told]
+        content += data
         text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from bernstein.api.plan import PlanStatus
-from bernstein.api.pod import FENCE
+from bernstein.api.pod import FENCE, CheckVerdict
 from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.project import Probe
 from bernstein.api.requests import TaskRequest
@@ -131,6 +131,9 @@ class RunJudge:
     known: tuple[str, ...] = ()
     """Names of those of its checks that were answered in an earlier round, and paid for: they are
     not put again."""
+    heard: tuple[CheckVerdict, ...] = ()
+    """What models have answered of the check that several are asked, by their names: they are not
+    asked again."""
     stays: int = field(default=0, compare=False)
     """Seconds after its end for which it is kept at least; see verdicts.seconds_of_round."""
 

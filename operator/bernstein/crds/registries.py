@@ -75,6 +75,7 @@ def _gate_rules() -> Iterator[CelRule]:
     )
     own_to_them = {
         "severity": gates.of_severity(),
+        "database": gates.that_ask_a_database(),
         "tolerance": gates.that_measure(),
         "minimumScore": gates.that_score(),
         "model": gates.that_need_a_model(),

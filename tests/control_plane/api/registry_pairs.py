@@ -142,6 +142,7 @@ def _of_settings() -> Iterable[tuple[str, Pair]]:
     """Settings that only some gates have, each for the command of the gate itself."""
     settings = {
         "severity": ("low", gates.of_severity()),
+        "database": ({"url": "https://osv.example/v1/query"}, gates.that_ask_a_database()),
         "tolerance": (1.5, gates.that_measure()),
         "minimumScore": (0.5, gates.that_score()),
         "model": (JUDGE["name"], gates.that_need_a_model()),

@@ -15,6 +15,7 @@ _CHOSEN: dict[str, Any] = {
     "agents[].adapter": "generic",
     "to[].ipBlock": _GONE,
     "pipeline[].severity": _GONE,
+    "pipeline[].database": _GONE,
     "pipeline[].tolerance": _GONE,
     "pipeline[].minimumScore": _GONE,
     "pipeline[].model": _GONE,

@@ -38,8 +38,7 @@ ELSEWHERE: Mapping[str, str] = {
     "test_expansion": "tests/e2e/test_judge.py",
     "llm_judge": "tests/e2e/test_judge.py",
     "llm_review": "tests/e2e/test_judge.py",
-    # Nothing in the cluster answers for the database of weaknesses.
-    "dep_audit": "tests/programs/test_dep_audit_gate.py",
+    "dep_audit": "tests/e2e/gates/test_weak_dependencies.py",
 }
 """By gate or signal: the tests that show it, on trees of their own."""
 IN_CONFLICT = "merge_conflict/a.py"

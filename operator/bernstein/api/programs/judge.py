@@ -70,6 +70,9 @@ class JudgeConfig:
     git_dir: str = places.OWN_GIT
     dollars: str | None = None
     """US dollars that all of it may cost, with what has a price; None: nobody counts them."""
+    heard: tuple[CheckVerdict, ...] = ()
+    """What models have said before of the question that several are asked, by the model's name:
+    they are not asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +96,6 @@ class JudgeResult:
     none."""
     dollars: str | None = None
     """US dollars that it might cost, as it was told."""
+    heard: tuple[CheckVerdict, ...] = ()
+    """What models have said, by their names, of the question that several are asked, where not
+    enough could."""

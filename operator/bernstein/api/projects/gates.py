@@ -8,7 +8,20 @@ from pydantic import Field
 
 from bernstein.api.meta import Image, Line, Model, RelativePath, cel, list_map, rule, rules_of
 from bernstein.api.pod import OUR_JOBS
+from bernstein.api.projects.credentials import ConfigMapKey
 from bernstein.api.vocabulary import Severity, WrittenCondition
+
+
+class WeaknessDatabase(Model):
+    """Who is asked for known weaknesses."""
+
+    url: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] = Field(
+        description="https address that answers as https://api.osv.dev/v1/query does, and beside "
+        "it vulns/."
+    )
+    ca: ConfigMapKey | None = Field(
+        default=None, description="Certificate authority of the address, when it is a private one."
+    )
 
 
 class GateSettings(Model):
@@ -65,6 +78,11 @@ class GateSettings(Model):
     """How long the command may take, in seconds; absent: gates.timeoutSeconds."""
     severity: Severity | None = None
     """Findings of this severity and above count; absent: high."""
+    database: WeaknessDatabase | None = Field(
+        default=None,
+        description="Who is asked for known weaknesses; absent: whom the image names, or osv.dev. "
+        "network.checks has to let checks connect to it.",
+    )
     tolerance: Annotated[float, Field(ge=0, le=1000)] | None = None
     """How much worse than on the base a measure may be, in per cent; absent: as the gate says."""
     minimum_score: Annotated[float, Field(ge=0, le=10)] | None = Field(

@@ -109,6 +109,11 @@ def of_severity() -> tuple[str, ...]:
     return tuple(g.name for g in GATES if isinstance(g.runs, Command) and g.runs.of_severity)
 
 
+def that_ask_a_database() -> tuple[str, ...]:
+    """Names of the gates that ask a database for what is known of dependencies."""
+    return tuple(g.name for g in GATES if isinstance(g.runs, Command) and g.runs.database)
+
+
 def that_measure() -> tuple[str, ...]:
     """Names of the gates that compare measures, and so have a tolerance."""
     commands = ((gate.name, gate.runs) for gate in GATES)

@@ -13,6 +13,7 @@ def _audit(severity: Severity) -> Command:
         against_base=True,
         tool="advisories",
         of_severity=_audit,
+        database="PIP_AUDIT_OSV_URL",
     )
 
 

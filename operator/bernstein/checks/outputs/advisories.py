@@ -9,8 +9,8 @@ from bernstein.checks.findings import Finding, Unanswered, one_line
 from bernstein.checks.outputs.document import document, report_of
 
 _REMEDY = (
-    "let the checks of the Project connect to it (network.checks), or let their image name a "
-    "mirror in PIP_AUDIT_OSV_URL"
+    "let the checks of the Project connect to it (network.checks), or name one that they reach in "
+    "the gate's 'database'"
 )
 
 

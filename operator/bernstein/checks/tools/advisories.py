@@ -2,7 +2,8 @@
 
 `advisories.py SEVERITY`: those of this severity (`low`, `medium`, `high`) and above. pip-audit asks
 for them in OSV's database; how severe they are it does not tell, so that is read from there, too.
-`PIP_AUDIT_OSV_URL` names another address than that of osv.dev, as pip-audit knows it.
+`PIP_AUDIT_OSV_URL` names another address than that of osv.dev, as pip-audit knows it: the Project's
+or, where that names none, the image's.
 
 Of the tree only names and versions are read: nothing is resolved, built or installed. It prints one
 object of JSON, which `bernstein.checks.outputs.advisories` reads.

@@ -29,6 +29,7 @@ from bernstein.core.verification.verdicts import START_SECONDS
 from bernstein.places import LAUNCHER, SESSION, TMP, WORKSPACE
 
 _BEFORE = "/before"
+_CA, _CA_FILE = "database-ca", "ca.crt"
 _TOOLS = "/bernstein/tools"
 
 
@@ -153,6 +154,7 @@ def compare_job(
             scratch("tmp", limit),
             scratch(COMPARE, "64Mi"),
             *([scratch("tools", "64Mi")] if tools else []),
+            *_database_volumes(check),
             *pod.repository_volumes(repository, "read"),
         ],
         deadline=2 * check.timeout + START_SECONDS,
@@ -187,12 +189,36 @@ def _lister(
     folder = f"/list-{of}"
     lists = check.command if check.against_base else check.findings
     command = f"({lists}) > {folder}/findings; echo $? > {folder}/code"
-    env = _of_tool(check, of) if check.tool is not None else {}
+    env = {**(_of_tool(check, of) if check.tool is not None else {}), **_of_database(check)}
     container = _command(f"list-{of}", command, check, toolchain, settings, tree, env)
     container["volumeMounts"].append(mount(f"list-{of}", folder))
     if check.tool is not None:
         container["volumeMounts"].append(mount("tools", _TOOLS, read_only=True))
+    if check.database is not None and check.database.ca is not None:
+        container["volumeMounts"].append(mount(_CA, f"/{_CA}"))
     return container
+
+
+def _of_database(check: CheckSpec) -> dict[str, str]:
+    """Where the database is, and whom its tool trusts to tell: in place of what the image says."""
+    if check.database is None:
+        return {}
+    ca = database_ca(f"/{_CA}/{_CA_FILE}") if check.database.ca is not None else {}
+    return {check.database.variable: check.database.url, **ca}
+
+
+def database_ca(file: str) -> dict[str, str]:
+    """Variables by which Python's own library and `requests` trust this authority alone."""
+    return {"SSL_CERT_FILE": file, "REQUESTS_CA_BUNDLE": file}
+
+
+def _database_volumes(check: CheckSpec) -> list[Object]:
+    if check.database is None or check.database.ca is None:
+        return []
+    name, key = check.database.ca
+    volume = pod.config_map(_CA, name)
+    volume["configMap"]["items"] = [{"key": key, "path": _CA_FILE}]
+    return [volume]
 
 
 def _of_tool(check: CheckSpec, of: str) -> Mapping[str, str]:

@@ -29,7 +29,8 @@ def judge_job(
     repository, seconds = project.spec.repository, project.spec.gates.timeout_seconds
     to_put = (check for check in action.checks if check.name not in action.known)
     asked = tuple(check.asks for check in to_put if check.asks is not None)
-    named = {name for each in asked for name in each.models}
+    heard = {each.name for each in action.heard}
+    named = {n for each in asked for n in each.models if each.quorum is None or n not in heard}
     models = [(n, m) for n, m in enumerate(project.spec.models) if m.name in named]
     addresses = (_address(number, model) for number, model in models)
     config = JudgeConfig(
@@ -41,6 +42,7 @@ def judge_job(
         description=action.description,
         seconds=seconds,
         dollars=action.dollars,
+        heard=action.heard,
     )
     fetch = CheckoutConfig(
         remote=pod.remote(repository, "read"), ref=action.ref, sha=action.sha, also=(action.base,)

@@ -18,7 +18,7 @@ from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.core.gate_cache import GateCache
 from bernstein.core.jobs import JobView, gone
-from bernstein.core.verification import base, formatted, rerun, verdicts
+from bernstein.core.verification import base, formatted, models, rerun, verdicts
 from bernstein.core.verification.expected import required
 from bernstein.core.verification.inspections import is_judge, shared
 
@@ -80,6 +80,10 @@ class Look:
             job.labels.get(labels.ASKED, self.runs[check].asked) != self.runs[check].asked
             for check, job in self.existing.items()
         )
+
+    def asked(self) -> list[tuple[JobView, str]]:
+        """Those that are there, with the digests of what they are asked."""
+        return [(job, self.runs[check].asked) for check, job in self.existing.items()]
 
     def unasked(self, jobs: Mapping[str, JobView]) -> list[JobView]:
         """Jobs that judge, of whatever round, and that nobody asks for any more."""
@@ -191,7 +195,7 @@ def _asking(
     dollars: str | None,
     kept: Collection[str],
 ) -> RunAnswers:
-    return RunJudge(
+    run = RunJudge(
         job=question.job(called, rerun.round_of(judged, called)),
         called=called,
         checks=together,
@@ -203,6 +207,7 @@ def _asking(
         dollars=dollars,
         known=tuple(check.name for check in together if check.name in kept),
     )
+    return replace(run, heard=models.known(judged, run.asked))
 
 
 def _job_of(

@@ -17,12 +17,13 @@ from typing import Protocol
 from bernstein.api import encoding
 from bernstein.api.meta import UsageCounts
 from bernstein.api.money import parse
-from bernstein.api.pod import JUDGE, CheckVerdict
+from bernstein.api.pod import EXCERPT_CHARACTERS, JUDGE, CheckVerdict
 from bernstein.api.programs.judge import JudgeResult, Spent
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import (
     MOST_CALLS,
     CheckResult,
+    HeardModel,
     ModelCalls,
     Verification,
 )
@@ -30,11 +31,15 @@ from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, pods, runs
 from bernstein.core.jobs import JobView
 from bernstein.core.judging.model_reasons import POLICIES, REMEDIES, ModelReason
+from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.executed import result_of
 from bernstein.core.verification.inspections import is_judge
 
 MAX_RETRIES = 2
 """Attempts of a Task that are made because a model has asked for one more."""
+_MOST_HEARD = 8
+"""As many as may be asked the same."""
+_ANSWERS = ("Passed", "Failed", "Skipped")
 _NO_MODEL = "a model is to be asked that the Project does not have"
 _ONCE_MORE = f"the model asks for one more attempt, after {MAX_RETRIES} that were made for that"
 
@@ -108,6 +113,43 @@ def lacking(judged: Verification, jobs: Iterable[JobView]) -> Verification:
     ]
     most = max(short, key=Decimal, default=None)
     return judged.model_copy(update={"too_little_usd": most})
+
+
+def answered(
+    judged: Verification, jobs: Iterable[tuple[JobView, str]], now: datetime
+) -> Verification:
+    """With what some of several models have answered where others could not, so that nobody pays
+    them once more. `jobs`: each with the digest of its questions."""
+    told = [
+        answer
+        for job, asked in jobs
+        if job.main == JUDGE and runs.is_over(job, now)
+        for answer in _answers(job, asked)
+    ]
+    return judged.model_copy(update={"heard": tuple(told[:_MOST_HEARD])}) if told else judged
+
+
+def known(judged: Verification, asked: str) -> tuple[CheckVerdict, ...]:
+    """What models have answered of the questions of that digest."""
+    return tuple(
+        CheckVerdict(each.model, each.verdict, each.reason, each.excerpt)
+        for each in judged.heard or ()
+        if each.asked == asked
+    )
+
+
+def _answers(job: JobView, asked: str) -> Iterator[HeardModel]:
+    for each in (said for told in _told(job) for said in told.heard):
+        if each.verdict in _ANSWERS:
+            yield HeardModel.model_validate(
+                {
+                    "asked": asked,
+                    "model": each.name[:300],
+                    "verdict": each.verdict,
+                    "reason": each.reason[:64],
+                    "excerpt": sanitise(each.excerpt, EXCERPT_CHARACTERS),
+                }
+            )
 
 
 def _costs_too_much(verdict: CheckVerdict) -> bool:

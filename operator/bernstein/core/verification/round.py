@@ -150,6 +150,7 @@ def take(
     seen = look(question, judged, jobs, now) if of_use else seen
     abandoned = verdicts.abandon(question.checks, judged.abandoned, seen.existing, now)
     judged = judged.model_copy(update={"abandoned": abandoned, "policy": digest})
+    judged = models.answered(judged, seen.asked(), now)
     status = status.model_copy(update={"verification": judged})
     outcome = _read(status, judged, question, seen, seen.unasked(jobs), now)
     return replace(outcome, actions=(*of_use, *outcome.actions)) if of_use else outcome
@@ -298,8 +299,8 @@ def next_round(judged: Verification) -> Verification:
 
 def afresh(judged: Verification) -> Verification:
     """The same tree, to be judged by new Jobs as if it had never been judged."""
-    told = ("passed", "verified_at", "digest", "quality_score", "written", "too_little_usd")
-    gone = dict.fromkeys(told)
+    told = ("passed", "verified_at", "digest", "quality_score", "written")
+    gone = dict.fromkeys((*told, "too_little_usd", "heard"))
     update: dict[str, object] = {**gone, "checks": ()}
     return next_round(judged).model_copy(update=update)
 
@@ -349,7 +350,7 @@ def _judge(
     over = {
         "checks": results,
         "quality_score": score(results),
-        **dict.fromkeys(("abandoned", "outstanding", "too_little_usd")),
+        **dict.fromkeys(("abandoned", "outstanding", "too_little_usd", "heard")),
     }
     before, judged = judged, judged.model_copy(update=over)
     if errored and not rejected:

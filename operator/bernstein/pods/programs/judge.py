@@ -48,6 +48,8 @@ _TRIES = 4
 """How often one question may be sent."""
 _INPUT_TOKENS = 1_200_000
 """Set aside for one question at most: a token for each byte of the largest request."""
+_HEARD = 2000
+"""Bytes of the result for what some of several models have answered."""
 _LEAST_ROOM = 200
 """Bytes of the result for verdicts, whatever else is in it."""
 
@@ -105,6 +107,8 @@ class _Judging:
         self._free = asyncio.Semaphore(_AT_ONCE)
         self.verdicts: dict[str, Verdict] = {}
         self._written = ""
+        self._known = {v.name: Verdict(v.verdict, v.reason, v.excerpt) for v in config.heard}
+        self._heard: tuple[quorum.Said, ...] = ()
 
     async def ask(self) -> None:
         async with AsyncExitStack() as stack:
@@ -140,9 +144,14 @@ class _Judging:
         """Of one question, which several models may be asked, each for itself."""
         if asked.quorum is None:
             return await self._of(asked, clients)
-        each = [replace(asked, model=name, also=()) for name in asked.models]
-        said = await asyncio.gather(*(self._of(one, clients) for one in each))
-        return quorum.combined([*zip(asked.models, said, strict=True)], asked.quorum)
+        left = [name for name in asked.models if name not in self._known]
+        each = [replace(asked, model=name, also=()) for name in left]
+        new = iter(await asyncio.gather(*(self._of(one, clients) for one in each)))
+        said = [(n, self._known[n] if n in self._known else next(new)) for n in asked.models]
+        found = quorum.combined(said, asked.quorum)
+        if found.verdict == "Errored":
+            self._heard = tuple(one for one in said if one[1].verdict != "Errored")
+        return found
 
     async def _of(self, asked: Asked, clients: Mapping[str, Client | ModelError]) -> Verdict:
         async with self._free:
@@ -186,10 +195,19 @@ class _Judging:
         stopped = errored(Reason.TERMINATED, "the pod was stopped before the model had answered")
         found = ((q.name, self.verdicts.get(q.name, stopped)) for q in self._config.questions)
         spent = _spent(self._allowance)
-        told = JudgeResult((), spent, self._written, self._config.dollars)
+        told = JudgeResult((), spent, self._written, self._config.dollars, _kept(self._heard))
         room = pod.TERMINATION_LIMIT - len(encoding.dump(told))
         verdicts = InspectResult(tuple(_told(name, verdict) for name, verdict in found))
         return replace(told, verdicts=fit(verdicts, max(room, _LEAST_ROOM)).verdicts)
+
+
+def _kept(said: Sequence[quorum.Said]) -> tuple[CheckVerdict, ...]:
+    """Answers for which nobody is to pay once more, as far as there is room: cut, and where names
+    alone take too much of it, the last ones are asked again."""
+    kept = tuple(_told(name, verdict) for name, verdict in said)
+    while kept and len(encoding.dump(cut := fit(InspectResult(kept), _HEARD))) > _HEARD:
+        kept = kept[:-1]
+    return cut.verdicts if kept else ()
 
 
 def _ceiling(questions: Sequence[Asked]) -> Ceiling:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +58,25 @@ def run(origin: Origin, servers: tuple[Scripted, Scripted], tmp_path: Path) -> R
     key = tmp_path / "key"
     key.write_text(KEY)
 
-    def act(files: dict[str, bytes | str | None], *questions: Asked) -> JudgeResult:
+    def act(
+        files: dict[str, bytes | str | None],
+        *questions: Asked,
+        heard: tuple[CheckVerdict, ...] = (),
+    ) -> JudgeResult:
         base = origin.commit({"README": "hello\n"})
         origin.commit(files, base, ref=REF)
-        git_dir = str(tmp_path / "repo.git")
+        git_dir = str(tmp_path / f"repo-{len(list(tmp_path.iterdir()))}.git")
         sha = checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(base,))).sha
         models = tuple(
             ModelAddress(name, "anthropic", str(key), f"http://127.0.0.1:{server.port}")
             for name, server in zip(("gemini", "gpt"), servers, strict=True)
         )
+        known = {each.name for each in heard}
+        models = tuple(model for model in models if model.name not in known)
         config = JudgeConfig(
             sha, base, questions, models, title="Add the answer", seconds=2, git_dir=git_dir
         )
+        config = replace(config, heard=heard)
         return judge.run(encoding.load(JudgeConfig, encoding.dump_brief(config)))
 
     return act
@@ -214,6 +222,53 @@ def test_so_many_have_to_approve_as_the_question_says(
 
     assert only(found).verdict == verdict
     assert {spent.model for spent in found.spent} == {"gemini", "gpt"}
+
+
+@pytest.mark.parametrize("answer", [APPROVES, asks_for()])
+def test_who_has_answered_is_not_asked_again_beside_who_could_not(
+    servers: tuple[Scripted, Scripted], run: Reviewed, answer: str
+) -> None:
+    says(servers[0], answer)
+    says(servers[1], APPROVES, status=500, times=-1)
+    quorum = 2 if answer == APPROVES else 1
+    first = run(PYTHON, review("gemini", "gpt", quorum=quorum))
+
+    says(servers[1], APPROVES)
+    then = run(PYTHON, review("gemini", "gpt", quorum=quorum), heard=first.heard)
+
+    assert only(first).verdict == "Errored"
+    assert [each.name for each in first.heard] == ["gemini"]
+    assert only(then).verdict == "Passed"
+    assert len(servers[0].rows) == 1
+    assert {spent.model for spent in then.spent} == {"gpt"}
+    assert then.heard == ()
+
+
+def test_what_was_heard_before_is_told_once_more_where_it_is_not_enough_yet(
+    servers: tuple[Scripted, Scripted], run: Reviewed
+) -> None:
+    says(servers[1], APPROVES, status=500, times=-1)
+    known = CheckVerdict("gemini", "Passed", "", "")
+
+    found = run(PYTHON, review("gemini", "gpt", quorum=2), heard=(known,))
+
+    assert only(found).verdict == "Errored"
+    assert found.heard == (known,)
+    assert servers[0].rows == []
+
+
+def test_the_longest_answers_that_are_kept_fit_the_termination_message(
+    servers: tuple[Scripted, Scripted], run: Reviewed
+) -> None:
+    says(servers[0], asks_for("\N{VIOLIN}" * 1200))
+    says(servers[1], APPROVES, status=500, times=-1)
+    asked = review("gpt", *(["gemini"] * 7), quorum=1)
+
+    found = run(PYTHON, asked)
+
+    assert len(encoding.dump(found)) <= pod.TERMINATION_LIMIT
+    assert only(found).verdict == "Errored"
+    assert {each.verdict for each in found.heard} == {"Failed"}
 
 
 def test_the_longest_comments_of_the_most_reviewers_fit_the_termination_message(

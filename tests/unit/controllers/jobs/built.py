@@ -23,7 +23,7 @@ from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.programs.probe import ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
 from bernstein.checks.gate import Plugin, asking_plugin
-from bernstein.checks.spec import CheckSpec
+from bernstein.checks.spec import CheckSpec, Database
 from bernstein.controllers import job_actions
 from bernstein.controllers.jobs import agent
 from bernstein.controllers.settings import OperatorSettings
@@ -160,6 +160,15 @@ MUTANTS = CheckSpec(
     least=0.5,
     tool="mutants",
 )
+WEAK = CheckSpec(
+    *("dep_audit", "gate", "dep_audit", True),
+    command='python3 -I "$TOOLS/advisories.py" high',
+    image="toolchain:1",
+    output="advisories",
+    against_base=True,
+    tool="advisories",
+    database=Database("PIP_AUDIT_OSV_URL", "https://osv.example/v1/query", ("osv-ca", "root.pem")),
+)
 FORMATS = CheckSpec(
     *("auto_format", "gate", "auto_format", False),
     command='xargs fmt <"$CHANGED"',
@@ -244,6 +253,10 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "both": (RunCheck("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE, compares=True), TASK),
     "tool": (
         RunCheck("work-s1-mutation-testing-0", MUTANTS, REF, HEAD, BASE, BASE, compares=True),
+        TASK,
+    ),
+    "database": (
+        RunCheck("work-s1-dep-audit-0", WEAK, REF, HEAD, BASE, BASE, compares=True),
         TASK,
     ),
     "inspect": (RunInspect("work-s1-inspect-0", READS[:1], REF, HEAD, BASE, INTEGRATION), TASK),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bernstein.api.encoding import load
+from bernstein.api.pod import CheckVerdict
 from bernstein.api.programs.judge import JudgeConfig
+from bernstein.api.project import Project
 from bernstein.checks.spec import Subject
 from bernstein.core.actions import RunJudge
 from bernstein.core.verification.expected import reviews
@@ -17,6 +21,34 @@ def model(name: str, provider: str) -> dict[str, object]:
     return {"name": name, "provider": provider, "key": {"name": f"{provider}-key", "key": "key"}}
 
 
+def wanted_of(project: Project) -> RunJudge:
+    changed = Subject(
+        any_changed=True, python_changed=False, tests_changed=False, deps_changed=False
+    )
+    checks = reviews.of_work(project.spec, changed, Writer("claude-opus-4-5", "generic"))
+    return RunJudge("work-s1-judge-1-0", "judge-1", checks, REF, HEAD, BASE, "Do work", "")
+
+
+def test_who_has_answered_already_needs_no_key_and_its_answer_is_told() -> None:
+    project = objects.project(
+        gates={"crossModel": {"enabled": True, "reviewers": ["gpt-5.5", "gemini-3-flash"]}},
+        models=[model("gemini-3-flash", "gemini"), model("gpt-5.5", "openai")],
+    )
+    said = CheckVerdict("gemini-3-flash", "Failed", "ChangesRequested", "a.py: no")
+    wanted = replace(wanted_of(project), heard=(said,))
+
+    found = follow_up(wanted, TASK, project, PLAIN_SETTINGS)["spec"]["template"]["spec"]
+
+    (judge,) = found["containers"]
+    told = load(JudgeConfig, configuration(judge))
+    assert told.heard == (said,)
+    assert {address.name for address in told.models} == {"gpt-5.5"}
+    assert [v["secret"]["secretName"] for v in found["volumes"] if "model" in v["name"]] == [
+        "openai-key"
+    ]
+    assert wanted.asked == wanted_of(project).asked, "it is the same question"
+
+
 def test_it_has_the_keys_of_all_reviewers_and_no_other_one() -> None:
     project = objects.project(
         gates={"crossModel": {"enabled": True, "reviewers": ["gpt-5.5", "gemini-3-flash"]}},
@@ -26,13 +58,8 @@ def test_it_has_the_keys_of_all_reviewers_and_no_other_one() -> None:
             model("gpt-5.5", "openai"),
         ],
     )
-    changed = Subject(
-        any_changed=True, python_changed=False, tests_changed=False, deps_changed=False
-    )
-    checks = reviews.of_work(project.spec, changed, Writer("claude-opus-4-5", "generic"))
-    wanted = RunJudge("work-s1-judge-1-0", "judge-1", checks, REF, HEAD, BASE, "Do work", "")
 
-    found = follow_up(wanted, TASK, project, PLAIN_SETTINGS)["spec"]["template"]["spec"]
+    found = follow_up(wanted_of(project), TASK, project, PLAIN_SETTINGS)["spec"]["template"]["spec"]
 
     (judge,) = found["containers"]
     secrets = [v["secret"]["secretName"] for v in found["volumes"] if "model" in v["name"]]

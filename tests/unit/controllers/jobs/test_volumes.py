@@ -60,6 +60,7 @@ BETWEEN = {
     },
     "compare": COMPARE,
     "tool": COMPARE | {"tools": {"checkout": "rw", "list-before": "ro", "list-head": "ro"}},
+    "database": COMPARE | {"tools": {"checkout": "rw", "list-before": "ro", "list-head": "ro"}},
     "inspect": {"base": {"checkout": "rw", "inspect": "rw"}},
     "judge": {"base": {"checkout": "rw", "judge": "rw"}},
     "format": {

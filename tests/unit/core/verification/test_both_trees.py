@@ -10,7 +10,7 @@ import pytest
 from bernstein.api import pod as protocol
 from bernstein.api.project import Project
 from bernstein.api.verification import CheckResult
-from bernstein.checks.spec import CheckSpec
+from bernstein.checks.spec import CheckSpec, Database
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.tasks import decide as task_decide
@@ -255,6 +255,20 @@ def test_severity_and_tolerance_are_the_projects_and_part_of_the_question() -> N
     assert spec("complexity_check").tolerance == 20
     assert spec("complexity_check", tolerance=50).tolerance == 50
     assert spec("complexity_check", tolerance=50).digest != spec("complexity_check").digest
+
+
+def test_the_database_is_the_projects_and_part_of_the_question() -> None:
+    own = {"url": "https://osv.example/v1/query"}
+    private = {**own, "ca": {"name": "osv-ca"}}
+
+    asked = [spec("dep_audit", database=each) for each in (own, private)]
+
+    assert spec("dep_audit").database is None
+    assert [each.database for each in asked] == [
+        Database("PIP_AUDIT_OSV_URL", own["url"]),
+        Database("PIP_AUDIT_OSV_URL", own["url"], ("osv-ca", "ca.crt")),
+    ]
+    assert len({spec("dep_audit").digest, *(each.digest for each in asked)}) == 3
 
 
 def test_the_share_of_faults_is_the_projects_and_part_of_the_question() -> None:

@@ -100,8 +100,16 @@ def named(project: Project) -> Iterator[Named]:
         yield Named(f"models[{number}].key.name", SECRETS, model.key.name, (model.key.key,))
         if model.ca is not None:
             yield Named(f"models[{number}].ca.name", CONFIG_MAPS, model.ca.name, (model.ca.key,))
+    yield from _of_gates(project)
     for number, name in enumerate(spec.pods.image_pull_secrets):
         yield Named(f"pods.imagePullSecrets[{number}]", SECRETS, name)
+
+
+def _of_gates(project: Project) -> Iterator[Named]:
+    for number, gate in enumerate(project.spec.gates.pipeline):
+        if gate.database is not None and gate.database.ca is not None:
+            ca, field = gate.database.ca, f"gates.pipeline[{number}].database.ca.name"
+            yield Named(field, CONFIG_MAPS, ca.name, (ca.key,))
 
 
 def _unusable(each: Named, obj: Object, project: str) -> list[Finding]:

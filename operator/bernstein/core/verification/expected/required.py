@@ -19,7 +19,7 @@ from bernstein.checks.gate import Command, Formats, Gate, Plugin, Writes, asking
 from bernstein.checks.gates import lint, lint_suppression, pii_scan, type_check
 from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalCommand
-from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
+from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Database, Subject
 
 
 def required_checks(
@@ -186,6 +186,7 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         tolerance=_demand(settings.tolerance, ours.tolerance if ours else None),
         least=_demand(settings.minimum_score, ours.least if ours else None),
         tool=ours.tool if ours else None,
+        database=_database(settings, ours),
         plugin=plugin,
         excused=bool(command) and project.gates.allow_base_failures,
         by_file=ours.by_file if ours else False,
@@ -196,6 +197,14 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         paths=settings.paths,
         skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
     )
+
+
+def _database(settings: GateSettings, command: Command | None) -> Database | None:
+    """The Project's own, where the gate asks one."""
+    own, variable = settings.database, command.database if command is not None else None
+    if own is None or variable is None:
+        return None
+    return Database(variable, own.url, (own.ca.name, own.ca.key) if own.ca is not None else None)
 
 
 def _plugin(settings: GateSettings, gate: Gate) -> Plugin | None:

@@ -104,6 +104,21 @@ async def test_a_secret_or_key_that_is_missing_is_named_with_its_field(
     ]
 
 
+async def test_the_authority_of_a_gates_database_is_looked_for(
+    api: ApiServer, client: Client
+) -> None:
+    accounts(api, "read", "work", "deliver")
+    database = {"url": "https://osv.example/v1/query", "ca": {"name": "osv-ca"}}
+    gates = {"pipeline": [{"name": "lint"}, {"name": "dep_audit", "database": database}]}
+
+    _, *found = await look(client, seen(objects.project(gates=gates)))
+
+    field = "gates.pipeline[1].database.ca.name"
+    assert found == [
+        ("objects", "bad", f"ConfigMap 'osv-ca' of 'default' does not exist (spec.{field})")
+    ]
+
+
 async def test_no_value_of_a_secret_is_shown(api: ApiServer, client: Client) -> None:
     accounts(api, "read", "work", "deliver")
 

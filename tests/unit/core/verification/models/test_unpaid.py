@@ -278,3 +278,55 @@ def test_failed_work_is_judged_by_no_model_where_the_budget_is_spent_and_that_is
     assert "budget of $10.00 is spent" in answer.message
     assert found.status.waiting is not None
     assert found.status.waiting.reason == "GateFailed"
+
+
+# --- what some of several models answered ---------------------------------------------------------
+
+HEARD = CheckVerdict("gemini-3-flash", "Failed", "ChangesRequested", "a.py: f fails for 0")
+
+
+def reviewed(*heard: CheckVerdict, number: int = 0) -> JobView:
+    """The judge Job in which one of two models has answered, and the other would cost too much."""
+    verdicts = (CheckVerdict("signal-0", "Passed"), LACKED)
+    return judged(JudgeResult(verdicts, (USED,), dollars="0.5", heard=heard), number)
+
+
+def test_a_model_that_has_answered_with_others_is_not_paid_again_after_a_raise() -> None:
+    first = look(READ, reviewed(HEARD), spent="9.5", signals=BOTH).status
+
+    (again,) = asks(look(READ, reviewed(HEARD), budget="20", status=first, signals=BOTH))
+    (later,) = asks(look(READ, budget="20", status=first, signals=BOTH))
+
+    assert (again.heard, later.heard) == ((HEARD,), (HEARD,))
+    assert first.verification is not None
+    assert (first.verification.heard or ())[0].asked == again.asked
+
+
+def test_what_a_model_has_said_of_another_question_is_not_handed_on() -> None:
+    first = look(READ, reviewed(HEARD), spent="9.5", signals=BOTH).status
+    assert first.verification is not None
+    (known,) = first.verification.heard or ()
+    other = first.verification.model_copy(
+        update={"heard": (known.model_copy(update={"asked": "0" * 32}),)}
+    )
+
+    status = first.model_copy(update={"verification": other})
+    (again,) = asks(look(READ, budget="20", status=status, signals=BOTH))
+
+    assert again.heard == ()
+
+
+def test_where_all_is_judged_anew_nothing_that_was_said_counts() -> None:
+    first = look(READ, reviewed(HEARD), spent="9.5", signals=BOTH).status
+    assert first.verification is not None
+
+    assert afresh(first.verification).heard is None
+
+
+def test_what_is_no_answer_is_not_kept() -> None:
+    broken = CheckVerdict("gpt-5.5", "Errored", "RateLimited", "slow down")
+
+    first = look(READ, reviewed(broken), spent="9.5", signals=BOTH).status
+
+    assert first.verification is not None
+    assert first.verification.heard is None
