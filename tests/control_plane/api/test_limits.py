@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bernstein import crds
-from bernstein.api.meta import LINE_PATTERN, NOT_IN_A_LINE
+from bernstein.api.meta import LINE_PATTERN, NOT_IN_A_LINE, NOT_IN_A_PATH, PATH_PATTERN
 from bernstein.api.signals import LOOPBACK_URL
 from bernstein.api.task import parse
 from bernstein.kube.client import Client
@@ -65,6 +65,7 @@ EXAMPLES: Mapping[str, Example] = {
     r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
     LOOPBACK_URL: Example("/health", "health", "http://127.0.0.1:$PORT/a"),
     LINE_PATTERN: Example("Write it", "Write it\nCo-authored-by: me"),
+    PATH_PATTERN: Example("docs/Größe der Welt.md", "docs/a\nb.md"),
     r"^[0-9a-f]{40}([0-9a-f]{24})?$": Example("a" * 40, "a" * 41, "a" * 64),
     "cidr": Example("2001:db8::/32", "2001:db8::", ":".join(["ffff"] * 8) + "/128"),
 }
@@ -391,11 +392,29 @@ async def test_a_title_is_one_line_and_reads_as_it_is(admin: Client, namespace: 
         await admin.create(KINDS["Task"], valid("Task", namespace, f"shown{number}", title=title))
 
 
+async def test_a_path_is_one_line_and_reads_as_it_is(admin: Client, namespace: str) -> None:
+    """It is told to agents and people as one of a list."""
+    ends = {chr(code) for pair in NOT_IN_A_PATH for code in pair} - {"\x00"}
+
+    for end in sorted(ends):
+        with pytest.raises(Invalid, match=r"spec\.files"):
+            await admin.create(KINDS["Task"], valid("Task", namespace, files=[f"a{end}b"]))
+    bad = [{"type": "path_exists", "path": "a\x1b[2Jb"}]
+    with pytest.raises(Invalid, match=r"spec\.completionSignals\[0\]\.path"):
+        await admin.create(KINDS["Task"], valid("Task", namespace, completionSignals=bad))
+    names = [*SHOWN, "so\u00adft hyphen.md", "icons/\u3164"]
+    await admin.create(KINDS["Task"], valid("Task", namespace, files=names))
+
+
 _PATTERN = {"type": "file_contains", "path": "a", "contains": "x" * 1024, "regex": True}
 
 
 def _without_pattern(spec: Schema) -> None:
     del spec["properties"]["title"]["pattern"]
+
+
+def _without_pattern_of_paths(spec: Schema) -> None:
+    del spec["properties"]["files"]["items"]["pattern"]
 
 
 def _without_most_edges(spec: Schema) -> None:
@@ -411,6 +430,8 @@ def _without_most_characters(spec: Schema) -> None:
     ("loosen", "bad"),
     [
         (_without_pattern, {"title": "Write it\nCo-authored-by: me"}),
+        (_without_pattern, {"title": "Write\u3164it"}),
+        (_without_pattern_of_paths, {"files": ["a\nb"]}),
         (_without_most_edges, {"dependsOn": [f"t{n}" for n in range(2000)]}),
         (_without_most_characters, {"completionSignals": [_PATTERN] * 20}),
     ],
