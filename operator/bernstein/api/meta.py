@@ -187,7 +187,7 @@ ObjectName = Annotated[
     str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", min_length=1, max_length=253)
 ]
 DataKey = Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$", min_length=1, max_length=253)]
-NOT_IN_A_LINE = (
+NOT_IN_A_PATH = (
     (0x00, 0x1F),  # control characters, line breaks and ESC among them
     (0x7F, 0x9F),
     (0x61C, 0x61C),  # what turns the direction of the text around it
@@ -195,14 +195,30 @@ NOT_IN_A_LINE = (
     (0x202A, 0x202E),
     (0x2066, 0x2069),
     (0x2028, 0x2029),  # line and paragraph separator
-    (0x200B, 0x200B),  # what nobody sees
+)
+"""First and last code points of what a path may not hold: what ends the line, or turns it. All else
+may be in a file's name."""
+NOT_IN_A_LINE = (
+    *NOT_IN_A_PATH,
+    (0xAD, 0xAD),  # what nobody sees: soft hyphen, fillers, spaces without width, tags and the like
+    (0x34F, 0x34F),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180E, 0x180E),
+    (0x200B, 0x200B),
     (0x2060, 0x2065),
+    (0x206A, 0x206F),
+    (0x3164, 0x3164),
     (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
 )
-"""First and last code points of what a text on one line may not hold: what ends the line, or lets a
-reader see something else than is there. Joiners and variation selectors may: scripts and emoji are
-spelled with them. They are left out where the text is shown."""
+"""The same of a text on one line, where besides a reader must see all that is there. Joiners and
+variation selectors it may hold: scripts and emoji are spelled with them. They are left out where
+the text is shown."""
 
 
 def _outside(ranges: tuple[tuple[int, int], ...]) -> str:
@@ -210,7 +226,7 @@ def _outside(ranges: tuple[tuple[int, int], ...]) -> str:
     return "^[^" + "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in ranges) + "]*$"
 
 
-LINE_PATTERN = _outside(NOT_IN_A_LINE)
+LINE_PATTERN, PATH_PATTERN = _outside(NOT_IN_A_LINE), _outside(NOT_IN_A_PATH)
 _NO_LINE = re.compile("[" + "".join(rf"\U{a:08x}-\U{b:08x}" for a, b in NOT_IN_A_LINE) + "]")
 
 
@@ -251,7 +267,8 @@ RelativePath = Annotated[
                 "!self.endsWith('/..') && !self.contains('/../')",
                 "a path is relative to the repository and may not leave it",
             )
-        ),
+        )
+        | {"pattern": PATH_PATTERN},
     ),
 ]
 LONGEST_PATH = 128

@@ -11,6 +11,7 @@ from bernstein.api.approvals.policy import PROTECTED_PATHS, ApprovalPolicy
 from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
+    CopiedLine,
     Image,
     Line,
     Metadata,
@@ -174,10 +175,13 @@ class Limits(Model):
     )
 
 
-class Price(Model):
-    """US dollars per million tokens."""
+_PRICED = "Exact name, or a prefix of it; the longest match counts."
 
-    model: Line = Field(description="Exact name, or a prefix of it; the longest match counts.")
+
+class CopiedPrice(Model):
+    """US dollars per million tokens, where the operator copies them."""
+
+    model: CopiedLine = Field(description=_PRICED)
     input: Money
     """US dollars for a million tokens that are read in full."""
     output: Money
@@ -186,6 +190,12 @@ class Price(Model):
     """US dollars for a million tokens from the cache."""
     cache_write: Money = "0"
     """US dollars for a million tokens into the cache."""
+
+
+class Price(CopiedPrice):
+    """US dollars per million tokens."""
+
+    model: Line = Field(description=_PRICED)
 
 
 class Budget(Model):

@@ -23,7 +23,7 @@ from bernstein.api.meta import (
     named,
     one_way,
 )
-from bernstein.api.project import Price
+from bernstein.api.project import CopiedPrice
 from bernstein.api.states import SESSION_INITIAL, SESSION_MOVES, SessionState, cel_rules
 from bernstein.api.verification import MostChanged, RejectedWork
 from bernstein.api.vocabulary import Effort
@@ -77,7 +77,7 @@ class AgentSessionSpec(Model):
     """Provider's name of the model."""
     effort: Effort
     """How hard the model should think."""
-    price: Price | None = Field(
+    price: CopiedPrice | None = Field(
         default=None,
         description="Of the model, when the session was made. Absent: nobody knew one, or an older "
         "release made it; then the present price counts.",

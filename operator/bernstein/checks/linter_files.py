@@ -98,16 +98,19 @@ def extended(path: str, content: bytes) -> frozenset[str]:
 
 
 def _in_toml(content: bytes) -> Iterator[str]:
-    """What ruff's `extend` names."""
+    """What ruff's `extend` and pyright's `extends` name."""
     try:
         settings = tomllib.loads(content.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return
     tool = settings.get("tool")
-    ruff = tool.get("ruff") if isinstance(tool, dict) else None
-    for table in (settings, ruff):
-        if isinstance(table, dict) and isinstance(table.get("extend"), str):
-            yield table["extend"]
+    tools = tool if isinstance(tool, dict) else {}
+    for table, key in (
+        *((settings, "extend"), (tools.get("ruff"), "extend")),
+        (tools.get("pyright"), "extends"),
+    ):
+        if isinstance(table, dict) and isinstance(table.get(key), str):
+            yield table[key]
 
 
 def _in_text(path: str, content: bytes) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bernstein import crds
-from bernstein.api.meta import LINE_PATTERN, NOT_IN_A_LINE
+from bernstein.api.meta import LINE_PATTERN, PATH_PATTERN
 from bernstein.api.signals import LOOPBACK_URL
 from bernstein.api.task import parse
 from bernstein.kube.client import Client
@@ -65,6 +65,7 @@ EXAMPLES: Mapping[str, Example] = {
     r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
     LOOPBACK_URL: Example("/health", "health", "http://127.0.0.1:$PORT/a"),
     LINE_PATTERN: Example("Write it", "Write it\nCo-authored-by: me"),
+    PATH_PATTERN: Example("docs/Größe der Welt.md", "docs/a\nb.md"),
     r"^[0-9a-f]{40}([0-9a-f]{24})?$": Example("a" * 40, "a" * 41, "a" * 64),
     "cidr": Example("2001:db8::/32", "2001:db8::", ":".join(["ffff"] * 8) + "/128"),
 }
@@ -371,31 +372,15 @@ async def _problems(
     return [answer for answer in answers if answer is not None]
 
 
-SHOWN = [
-    "Tests für alle",
-    "\u0646\u0645\u06cc\u200c\u062e",
-    "\u2764\ufe0f",
-    "\U0001f468\u200d\U0001f469",
-]
-"""Texts that are spelled with joiners and variation selectors, too."""
-
-
-async def test_a_title_is_one_line_and_reads_as_it_is(admin: Client, namespace: str) -> None:
-    """It becomes the first line of a commit: further lines could be trailers of any kind."""
-    ends = {chr(code) for pair in NOT_IN_A_LINE for code in pair} - {"\x00"}
-
-    for end in sorted(ends):
-        with pytest.raises(Invalid, match=r"spec\.title"):
-            await admin.create(KINDS["Task"], valid("Task", namespace, title=f"a{end}b"))
-    for number, title in enumerate(SHOWN):
-        await admin.create(KINDS["Task"], valid("Task", namespace, f"shown{number}", title=title))
-
-
 _PATTERN = {"type": "file_contains", "path": "a", "contains": "x" * 1024, "regex": True}
 
 
 def _without_pattern(spec: Schema) -> None:
     del spec["properties"]["title"]["pattern"]
+
+
+def _without_pattern_of_paths(spec: Schema) -> None:
+    del spec["properties"]["files"]["items"]["pattern"]
 
 
 def _without_most_edges(spec: Schema) -> None:
@@ -411,6 +396,8 @@ def _without_most_characters(spec: Schema) -> None:
     ("loosen", "bad"),
     [
         (_without_pattern, {"title": "Write it\nCo-authored-by: me"}),
+        (_without_pattern, {"title": "Write\u3164it"}),
+        (_without_pattern_of_paths, {"files": ["a\nb"]}),
         (_without_most_edges, {"dependsOn": [f"t{n}" for n in range(2000)]}),
         (_without_most_characters, {"completionSignals": [_PATTERN] * 20}),
     ],

@@ -13,11 +13,12 @@ import pytest
 
 from bernstein.api.pod import Check
 from bernstein.checks import added
-from bernstein.checks.content import rules, secrets
+from bernstein.checks.content import rules, secrets, unseen
 from bernstein.checks.reading import ChangedFile
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.content.test_secret_tokens import KEYS, TOKENS
 from tests.unit.checks.trees import Tree
+from tests.unit.core.test_sanitise import DEFAULT_IGNORABLE
 
 pytestmark = pytest.mark.verification
 
@@ -59,6 +60,24 @@ def test_neither_a_byte_order_mark_nor_an_encoding_blinds_the_scan(
         assert verdict(content) == "Passed", "read in one way it is not seen"
 
     assert verdict(content) == "Failed"
+
+
+@pytest.mark.parametrize("secret", [TOKEN, KEY], ids=["a token", "a private key"])
+def test_nothing_that_a_reader_does_not_see_blinds_the_scan(
+    secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unseen_ones = {*DEFAULT_IGNORABLE}
+    dressed = [
+        secret.replace("IV", f"I{chr(c)}V").replace("FODN", f"FO{chr(c)}DN").encode()
+        for c in DEFAULT_IGNORABLE
+        if not {c - 1, c + 1} <= unseen_ones  # the first and last ones of each stretch
+    ]
+
+    with monkeypatch.context() as taken:
+        taken.setattr(unseen, "is_in", lambda _: False)
+        assert {verdict(content) for content in dressed} == {"Passed"}, "the payload does not work"
+
+    assert {verdict(content) for content in dressed} == {"Failed"}
 
 
 @pytest.mark.parametrize("prefix", rules.ALLOWED_PREFIXES)

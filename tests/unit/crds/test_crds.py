@@ -11,7 +11,13 @@ import yaml
 from pydantic import Field
 
 from bernstein import crds
-from bernstein.api.meta import Model, immutable_except, immutable_spec_except
+from bernstein.api.meta import (
+    LINE_PATTERN,
+    PATH_PATTERN,
+    Model,
+    immutable_except,
+    immutable_spec_except,
+)
 from bernstein.crds import schema as schema_of
 
 REPOSITORY = Path(__file__).parents[3]
@@ -305,6 +311,22 @@ def test_what_kubectl_get_shows_of_tasks_with_o_wide_fits_200_characters() -> No
 
     assert len(line) <= 200, line
     assert line.index(title) < 110
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_no_text_that_the_operator_copies_can_be_refused(kind: str) -> None:
+    """An older release may have taken it where people write it: then nothing could go on."""
+    properties = crds.object_schema(KINDS[kind].model)["properties"]
+    copied = ("spec", "status") if kind == "AgentSession" else ("status",)
+
+    refusable = [
+        path
+        for part in copied
+        for path, node in nodes(properties[part], part)
+        if node.get("pattern") in (LINE_PATTERN, PATH_PATTERN)
+    ]
+
+    assert refusable == []
 
 
 def test_a_kind_says_what_it_is_for(schema: dict[str, Any]) -> None:

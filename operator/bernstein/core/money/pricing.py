@@ -8,7 +8,7 @@ from decimal import Decimal
 from bernstein.api.meta import UsageCounts
 from bernstein.api.money import MOST_DOLLARS
 from bernstein.api.prices import built_in
-from bernstein.api.project import Price
+from bernstein.api.project import CopiedPrice, Price
 from bernstein.core.money.plausible import MOST_TOKENS
 
 NOTHING = UsageCounts()
@@ -27,7 +27,7 @@ def price_of(model: str, overrides: Iterable[Price] = ()) -> Price | None:
     return None
 
 
-def cost(usage: UsageCounts, price: Price) -> Decimal:
+def cost(usage: UsageCounts, price: CopiedPrice) -> Decimal:
     """US dollars of these tokens."""
     return (
         usage.input * Decimal(price.input)

@@ -16,7 +16,7 @@ from bernstein import agents
 from bernstein.api.meta import UsageCounts
 from bernstein.api.money import SpendSource
 from bernstein.api.plan import MAX_ROWS, MAX_SETTLED, Plan, PlanStatus, PlanTask, Settled
-from bernstein.api.project import Price, Project
+from bernstein.api.project import CopiedPrice, Project
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task
@@ -46,7 +46,7 @@ def _time_of_report(session: AgentSession) -> timedelta:
     return heard - status.started_at
 
 
-def price(session: AgentSession, project: Project | None) -> Price | None:
+def price(session: AgentSession, project: Project | None) -> CopiedPrice | None:
     """The price of the session's model when the session was made; None: nobody knows it.
 
     Where the session has none, because nobody knew it or an older release made it, that of now.

@@ -12,8 +12,10 @@ import pytest
 
 from bernstein.api.pod import CheckoutConfig
 from bernstein.checks.gate import Command
+from bernstein.checks.gates import type_check
 from bernstein.checks.gates.lint import GATE
 from bernstein.pods.programs import checkout
+from tests.programs.gate_runs import run
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.test_checkout import files
 
@@ -81,6 +83,32 @@ def test_no_configuration_of_the_agents_blinds_the_linter(
     checkout.run(CheckoutConfig(**config | overlay))
     assert lint(tmp_path / "workspace") == 1
     assert files(tmp_path / "workspace").keys() >= before.keys() - {"config"}
+
+
+LOOSE = {
+    "base.json": '{"typeCheckingMode": "off", "reportAssignmentType": "none"}',
+    "base.toml": '[tool.pyright]\ntypeCheckingMode = "off"\nreportAssignmentType = "none"\n',
+}
+
+
+@pytest.mark.parametrize("base", LOOSE)
+def test_no_configuration_that_pyright_extends_is_loosened_by_the_work(
+    origin: Origin, config: dict[str, Any], tmp_path: Path, base: str
+) -> None:
+    strict = "{}" if base.endswith(".json") else "[tool.pyright]\n"
+    before: Files = {"pyproject.toml": f'[tool.pyright]\nextends = "{base}"\n', base: strict}
+    pinned = origin.commit({"keep": "1", **before})
+    origin.commit(
+        {**before, base: LOOSE[base], "bad.py": "x: int = ''\n"}, pinned, ref="refs/heads/main"
+    )
+
+    checkout.run(CheckoutConfig(**config | {"worktree": str(tmp_path / "own")}))
+    assert run("pyright", tmp_path / "own").returncode == 0, "the payload does not work"
+
+    names = type_check.COMMAND.pinned
+    overlay = {"git_dir": str(tmp_path / "again.git"), "pinned_sha": pinned, "pinned_names": names}
+    checkout.run(CheckoutConfig(**config | overlay))
+    assert run("pyright", tmp_path / "workspace").returncode == 1
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bernstein.api.project import Price
+from bernstein.api.project import CopiedPrice, Price
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.core.money import spend
@@ -29,7 +29,7 @@ def made(model: str, *prices: Price) -> AgentSession:
 def test_a_session_is_counted_at_the_price_of_the_time_when_it_was_made() -> None:
     later = project(budget={"prices": [DEAR.dump()]})
 
-    assert made("sonnet", CHEAP).spec.price == CHEAP
+    assert made("sonnet", CHEAP).spec.price == CopiedPrice.model_validate(CHEAP.dump())
     assert spend.cost_of(made("sonnet", CHEAP), later) == Decimal(1)
     assert spend.cost_of(made("sonnet", CHEAP), None) == Decimal(1)
 
