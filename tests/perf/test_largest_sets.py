@@ -26,6 +26,7 @@ from bernstein.api.pod import CHECK, RECORDER, RecorderResult
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS
 from bernstein.api.task import MOST_EDGES, parse
 from bernstein.controllers.caches.parsed import Parsed
+from bernstein.crds.kinds import KINDS
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.client import Client, ObjectList
 from bernstein.kube.informer import Informer
@@ -41,6 +42,9 @@ from tests.model.people import TARGET
 from tests.model.replicas import Replica
 from tests.model.scenario import RATES
 from tests.model.trouble import Troubles
+from tests.perf import test_largest_approval as approvals
+from tests.perf import test_largest_objects as plans
+from tests.perf import test_largest_session as sessions
 from tests.perf.pace import quickest
 from tests.perf.test_largest_objects import LARGEST as PLANS_BY_KIND
 from tests.perf.test_largest_objects import REFUSED
@@ -372,3 +376,17 @@ def test_a_list_of_many_tasks_is_no_step_in_which_all_are_parsed(
     shown = f"the longest step took {steps.longest * 1000:.0f} ms of {parsing * 1000:.0f} ms"
     print(f"\n2,000 Tasks that have changed are listed: {shown}")
     assert steps.longest < parsing / 3, f"{shown}: {steps.of_what}"
+
+
+KINDS_MEASURED = {
+    "AgentSession": sessions.test_no_step_of_the_largest_session_takes_the_loop_200_ms,
+    "Approval": approvals.test_no_step_of_the_largest_approval_takes_the_loop_200_ms,
+    "Plan": plans.test_no_step_of_the_largest_plans_takes_the_loop_200_ms,
+    "Project": LARGEST["Project"].project,
+    "Task": LARGEST["texts"].spec,
+}
+"""Where each is made largest."""
+
+
+def test_the_largest_legal_object_of_every_kind_is_measured() -> None:
+    assert KINDS_MEASURED.keys() == {kind.name for kind in KINDS}

@@ -324,16 +324,12 @@ def test_no_words_of_a_pod_are_too_long_for_the_status() -> None:
 STRONG = ended("probe-work", said=ProbeResult(too_strong=True))
 
 
-@pytest.mark.parametrize(
-    ("work", "seconds"), [(WORK, 0), (STRONG, 300)], ids=["sound", "too strong"]
-)
-def test_a_pod_waits_for_a_secret_that_somebody_misses_although_it_was_there(
+@pytest.mark.parametrize(("work", "seconds"), [(WORK, 0), (STRONG, 300)])
+def test_a_pod_waits_for_a_secret_that_is_missed_although_it_was_there(
     work: Any, seconds: float
 ) -> None:
     """Where the next one comes within minutes anyway, who misses it tries for himself till then."""
-    sound = after(GOOD, work, DELIVER)
-
-    probe, decision = step(sound, missed=True, now=at(seconds))
+    probe, decision = step(after(GOOD, work, DELIVER), missed=True, now=at(seconds))
 
     assert decision.actions == (RunProbe("default--probe-1", "1"),)
     assert probe.at_work
