@@ -6,6 +6,8 @@ import contextlib
 import json
 import os
 import re
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,6 +20,7 @@ import yaml
 
 from tests import live
 from tests import stack as stacks
+from tests.answer import Answer
 from tests.background import wait_for
 from tests.cluster import select
 from tests.cluster.control_plane import audit
@@ -28,6 +31,7 @@ from tests.stack import Clock, Stack
 
 Object = dict[str, Any]
 
+PROGRAM = str(Path(sys.executable).with_name("bernstein"))
 OPERATOR = f"system:serviceaccount:{stacks.SYSTEM}:bernstein-operator"
 
 
@@ -124,6 +128,24 @@ class World:
 
     def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True) -> str:
         return self.stack.kubectl("-n", self.namespace, *arguments, stdin=stdin, check=check)
+
+    def bernstein(self, *arguments: str) -> Answer:
+        """What the command line says in this namespace."""
+        done = subprocess.run(
+            [PROGRAM, "--namespace", self.namespace, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=self.stack.environment,
+            timeout=300,
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def wait(self, what: str, condition: str) -> None:
+        """As `kubectl wait` does; fails when it does not come."""
+        seconds = int(120 * SLOWNESS)
+        told = self.kubectl("wait", what, f"--for={condition}", f"--timeout={seconds}s")
+        assert "condition met" in told
 
     def apply(self, *objects: Object) -> None:
         for obj in objects:

@@ -7,9 +7,9 @@ import pty
 import re
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,9 +19,18 @@ from bernstein.api.pod import AGENT
 from bernstein.core import labels
 from tests.answer import Answer
 from tests.background import wait_for
-from tests.e2e.conftest import LIE, OPERATOR, MakeWorld, Object, World, does, state, writing
+from tests.e2e.conftest import (
+    LIE,
+    OPERATOR,
+    PROGRAM,
+    MakeWorld,
+    Object,
+    World,
+    does,
+    state,
+    writing,
+)
 
-PROGRAM = str(Path(sys.executable).with_name("bernstein"))
 SECONDS = 300
 PLAN = """\
 name: Small plan
@@ -67,15 +76,23 @@ class CommandLine:
     folder: Path
 
     def __call__(self, *arguments: str) -> Answer:
-        done = subprocess.run(
-            self._command(*arguments),
-            capture_output=True,
-            text=True,
-            check=False,
-            env=self.here.stack.environment,
-            timeout=SECONDS,
-        )
-        return Answer(done.returncode, done.stdout, done.stderr)
+        return self.here.bernstein(*arguments)
+
+    @contextmanager
+    def following(self, *arguments: str) -> Iterator[Path]:
+        """The file to which the program writes while the block runs, and until it ends by
+        itself."""
+        told = self.folder / "followed"
+        with told.open("w") as out:
+            process = subprocess.Popen(
+                self._command(*arguments), stdout=out, env=self.here.stack.environment
+            )
+        try:
+            yield told
+            assert process.wait(timeout=SECONDS) == 0
+        finally:
+            process.kill()
+            process.wait()
 
     def on_terminal(self, *arguments: str, columns: int = 100) -> tuple[int, str]:
         """Exit code and all that a terminal of this width got."""
@@ -207,18 +224,23 @@ def test_what_a_failed_test_run_printed_outlives_its_job(bernstein: CommandLine)
 def test_what_an_agent_says_is_heard_while_it_works(bernstein: CommandLine) -> None:
     here = bernstein.here
     here.task("heard", title="Hang")
-    session = here.await_("agentsession", "heard-s1", lambda s: "pod" in s["status"], SECONDS)
-    pod = session["status"]["pod"]["name"]
+    heard = re.compile(r"^\d\d:\d\d:\d\d  agent     I think about it\.$", re.MULTILINE)
+    with bernstein.following("logs", "-f", "heard") as followed:
+        session = here.await_("agentsession", "heard-s1", lambda s: "pod" in s["status"], SECONDS)
+        pod = session["status"]["pod"]["name"]
 
-    def words() -> str:
-        return here.kubectl("logs", pod, "-c", "agent", check=False)
+        def words() -> str:
+            return here.kubectl("logs", pod, "-c", "agent", check=False)
 
-    wait_for(lambda: "I think about it." in words(), SECONDS)
-    here.await_("task", "heard", lambda t: state(t) == "InProgress", SECONDS)
-    told = bernstein("logs", "heard")
-    assert re.search(r"^\d\d:\d\d:\d\d  agent     I think about it\.$", told.out, re.MULTILINE)
-    bernstein("cancel", "task/heard")
-    here.await_("task", "heard", lambda t: state(t) == "Cancelled", SECONDS)
+        wait_for(lambda: "I think about it." in words(), SECONDS)
+        here.await_("task", "heard", lambda t: state(t) == "InProgress", SECONDS)
+        wait_for(lambda: heard.search(followed.read_text()), SECONDS)
+        assert state(here.get("task", "heard")) == "InProgress", "it is told while it hangs"
+        assert heard.search(bernstein("logs", "heard").out)
+        bernstein("cancel", "task/heard")
+        here.await_("task", "heard", lambda t: state(t) == "Cancelled", SECONDS)
+    assert len(heard.findall(followed.read_text())) == 1
+    assert "heard  cancelled" in followed.read_text()
 
 
 def test_cancel_ends_a_plan_and_its_agent(bernstein: CommandLine) -> None:

@@ -7,19 +7,36 @@ import json
 from bernstein.core import names
 from tests.e2e.conftest import EXISTS, MakeWorld, Object, condition, does, state, writing
 
+ENDED = "jsonpath={.status.endedAt}"
 
-def test_an_agent_that_reports_an_error_with_exit_code_0_has_failed(world: MakeWorld) -> None:
+
+def test_an_agent_that_reports_an_error_with_exit_code_0_has_failed_and_is_retried(
+    world: MakeWorld,
+) -> None:
     wrong = {
         "steps": [{"write": {"path": "new.py", "content": "X = 1\n"}}],
         "error": {"kind": "error", "message": "I gave up"},
         "exit": 0,
     }
-    here = world([does("wrong", wrong)])
+    here = world([does("wrong", wrong, writing("new.py", "X = 2\n"))])
     here.task("wrong", completionSignals=[EXISTS], maxRetries=0)
+    here.wait("task/wrong", ENDED)
     task = here.stalled("task", "wrong", "AgentFailed")
+    assert condition(task, "Succeeded")["status"] == "False"
     assert "the agent reports a failure" in condition(task, "Stalled")["message"]
     assert "I gave up" not in json.dumps(task["status"]["conditions"]), "conditions quote nobody"
     assert "> I gave up" in task["status"]["attempts"][0]["message"]
+    assert "new.py" not in here.files()
+
+    told = here.bernstein("retry", "task/wrong", "--reason", "it can be done by now")
+
+    assert told.code == 0, told.err
+    here.wait("task/wrong", "condition=Succeeded")
+    again = here.closed("wrong")
+    assert again["metadata"]["uid"] == task["metadata"]["uid"]
+    assert [a["reason"] for a in again["status"]["attempts"]] == ["AgentFailed", "Succeeded"]
+    assert [a["answer"] for a in again["status"]["requests"]] == ["Done"]
+    assert "new.py" in here.files()
 
 
 def test_a_usage_limit_waits_and_costs_no_attempt(world: MakeWorld) -> None:
@@ -67,7 +84,9 @@ def test_a_cancelled_task_ends_its_agent_keeps_its_work_and_merges_nothing(
     here.await_("agentsession", "long-s1", lambda s: s["status"]["report"]["usage"]["input"] == 7)
     here.await_("task", "long", lambda t: state(t) == "InProgress")
     here.kubectl("patch", "task", "long", "--type=merge", "-p", '{"spec":{"cancel":{}}}')
-    task = here.await_("task", "long", lambda t: state(t) == "Cancelled", 120)
+    here.wait("task/long", ENDED)
+    task = here.get("task", "long")
+    assert (state(task), condition(task, "Succeeded")["status"]) == ("Cancelled", "False")
     assert task["status"]["history"][-1]["actor"] == "user"
     running = [p for p in here.all("pods") if p["status"]["phase"] == "Running"]
     assert running == []
@@ -87,7 +106,8 @@ def test_what_is_closed_of_a_plan_that_failed_is_delivered_without_the_rest(
         {"title": "wrong", "files": ["never.py"], "completionSignals": [never]},
     ]
     here.plan("part", [{"name": "all", "steps": steps}])
-    here.await_("plan", "part", lambda p: p["status"]["phase"] == "Failed", 240)
+    here.wait("plan/part", ENDED)
+    assert here.get("plan", "part")["status"]["phase"] == "Failed"
     assert here.tip() == before
 
     me = here.kubectl("auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")

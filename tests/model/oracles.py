@@ -271,7 +271,10 @@ class Oracles:
         if status.state is TaskState.CANCELLED:
             self._cancelled.add(uid)
             self.must(not self._pushed[uid], "cancelled is cancelled", f"{name} has landed")
-        if is_final(status, new.spec.max_retries):
+        over = is_final(status, new.spec.max_retries)
+        told = over == (status.ended_at is not None)
+        self.must(told, "conditions agree", f"{name}: {status.state}, ended {status.ended_at}")
+        if over:
             mine = {uid, *(s for s, owner in self._task_of.items() if owner == uid)}
             self._ended(name, mine)
         else:

@@ -10,7 +10,7 @@ import pytest
 from bernstein.kube.resource import JOBS, PODS, Object, Resource
 from tests.control_plane.conftest import Tools, eventually
 from tests.control_plane.controllers.kubelet import nothing, stops, works
-from tests.control_plane.controllers.world import PATIENCE, World, condition, stage
+from tests.control_plane.controllers.world import PATIENCE, World, condition, stage, state_of
 from tests.control_plane.objects import PLANS, TASKS
 
 QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
@@ -131,20 +131,71 @@ async def test_kubectl_can_wait_for_the_end_of_a_plan_that_fails(
     if deleted:
         await world.task_in("short-a-one", "InProgress")
         await world.delete(TASKS, "short-a-one")
-    plan = ("wait", "plan/short", "-n", world.namespace)
 
-    ended = await asyncio.to_thread(
-        tools.kubectl, *plan, "--for=jsonpath={.status.endedAt}", "--timeout=60s"
-    )
-    well = await asyncio.to_thread(
-        tools.run, "kubectl", *plan, "--for=condition=Succeeded", "--timeout=1s"
-    )
+    well = await _waited_for(world, tools, "plan/short")
 
-    assert "condition met" in ended
-    assert well.returncode != 0
+    assert not well
     found = await world.stalled(PLANS, "short", "TaskFailed")
     assert found["status"]["phase"] == "Failed"
     assert condition(found, "Succeeded")["status"] == "False"
+
+
+@pytest.mark.parametrize(
+    ("end", "phase"),
+    [("of itself", "Succeeded"), ("cancelled", "Cancelled"), ("in part", "DeliveredPartially")],
+)
+async def test_kubectl_can_wait_for_the_end_of_a_plan_and_whether_it_is_a_good_one(
+    world: World, tools: Tools, user: str, end: str, phase: str
+) -> None:
+    scripts = {"in part": works(outcome="AgentFailed"), "cancelled": nothing}
+    for number in range(1, 5):
+        if end in scripts:
+            world.kubelet.on(f"short-a-two-s{number}", scripts[end])
+    await world.start()
+    await world.plan("short", [stage("a", "one", "two")])
+    if end == "cancelled":
+        await world.task_in("short-a-two", "Claimed")
+        await world.change(PLANS, "short", cancel={"reason": "not needed"})
+    if end == "in part":
+        await world.until(PLANS, "short", lambda p: p["status"]["phase"] == "Failed")
+        asks = {"id": "r-1", "verb": "DeliverPartial", "by": user, "reason": "it is due"}
+        await world.change(PLANS, "short", requests=[asks])
+        await world.until(PLANS, "short", lambda p: p["status"].get("partial"))
+
+    well = await _waited_for(world, tools, "plan/short")
+
+    assert well == (phase == "Succeeded")
+    assert (await world.get(PLANS, "short"))["status"]["phase"] == phase
+
+
+@pytest.mark.parametrize(
+    ("end", "state"), [("of itself", "Closed"), ("failed", "Failed"), ("cancelled", "Cancelled")]
+)
+async def test_kubectl_can_wait_for_the_end_of_a_task_and_whether_it_is_a_good_one(
+    world: World, tools: Tools, end: str, state: str
+) -> None:
+    scripts = {"failed": works(outcome="AgentFailed"), "cancelled": nothing}
+    if end in scripts:
+        world.kubelet.on("agent", scripts[end])
+    await world.start()
+    await world.task("one", maxRetries=0)
+    if end == "cancelled":
+        await world.task_in("one", "Claimed")
+        await world.change(TASKS, "one", cancel={"reason": "not needed"})
+
+    well = await _waited_for(world, tools, "task/one")
+
+    assert well == (state == "Closed")
+    assert state_of(await world.get(TASKS, "one")) == state
+
+
+async def _waited_for(world: World, tools: Tools, what: str) -> bool:
+    """Whether it ended well, by the two commands that wait for its end."""
+    wait = ("wait", what, "-n", world.namespace)
+    ended = ("--for=jsonpath={.status.endedAt}", "--timeout=60s")
+    assert "condition met" in await asyncio.to_thread(tools.kubectl, *wait, *ended)
+    well = ("--for=condition=Succeeded", "--timeout=1s")
+    return (await asyncio.to_thread(tools.run, "kubectl", *wait, *well)).returncode == 0
 
 
 async def test_stages_in_any_order_raise_no_false_alarm(world: World) -> None:

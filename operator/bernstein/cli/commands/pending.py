@@ -63,7 +63,7 @@ async def _pending(
     waiting = [approval for approval in listed if is_pending(approval)]
     if waiting:
         name = "NAME --namespace NAMESPACE" if everywhere else "NAME"
-        terminal.show(tables.approval_table(waiting, namespaces=everywhere))
+        terminal.show(tables.approval_table(waiting, terminal.people, namespaces=everywhere))
         for words in _looks(waiting, name):
             terminal.advise(words)
         terminal.advise(f"decide with `bernstein approve {name}` or `bernstein reject {name}`")

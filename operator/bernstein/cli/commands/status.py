@@ -71,7 +71,7 @@ async def _one(terminal: Terminal, cluster: Cluster, plan: Plan) -> None:
         return
     terminal.show(tables.headline(plan, tasks))
     if plan.spec.description:
-        terminal.show(tables.description(plan.spec.description))
+        terminal.show(tables.description(plan.spec.description, terminal.people))
     terminal.say("")
     terminal.show(tables.steps_table(plan, tasks, await cluster.progress(name)))
     terminal.say("")

@@ -12,7 +12,7 @@ from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Waiting
 from bernstein.cli.output import notes
-from bernstein.cli.output.terminal import Terminal
+from bernstein.cli.output.terminal import Terminal, room
 from bernstein.core import conditions
 from bernstein.core.sanitise import line, quoted, text
 from bernstein.core.serializers import rejection, task_status
@@ -168,7 +168,8 @@ def tell_task(terminal: Terminal, task: Task, told: str = "", *, guesses: bool =
         terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
     _tell_checks(terminal, task)
     if stalled := _stalled(task):
-        message, remedy = notes.explanation(stalled, task, guesses=guesses)
+        quoting = room(terminal.people, notes.LONGEST_NOTE)
+        message, remedy = notes.explanation(stalled, task, quoting, guesses=guesses)
         words = " ".join(message.split())
         if words not in " ".join(told.split()):
             terminal.say(f"  {notes.labelled(stalled.reason, words)}", "red")
@@ -191,5 +192,5 @@ def _tell_check(terminal: Terminal, check: CheckResult) -> None:
     known = ", known from the same tree" if check.cached else ""
     terminal.say(f"  {mark} {name}: {check.verdict}{reason}{known}", style)
     if not good and check.excerpt:
-        for row in text(check.excerpt, _EXCERPT).splitlines():
+        for row in text(check.excerpt, room(terminal.people, _EXCERPT)).splitlines():
             terminal.quote(f"      {row}", "dim")

@@ -30,19 +30,20 @@ _UNKNOWN = re.compile(r"(?:no agent|the model) '(.*)', (?:it has|but): (.*)")
 MOST_COMPARED = 150
 """Words that an unknown one is compared with: more than a message mostly has."""
 _LONGEST = 4096
-_LONGEST_NOTE = 200
+LONGEST_NOTE = 200
+"""Characters of what somebody else says that a terminal shows."""
 _UNSEEN_SECONDS = 10
 SHORT_SHA = 8
 NOT_LOOKED_AT = "the operator has not looked at it yet: `bernstein doctor` tells whether it works"
 
 
 def note(task: Task, progress: str) -> str:
-    """What a Task does, waits for, or ended with; one line."""
+    """What a Task does, waits for, or ended with; one line, which a terminal's table cuts."""
     status, word = task.status, task_status(task)
     match word:
         case "in_progress" | "claimed":
             attempt = f"attempt {status.attempt + 1}" if status.attempt else ""
-            doing = line(progress, _LONGEST_NOTE)
+            doing = line(progress, _LONGEST)
             doing = doing or ("starting" if word == "claimed" else "at work")
             return ": ".join(part for part in (attempt, doing) if part)
         case "done":
@@ -50,10 +51,10 @@ def note(task: Task, progress: str) -> str:
         case "closed":
             return _merged(task)
         case "cancelled":
-            return shortened(task.spec.cancel.reason, _LONGEST_NOTE) if task.spec.cancel else ""
+            return shortened(task.spec.cancel.reason, _LONGEST) if task.spec.cancel else ""
     if status.waiting is None:
-        return line(_rejected(task), _LONGEST_NOTE)
-    return shortened(waits(status.waiting, task), _LONGEST_NOTE)
+        return line(_rejected(task), _LONGEST)
+    return shortened(waits(status.waiting, task), _LONGEST)
 
 
 def waits(waiting: Waiting, task: Task | None = None) -> str:
@@ -128,7 +129,7 @@ def unseen(plan: Plan, now: datetime) -> str:
     return NOT_LOOKED_AT
 
 
-def with_words(message: str, reason: str, task: Task | None) -> str:
+def with_words(message: str, reason: str, task: Task | None, longest: int = _LONGEST) -> str:
     """The message with what an agent or a git server said, where it only names the field.
 
     What is waited for because another Task has met it is that one's to tell.
@@ -136,7 +137,7 @@ def with_words(message: str, reason: str, task: Task | None) -> str:
     named = _FIELD.search(message)
     if named is None:
         return message
-    said = line(_words(task.status, named[1], reason), _LONGEST_NOTE) if task is not None else ""
+    said = line(_words(task.status, named[1], reason), longest) if task is not None else ""
     return message.replace(named[0], f": {said}" if said else "")
 
 
@@ -152,12 +153,17 @@ def _words(status: TaskStatus, field: str, reason: str) -> str:
 
 
 def explanation(
-    waiting: Waiting, task: Task | None = None, *, guesses: bool = True
+    waiting: Waiting,
+    task: Task | None = None,
+    longest: int = LONGEST_NOTE,
+    *,
+    guesses: bool = True,
 ) -> tuple[str, str]:
     """(message, remedy) of what needs a person; the remedy may be empty. `task`: which waits, if it
-    is one. `guesses`: with what may have been meant."""
+    is one; `longest`: characters of what somebody else has said of it. `guesses`: with what may
+    have been meant."""
     message, remedy = parted(text(waiting.message, _LONGEST))
-    message = with_words(message, waiting.reason, task)
+    message = with_words(message, waiting.reason, task, longest)
     if guesses and waiting.reason in (Reason.AGENT_NOT_FOUND, Reason.MODEL_NOT_FOUND):
         message = _with_guess(message)
     remedy = policy(waiting.reason).remedy if remedy is None else remedy
@@ -201,7 +207,7 @@ def _verifying(task: Task) -> str:
         return _judging(status.verification)
     step = status.delivery.step if status.delivery else None
     if step is None and status.waiting is not None:
-        return shortened(waits(status.waiting, task), _LONGEST_NOTE)
+        return shortened(waits(status.waiting, task), _LONGEST)
     return f"merging ({step.lower()})" if step else "verified"
 
 
@@ -210,7 +216,7 @@ def _judging(judged: Verification | None) -> str:
         return "verifying"
     again = f" on a newer tip, {ordinal(judged.round + 1)} time" if judged.candidate else ""
     out = f"; still out: {judged.outstanding.checks}" if judged.outstanding else ""
-    return line(f"verifying{again}{out}", _LONGEST_NOTE)
+    return line(f"verifying{again}{out}", _LONGEST)
 
 
 def _merged(task: Task) -> str:
@@ -225,7 +231,7 @@ def _merged(task: Task) -> str:
 def _less_than_all(judged: Verification | None) -> str:
     """What did not pass of what kept nothing back, and the score where it is not the whole."""
     bad = [c.name for c in judged.checks if c.verdict in ("Failed", "TimedOut")] if judged else []
-    told = f", {line(', '.join(bad), _LONGEST_NOTE)} failed" if bad else ""
+    told = f", {line(', '.join(bad), _LONGEST)} failed" if bad else ""
     whole = judged is None or judged.quality_score in (None, 100)
     return told if whole else f"{told}, {score(judged)}"
 

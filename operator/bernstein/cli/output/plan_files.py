@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from bernstein.api.plan import Estimate, PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.cli.manifests import Checked
-from bernstein.cli.output.terminal import Terminal
+from bernstein.cli.output.terminal import Terminal, room
 from bernstein.cli.plan_source import PlanFile
 from bernstein.core.plans.enforced import warned
 from bernstein.core.plans.estimate import beyond_budget
@@ -16,21 +16,18 @@ from bernstein.core.sanitise import count
 from bernstein.core.serializers import Document, estimate_record
 
 _SHOWN = 50
+"""Errors of a file that a terminal shows."""
 
 
 def refuse(terminal: Terminal, file: PlanFile, errors: tuple[FieldError, ...]) -> None:
-    """Tells the warnings and the first _SHOWN errors, a line each; with `--json` all are the
-    answer.
+    """Tells the warnings and the errors, a line each; with `--json` all are the answer.
 
     A warning that is also among the errors is told once: without a cluster some errors are only
     warnings.
     """
     warnings = tuple(w for w in file.field_errors.warnings if w not in errors)
     _tell(terminal, warnings)
-    for error in errors[:_SHOWN]:
-        terminal.complain(f"✗ {error.located}", "red")
-    if len(errors) > _SHOWN:
-        terminal.complain(f"… and {len(errors) - _SHOWN} more")
+    _tell_errors(terminal, errors, "✗ ")
     terminal.complain(f"{file.name}: {count(len(errors), 'problem')}")
     if terminal.json:
         terminal.answer(_record(errors, warnings))
@@ -43,10 +40,7 @@ def tell_checked(terminal: Terminal, checked: Sequence[Checked]) -> None:
         what = count(len(each.errors), "problem") if each.errors else ", ".join(each.contents)
         tell = terminal.complain if each.errors else terminal.say
         tell(f"{mark} {each.name}: {what}", style)
-        for error in each.errors[:_SHOWN]:
-            terminal.complain(f"    {error.located}", "red")
-        if len(each.errors) > _SHOWN:
-            terminal.complain(f"    … and {len(each.errors) - _SHOWN} more")
+        _tell_errors(terminal, each.errors, "    ")
         for warning in each.warnings:
             terminal.complain(f"    ! {warning.located}", "yellow")
     if not checked:
@@ -59,6 +53,14 @@ def tell_checked(terminal: Terminal, checked: Sequence[Checked]) -> None:
         ]
         valid = bool(checked) and not any(each.errors for each in checked)
         terminal.answer({"valid": valid, "files": files})
+
+
+def _tell_errors(terminal: Terminal, errors: Sequence[FieldError], mark: str) -> None:
+    shown = room(terminal.err, _SHOWN)
+    for error in errors[:shown]:
+        terminal.complain(f"{mark}{error.located}", "red")
+    if len(errors) > shown:
+        terminal.complain(f"{'' if mark.strip() else mark}… and {len(errors) - shown} more")
 
 
 def valid_record(guess: Estimate, warnings: tuple[FieldError, ...]) -> Document:

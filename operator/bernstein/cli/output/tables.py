@@ -19,6 +19,7 @@ from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.cli.output.notes import note, reason
+from bernstein.cli.output.terminal import room
 from bernstein.core.plans.rows import names_by_stage
 from bernstein.core.sanitise import line, text
 from bernstein.core.serializers import task_status
@@ -47,6 +48,9 @@ _WIDE = 120
 _COMMIT = 8
 """Characters of a commit; `--sha` takes as few as 7."""
 _LONGEST_DESCRIPTION = 1000
+_LONGEST_TITLE = 300
+"""What names, titles and lines of a spec may have; a terminal cuts them at its columns."""
+_LONGEST_CAUSE = 300
 
 
 def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = False) -> Table:
@@ -71,7 +75,7 @@ def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = Fa
             Text(str(task.status.attempt)),
             Text(spent(task.status)),
         ]
-        more = [Text(line(task.spec.role, 63)), Text(line(task.spec.title, 200))]
+        more = [Text(line(task.spec.role, 63)), Text(line(task.spec.title, _LONGEST_TITLE))]
         table.add_row(*cells, *(more if wide else []))
     return table
 
@@ -93,7 +97,7 @@ def plan_table(plans: Sequence[Plan], *, namespaces: bool = False) -> Table:
             Text(plan.metadata.name),
             Text(phase, style=_phase_style(phase)),
             Text(reason(plan.status.waiting)),
-            Text(line(plan.status.current_stage or "", 40)),
+            Text(line(plan.status.current_stage or "", _LONGEST_TITLE)),
             Text(f"{counts.closed}/{counts.total}"),
             Text(spent(plan.status)),
             Text(_age(plan.metadata.creation_timestamp)),
@@ -101,7 +105,9 @@ def plan_table(plans: Sequence[Plan], *, namespaces: bool = False) -> Table:
     return table
 
 
-def approval_table(approvals: Sequence[Approval], *, namespaces: bool = False) -> Table:
+def approval_table(
+    approvals: Sequence[Approval], console: Console, *, namespaces: bool = False
+) -> Table:
     """One line for each question to people."""
     table = _table(namespaces=namespaces)
     table.add_column("KIND", no_wrap=True)
@@ -125,7 +131,7 @@ def approval_table(approvals: Sequence[Approval], *, namespaces: bool = False) -
             Text(_lines(shown)),
             Text(_asked_cost(shown, about.kind)),
             Text(_age(approval.metadata.creation_timestamp)),
-            Text(line(because, 300)),
+            Text(line(because, room(console, _LONGEST_CAUSE))),
         )
     return table
 
@@ -161,7 +167,7 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
     table.add_column("note", no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column("cost", justify="right", no_wrap=True, min_width=5)
     for stage in plan.spec.stages:
-        table.add_row(Text(line(stage.name, 60), style="bold"))
+        table.add_row(Text(line(stage.name, _LONGEST_TITLE), style="bold"))
         for name, step in zip(names[stage.name], stage.steps, strict=True):
             _step_row(table, step.heading, by_name.get(name), progress.get(name, ""))
     return table
@@ -169,12 +175,12 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
 
 def _step_row(table: Table, title: str, task: Task | None, progress: str) -> None:
     if task is None:
-        table.add_row(Text(f"  ○ {line(title, 120)}", style="dim"))
+        table.add_row(Text(f"  ○ {line(title, _LONGEST_TITLE)}", style="dim"))
         return
     word = task_status(task)
     style = _STYLES.get(word, "")
     table.add_row(
-        Text(f"  {_MARKS.get(word, '○')} {line(title, 120)}", style=style),
+        Text(f"  {_MARKS.get(word, '○')} {line(title, _LONGEST_TITLE)}", style=style),
         Text(word.replace("_", " "), style=style),
         Text(note(task, progress), style="dim"),
         Text(spent(task.status, zero="")),
@@ -205,9 +211,9 @@ def _closed(plan: Plan, tasks: Sequence[Task]) -> int:
     return sum(read.get(row.name, row.state) == TaskState.CLOSED for row in rows)
 
 
-def description(words: str) -> Padding:
+def description(words: str, console: Console) -> Padding:
     """A Plan's description, for below its headline and as wide as the terminal."""
-    shown = Text(text(words, _LONGEST_DESCRIPTION), style="dim")
+    shown = Text(text(words, room(console, _LONGEST_DESCRIPTION)), style="dim")
     return Padding(shown, (0, 0, 0, 2), expand=False)
 
 

@@ -20,11 +20,18 @@ from bernstein.core.sanitise import spelled
 from bernstein.core.sanitise import text as sanitise
 
 _LONGEST_LINE = 4096
+_WHOLE = 65_536
+"""Characters, or lines: more than any text of an object's status or spec has."""
 _COMMAND = re.compile(r"`[^`]*`")
 _KEPT = "\0"
 """A space at which no line ends; no sanitised text has it."""
 _ENDLESS = 10_000
 """Columns of a pipe, more than any table has."""
+
+
+def room(console: Console, limit: int) -> int:
+    """So many characters or lines on a terminal; in a pipe or a file nothing is cut."""
+    return limit if console.is_terminal else _WHOLE
 
 
 class Terminal:
@@ -61,7 +68,8 @@ class Terminal:
 
     def quote(self, row: str, style: str = "") -> None:
         """Shows people a line as it is, sanitised: what was printed, or a command to copy."""
-        self.people.print(Text(sanitise(row, _LONGEST_LINE), style=style), soft_wrap=True)
+        shown = sanitise(row, room(self.people, _LONGEST_LINE))
+        self.people.print(Text(shown, style=style), soft_wrap=True)
 
     def code(self, row: str, style: str = "") -> None:
         """Shows people a line of a file as it is, with what nobody sees spelled out."""
@@ -95,7 +103,7 @@ class Terminal:
 
 
 def _print(console: Console, message: str, style: str) -> None:
-    shown = sanitise(message, _LONGEST_LINE)
+    shown = sanitise(message, room(console, _LONGEST_LINE))
     if console.is_terminal:
         shown = "\n".join(_wrapped(row, console.width) for row in shown.split("\n"))
     console.print(Text(shown, style=style), soft_wrap=True)

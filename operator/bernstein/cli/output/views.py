@@ -17,12 +17,12 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
 from bernstein.cli.output import notes, tables
-from bernstein.cli.output.terminal import Terminal
+from bernstein.cli.output.terminal import Terminal, room
 from bernstein.core.sanitise import text
 
 _LONGEST = 1200
 _ROWS = 12
-"""Lines of what was printed that are shown."""
+"""Lines of what was printed that a terminal shows."""
 
 
 class View(Protocol):
@@ -151,11 +151,12 @@ class LineView:
 
 def say(terminal: Terminal, moment: datetime, message: str) -> None:
     """The first line with the time; what was printed stands below it, line by line."""
-    first, *more = text(message, _LONGEST).rstrip().splitlines() or [""]
+    rows = room(terminal.people, _ROWS)
+    first, *more = text(message, room(terminal.people, _LONGEST)).rstrip().splitlines() or [""]
     terminal.say(f"{moment.astimezone():%H:%M:%S}  {first}")
-    for row in more[:_ROWS]:
+    for row in more[:rows]:
         terminal.quote(f"{'':<10}{row}")
-    if len(more) > _ROWS:
+    if len(more) > rows:
         terminal.say(f"{'':<10}…")
 
 

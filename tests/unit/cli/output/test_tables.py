@@ -50,9 +50,10 @@ def test_a_running_plan_is_shown_step_by_step_in_80_columns() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_description_of_a_plan_is_wrapped_cut_and_harmless(width: int) -> None:
-    shown, console = terminal(width=width)
+    shown, console = terminal(width=width, tty=True)
+    words = f"First paragraph. {HOSTILE}\n\nSecond. {'word ' * 500}"
 
-    shown.show(tables.description(f"First paragraph. {HOSTILE}\n\nSecond. {'word ' * 500}"))
+    shown.show(tables.description(words, shown.people))
 
     rows = [row.rstrip() for row in console.export_text().splitlines()]
     assert rows[:2] == [f"  First paragraph. gnp.exe {AT}everyone", ""]
@@ -390,7 +391,7 @@ def test_who_decides_sees_how_many_lines_changed(
     asked = asks_about("work", title="x", files_changed=files_changed, most_changed=most or None)
     shown, console = terminal(width=200)
 
-    shown.show(tables.approval_table([asked]))
+    shown.show(tables.approval_table([asked], shown.people))
 
     row = console.export_text().splitlines()[-1]
     told = row.partition("work")[2].split()
@@ -413,7 +414,7 @@ def test_who_decides_sees_a_cost_that_nobody_knows_as_such_and_an_estimate_as_on
     asked = asks_about("web", kind, title="x", cost_usd=cost)
     shown, console = terminal(width=200)
 
-    shown.show(tables.approval_table([asked]))
+    shown.show(tables.approval_table([asked], shown.people))
 
     assert told in console.export_text().splitlines()[-1].split()
 

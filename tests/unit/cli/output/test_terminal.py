@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime
+
 import pytest
 
-from bernstein.cli.output import tables
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.cli.manifests import Checked
+from bernstein.cli.output import details, plan_files, tables, views
 from bernstein.cli.output.terminal import Terminal
+from bernstein.cli.plan_source import PlanFile
 from bernstein.cli.settings import CliSettings
-from tests.unit.cli.scenes import plan, running_tasks, terminal
+from bernstein.core.plans.field_errors import FieldError, FieldErrors
+from tests.unit.cli.output.test_tables import asks_about
+from tests.unit.cli.scenes import move, plan, running_tasks, task, terminal, verification
 
 LONG = "Add RateLimiter middleware"
 
@@ -29,6 +38,116 @@ def test_in_a_pipe_nothing_of_a_table_is_cut(
     assert all(task.metadata.name in shown for task in running_tasks())
     assert "NAMESPACE" in shown
     assert max(map(len, shown.splitlines())) < 400
+
+
+LAST = "the very last word"
+WAIT = {
+    "reason": "Unschedulable",
+    "message": f"{'5 nodes have taint team-5, ' * 23}{LAST}",
+    "since": "2030-01-01T12:00:00Z",
+    "needsPerson": True,
+}
+SAID = f"{'I cannot go on. ' * 25}{LAST}"
+ROWS = "\n".join(f"src/file_{number:02}.py:1: F401 {'unused ' * 6}" for number in range(30))
+CHECK = {"kind": "gate", "name": "lint", "verdict": "Failed", "excerpt": ROWS, "required": True}
+ERRORS = tuple(FieldError(f"stages[{number}].name", "is wrong") for number in range(80))
+
+
+def _waits() -> Task:
+    return task(0, state="Open", waiting=WAIT)
+
+
+def _refused() -> Task:
+    """What it waits for points at what a git server has said."""
+    words = {"reason": "PushRejected", "message": f"it was refused:\n> {SAID}"}
+    pointing = WAIT | {"reason": "PushRejected", "message": "no; status.delivery has its words"}
+    return task(0, state="Done", waiting=pointing, delivery={"state": "Pending"} | words)
+
+
+def _failed(to: Terminal) -> None:
+    moved = [move("Failed", "GateFailed", attempt=1, seconds=3)]
+    failed = task(0, state="Failed", attempt=1, feedback=ROWS, history=moved)
+    views.say(to, datetime.now(UTC), views.sentence(failed.status.history[0], failed))
+
+
+def _judged(to: Terminal) -> None:
+    details.tell_verdicts(to, task(0, verification=verification(passed=False, checks=[CHECK])))
+
+
+def _titled() -> Plan:
+    found = plan()
+    first, *others = found.spec.stages
+    step, *more = first.steps
+    step = step.model_copy(update={"title": f"{'word ' * 50}{LAST}"})
+    first = first.model_copy(update={"steps": (step, *more)})
+    spec = found.spec.model_copy(update={"stages": (first, *others)})
+    return found.model_copy(update={"spec": spec})
+
+
+def _asked(to: Terminal) -> None:
+    because = [f"{'word ' * 50}{number}" for number in range(7)]
+    asked = asks_about("work", title="x", because=[*because, LAST])
+    to.show(tables.approval_table([asked], to.people))
+
+
+def _described(to: Terminal) -> None:
+    to.show(tables.description("word " * 600 + LAST, to.people))
+
+
+Show = Callable[[Terminal], None]
+LONG_ONES: dict[str, tuple[Show, str]] = {
+    "a row of a Plan's steps": (
+        lambda to: to.show(tables.steps_table(plan(), [_waits()], {})),
+        LAST,
+    ),
+    "a step's title": (lambda to: to.show(tables.steps_table(_titled(), [], {})), LAST),
+    "why a person is asked": (_asked, LAST),
+    "a description": (_described, LAST),
+    "what a check printed, of a failure": (_failed, "file_29.py"),
+    "what a check printed, with its verdict": (_judged, "file_29.py"),
+    "what a git server said": (lambda to: details.tell_task(to, _refused()), LAST),
+    "a sentence": (lambda to: to.say("word " * 1500 + LAST), LAST),
+    "a line as it is": (lambda to: to.quote("word " * 1500 + LAST), LAST),
+    "what is wrong with a file": (
+        lambda to: plan_files.refuse(to, PlanFile("plan.yaml", None, FieldErrors()), ERRORS),
+        "stages[79].name",
+    ),
+    "what is wrong with one of many files": (
+        lambda to: plan_files.tell_checked(to, [Checked("plan.yaml", (), ERRORS, ())]),
+        "stages[79].name",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LONG_ONES)
+def test_in_a_pipe_the_last_word_of_what_is_long_is_there(
+    capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    show, last = LONG_ONES[what]
+
+    show(Terminal(CliSettings()))
+
+    told = capsys.readouterr()
+    assert last in told.out + told.err
+    assert "…" not in told.out + told.err
+
+
+def test_a_wait_is_told_to_its_end_in_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    views.LineView(Terminal(CliSettings())).update(plan(), [_waits()], {}, "")
+
+    assert LAST in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("what", LONG_ONES)
+def test_on_a_terminal_what_is_long_is_cut(what: str) -> None:
+    show, last = LONG_ONES[what]
+    to, console = terminal(width=100, tty=True)
+
+    show(to)
+
+    told = console.export_text()
+    assert "…" in told
+    assert last not in told.replace("\n", " ")
 
 
 @pytest.mark.parametrize("width", [30, 60])

@@ -87,6 +87,8 @@ class Invariants(State):
     def _task_holds(self, subject: Task) -> None:
         status, uid = subject.status, subject.metadata.uid
         consistent(status)
+        over = is_final(status, subject.spec.max_retries)
+        assert over == (status.ended_at is not None), (status.state, status.ended_at)
         says_why(subject)
         if status.state is TaskState.CANCELLED:
             assert not any(
@@ -135,7 +137,8 @@ class Invariants(State):
 def consistent(status: TaskStatus | PlanStatus | AgentSessionStatus) -> None:
     """At work, in need of a person, or over: never two of them at once, but for a failed end.
 
-    It needs a person exactly when it waits for one, and says so with the same words.
+    It needs a person exactly when it waits for one, and says so with the same words. It has
+    Succeeded, True or False, exactly when it has ended: `kubectl wait` looks for either.
     """
     kinds = {c.type: c.status for c in status.conditions}
     assert len(kinds) == len(status.conditions)
@@ -149,8 +152,12 @@ def consistent(status: TaskStatus | PlanStatus | AgentSessionStatus) -> None:
     assert not ("Reconciling" in kinds and "Succeeded" in kinds), kinds
     if kinds.get("Succeeded") == "True":
         assert "Stalled" not in kinds
-    if isinstance(status, PlanStatus):
-        assert (status.ended_at is not None) == ("Succeeded" in kinds), (status.phase, kinds)
+    assert (status.ended_at is not None) == ("Succeeded" in kinds), kinds
+    if isinstance(status, TaskStatus):
+        well = kinds.get("Succeeded") == "True"
+        assert well == (status.state is TaskState.CLOSED), (status.state, kinds)
+    else:
+        assert (kinds.get("Succeeded") == "True") == (status.phase == "Succeeded"), kinds
         if status.phase == "Failed":
             assert kinds.get("Succeeded") == "False", (status.phase, kinds)
 
