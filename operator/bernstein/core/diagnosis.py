@@ -30,6 +30,9 @@ _LAST_WORDS = 500
 _FOREGROUND = "foregroundDeletion"
 FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
+_FAILED_CREATE, _FAILED_MOUNT = "FailedCreate", "FailedMount"
+EVENTS_THAT_TELL = (_FAILED_CREATE, _FAILED_MOUNT)
+"""Reasons of the Events that are read: of a Job that gets no pod, and of a pod's volumes."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,7 @@ def _without_pod(job: JobView, now: datetime) -> Diagnosis | None:
     if (now - job.created).total_seconds() < FAILED_CREATE_SECONDS:
         return None
     for event in job.events:
-        if event.get("reason") == "FailedCreate":
+        if event.get("reason") == _FAILED_CREATE:
             return Diagnosis(Reason.POD_REJECTED, _event_text(event))
     return None
 
@@ -201,7 +204,7 @@ def _mount_failure(pod: Object, events: Iterable[Object]) -> Diagnosis | None:
         return None
     for event in events:
         found = _unmounted(pod, _event_text(event))
-        if event.get("reason") == "FailedMount" and found is not None:
+        if event.get("reason") == _FAILED_MOUNT and found is not None:
             return found
     return None
 
