@@ -11,7 +11,7 @@ from typing import Final
 from bernstein.api.encoding import load
 from bernstein.api.pod import Failure
 from bernstein.api.reasons import Reason
-from bernstein.core import pods, runs, sanitise
+from bernstein.core import labels, pods, runs, sanitise
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
 
@@ -27,7 +27,6 @@ _HOLDERS_WORDS = 500
 """Characters: who may write Jobs may give one many finalizers."""
 _LAST_WORDS = 500
 """Characters of what a program that broke has printed last."""
-_FOREGROUND = "foregroundDeletion"
 FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
 _FAILED_CREATE, _FAILED_MOUNT = "FailedCreate", "FailedMount"
@@ -112,8 +111,9 @@ def held(job: JobView, now: datetime) -> Diagnosis | None:
     by = sanitise.line(", ".join(job.finalizers), _HOLDERS_WORDS) or "nothing that can be seen"
     text = f"the Job '{job.name}' was deleted at {job.deletion:%Y-%m-%dT%H:%M:%SZ}, has no pod, and"
     text = f"{text} is still there; it is held by its finalizers: {by}"
-    if _FOREGROUND in job.finalizers:
-        text += f" ({_FOREGROUND} waits for objects that name it as owner with blockOwnerDeletion)"
+    if labels.FOREGROUND in job.finalizers:
+        waits_for = "objects that name it as owner with blockOwnerDeletion"
+        text += f" ({labels.FOREGROUND} waits for {waits_for})"
     return Diagnosis(Reason.DELETION_HELD, text)
 
 

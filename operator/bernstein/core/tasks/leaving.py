@@ -7,13 +7,13 @@ from datetime import datetime
 
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task, TaskStatus
-from bernstein.core import progress
+from bernstein.core import labels, progress
 from bernstein.core.approvals import asking
 from bernstein.core.fsm import is_final
 from bernstein.core.sanitise import line, some
 from bernstein.core.waiting import waits
 
-_KUBERNETES = ("foregroundDeletion", "orphan")
+_KUBERNETES = (labels.FOREGROUND, "orphan")
 """Finalizers that its garbage collector sets, and takes off by itself."""
 _NAME = 100
 """Characters of a finalizer that are shown."""
