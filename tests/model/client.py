@@ -105,6 +105,18 @@ class ModelClient(Client):
                 await asyncio.sleep(0)  # the next page
         return taken, revision
 
+    async def first_page(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        selectors: Mapping[str, str],
+        *,
+        limit: int,
+        most_bytes: int,
+    ) -> List[Object]:
+        items, _ = await self.read(resource, namespace, lambda obj: obj, selectors, limit=limit)
+        return items[:limit]
+
     async def create(
         self, resource: Resource, obj: Object, *, namespace: str | None = None
     ) -> Object:

@@ -7,13 +7,15 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import islice
 
 from bernstein.api.meta import Metadata
 from bernstein.core import diagnosis, labels, pods, runs
 from bernstein.core.jobs import JobView
 from bernstein.kube.cache import by_label
-from bernstein.kube.client import Client, ObjectList
+from bernstein.kube.client import Client, ObjectList, selectors_of
 from bernstein.kube.clock import REAL, Clock
+from bernstein.kube.errors import TooLarge
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import (
     EVENTS,
@@ -27,6 +29,9 @@ from bernstein.kube.resource import (
     key_of,
     uid_of,
 )
+from bernstein.observe import logging
+
+log = logging.logger(__name__)
 
 OWNER = "owner"
 """Index of Jobs, and of pods, by the uid of the object of ours that owns the Job."""
@@ -34,6 +39,11 @@ POD_INDEXES = {OWNER: by_label(labels.OWNER_UID)}
 FIRST_EVENTS_SECONDS, LAST_EVENTS_SECONDS = 5.0, 60.0
 """Events of what is stuck are listed again after so long, then after twice as long, at most after
 the last: it is looked at more often than that."""
+EVENTS_BYTES, EVENTS_READ, EVENTS_KEPT = 2**20, 200, 32
+"""Events are anybody's to make, as many and as large as he likes. So many bytes and Events of what
+is stuck are read, and so many are kept: of a pod and its volumes the kubelet tells a few."""
+_WORDS = 1024
+"""Characters of an Event's text that are kept."""
 DELETED_PODS = 500
 """So many last states of deleted pods are kept: how a pod ended may be asked after it is gone."""
 
@@ -272,13 +282,23 @@ class JobViews:
         known = self._events.get(uid)
         if known is not None and now - known.at < known.lasts:
             return replace(view, events=known.events)
-        namespace = subject["metadata"]["namespace"]
-        selector = f"involvedObject.uid={uid}"
-        events = await self._client.list(EVENTS, namespace, field_selector=selector, limit=50)
         lasts = FIRST_EVENTS_SECONDS if known is None else known.lasts * 2
-        told = _Listed(tuple(events.items), now, min(lasts, LAST_EVENTS_SECONDS))
-        self._events[uid] = told
-        return replace(view, events=told.events)
+        events = await self._read_events(subject["metadata"]["namespace"], uid)
+        self._events[uid] = _Listed(events, now, min(lasts, LAST_EVENTS_SECONDS))
+        return replace(view, events=events)
+
+    async def _read_events(self, namespace: str, uid: str) -> tuple[Object, ...]:
+        """What is read of the Events about an object; nothing where they are too large."""
+        selectors = selectors_of(None, f"involvedObject.uid={uid}")
+        try:
+            events = await self._client.first_page(
+                EVENTS, namespace, selectors, limit=EVENTS_READ, most_bytes=EVENTS_BYTES
+            )
+        except TooLarge as error:
+            log.info("events not read", namespace=namespace, uid=uid, reason=error.reason)
+            return ()
+        telling = (e for e in events if e.get("reason") in diagnosis.EVENTS_THAT_TELL)
+        return tuple(map(_as_event, islice(telling, EVENTS_KEPT)))
 
 
 def _lacks(views: Mapping[str, JobView], expected: str | None) -> bool:
@@ -300,6 +320,12 @@ def _seem_lost(views: Iterable[JobView], now: datetime) -> list[Key]:
         for view in views
         if view.pod is not None and not view.removed and runs.state(view, now) is runs.State.LOST
     ]
+
+
+def _as_event(event: Object) -> Object:
+    """The Event with what is read of it; that may be text of any length."""
+    said = ((name, event.get(name)) for name in ("reason", "note", "message"))
+    return {name: text[:_WORDS] for name, text in said if isinstance(text, str)}
 
 
 def _owner_uid(pod: Object) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from bernstein.api.encoding import load
 from bernstein.api.pod import Failure
 from bernstein.api.reasons import Reason
-from bernstein.core import pods, runs, sanitise
+from bernstein.core import labels, pods, runs, sanitise
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
 
@@ -27,9 +27,11 @@ _HOLDERS_WORDS = 500
 """Characters: who may write Jobs may give one many finalizers."""
 _LAST_WORDS = 500
 """Characters of what a program that broke has printed last."""
-_FOREGROUND = "foregroundDeletion"
 FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
+_FAILED_CREATE, _FAILED_MOUNT = "FailedCreate", "FailedMount"
+EVENTS_THAT_TELL = (_FAILED_CREATE, _FAILED_MOUNT)
+"""Reasons of the Events that are read: of a Job that gets no pod, and of a pod's volumes."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,9 @@ def held(job: JobView, now: datetime) -> Diagnosis | None:
     by = sanitise.line(", ".join(job.finalizers), _HOLDERS_WORDS) or "nothing that can be seen"
     text = f"the Job '{job.name}' was deleted at {job.deletion:%Y-%m-%dT%H:%M:%SZ}, has no pod, and"
     text = f"{text} is still there; it is held by its finalizers: {by}"
-    if _FOREGROUND in job.finalizers:
-        text += f" ({_FOREGROUND} waits for objects that name it as owner with blockOwnerDeletion)"
+    if labels.FOREGROUND in job.finalizers:
+        waits_for = "objects that name it as owner with blockOwnerDeletion"
+        text += f" ({labels.FOREGROUND} waits for {waits_for})"
     return Diagnosis(Reason.DELETION_HELD, text)
 
 
@@ -182,7 +185,7 @@ def _without_pod(job: JobView, now: datetime) -> Diagnosis | None:
     if (now - job.created).total_seconds() < FAILED_CREATE_SECONDS:
         return None
     for event in job.events:
-        if event.get("reason") == "FailedCreate":
+        if event.get("reason") == _FAILED_CREATE:
             return Diagnosis(Reason.POD_REJECTED, _event_text(event))
     return None
 
@@ -201,7 +204,7 @@ def _mount_failure(pod: Object, events: Iterable[Object]) -> Diagnosis | None:
         return None
     for event in events:
         found = _unmounted(pod, _event_text(event))
-        if event.get("reason") == "FailedMount" and found is not None:
+        if event.get("reason") == _FAILED_MOUNT and found is not None:
             return found
     return None
 

@@ -41,3 +41,23 @@ SPEC_HASH = "bernstein.dev/spec-hash"
 """Annotation: the hash of what the operator wrote, so that a change by others is seen."""
 FINALIZER = "bernstein.dev/result"
 """On agents' pods and on sessions, until their outcome is recorded."""
+FOREGROUND = "foregroundDeletion"
+"""Kubernetes' own finalizer of what is deleted together with what it owns."""
+READ = (
+    MANAGED_BY,
+    PROJECT,
+    PLAN,
+    TASK,
+    SESSION,
+    JOB,
+    JOB_NAME,
+    JOB_UID,
+    CHECK,
+    ASKED,
+    MADE_WITH,
+    OWNER_UID,
+)
+"""Labels that the operator reads in its caches. Others it only writes, or people and `bernstein`
+read them."""
+FINALIZERS_READ = (FINALIZER, FOREGROUND)
+"""Finalizers that it looks for by name."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import aiohttp
 import orjson
 
-from bernstein.kube.errors import KubeError, TransportError, api_error
+from bernstein.kube.errors import KubeError, TooLarge, TransportError, api_error
 from bernstein.kube.resource import Object, resource_version_of
 
 _MALFORMED = (ValueError, LookupError, TypeError, AttributeError)
@@ -36,6 +36,17 @@ async def last_bytes(response: aiohttp.ClientResponse, size: int) -> bytes:
     async for chunk in response.content.iter_any():
         kept += chunk
         del kept[:-size]
+    return bytes(kept)
+
+
+async def at_most(response: aiohttp.ClientResponse, size: int) -> bytes:
+    """An answer of at most ``size`` bytes. Raises TooLarge; the rest stays on its way."""
+    kept = bytearray()
+    async for chunk in response.content.iter_any():
+        kept += chunk
+        if len(kept) > size:
+            response.close()
+            raise TooLarge(f"the answer has more than {size} bytes")
     return bytes(kept)
 
 

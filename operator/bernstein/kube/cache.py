@@ -10,7 +10,8 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeAlias, TypeVar
+from itertools import islice
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import orjson
 import structlog
@@ -23,7 +24,6 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 IndexFunction: TypeAlias = Callable[[Object], Collection[str]]
-Keeps: TypeAlias = Callable[[str], bool]
 Handler: TypeAlias = Callable[[Object | None, Object | None], None]
 Strip: TypeAlias = Callable[[Object], Object]
 Settled: TypeAlias = Callable[[Object], bool]
@@ -33,6 +33,12 @@ FASTEST = 1
 OPENED = 64
 """Packed objects that stay unpacked, those that were read last: a reconcile reads some several
 times, and handlers of an event read its object one after another."""
+
+
+MOST_OWNERS, MOST_FINALIZERS = 4, 16
+"""That are kept, beside those that somebody asks for: that there are any is read of others."""
+_LONGEST = 254
+"""Characters of a text: one more than any name has, so that what was cut is nobody's name."""
 
 
 def by_controller_uid(obj: Object) -> Collection[str]:
@@ -49,6 +55,47 @@ def by_label(label: str) -> IndexFunction:
         return () if value is None else (value,)
 
     return values
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What is read of metadata, of which anybody may write a megabyte.
+
+    Of owners that is the controller, and whether there are others; so of finalizers.
+    """
+
+    names: tuple[str, ...]
+    """Of labels and annotations."""
+    finalizers: tuple[str, ...]
+    """Those that somebody looks for."""
+
+    def lighten(self, metadata: Object) -> None:
+        """Takes out what nobody reads. Nothing that is left may be written back as if it were
+        all."""
+        for part in ("labels", "annotations"):
+            if part in metadata:
+                said = metadata[part]
+                metadata[part] = {n: said[n][:_LONGEST] for n in self.names if n in said}
+        if "ownerReferences" in metadata:
+            metadata["ownerReferences"] = _few_owners(metadata["ownerReferences"])
+        if "finalizers" in metadata:
+            each = dict.fromkeys(metadata["finalizers"])  # one may be there a thousand times
+            first = list(islice(each, MOST_FINALIZERS))
+            metadata["finalizers"] = [
+                *first,
+                *(name for name in self.finalizers if name in each and name not in first),
+            ]
+
+
+def _few_owners(owners: list[Object]) -> list[Object]:
+    """The first ones, and the controller wherever it stands; the API server lets in only one."""
+    behind = (owner for owner in owners[MOST_OWNERS:] if owner.get("controller"))
+    kept = [*owners[:MOST_OWNERS], *islice(behind, 1)]
+    return [{name: _short(said) for name, said in owner.items()} for owner in kept]
+
+
+def _short(said: Any) -> Any:
+    return said[:_LONGEST] if isinstance(said, str) else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +153,15 @@ class Cache:
         self,
         indexes: Mapping[str, IndexFunction],
         changed: Handler,
-        annotations: Keeps | None = None,
+        read: Read | None = None,
         *,
         strip: Strip | None = None,
         settled: Settled | None = None,
         opened: int = OPENED,
     ) -> None:
-        """`annotations`: which are kept, by name; None: all. Anybody may write 256 KiB of them.
-        `opened`: so many packed ones stay unpacked."""
-        self._keeps = annotations
+        """`read`: what is kept of metadata; None: all. `opened`: so many packed ones stay
+        unpacked."""
+        self._read = read
         self._strip = strip
         self._settled = settled
         self._objects: dict[Key, Object | Packed] = {}
@@ -245,11 +292,9 @@ class Cache:
 
     def _lightened(self, obj: Object) -> Object:
         """The object without what nobody reads. The one that came is not for anybody else."""
-        metadata, keeps = obj["metadata"], self._keeps
-        metadata.pop("managedFields", None)
-        if keeps is not None and "annotations" in metadata:
-            read = {name: said for name, said in metadata["annotations"].items() if keeps(name)}
-            metadata["annotations"] = read
+        obj["metadata"].pop("managedFields", None)
+        if self._read is not None:
+            self._read.lighten(obj["metadata"])
         return obj if self._strip is None else self._strip(obj)
 
     def _set(self, key: Key, shown: Object | Packed | None, *, last: Object | None = None) -> None:

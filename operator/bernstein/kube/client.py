@@ -140,6 +140,22 @@ class Client:
                 return items, revision
             params["continue"] = token
 
+    async def first_page(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        selectors: Mapping[str, str],
+        *,
+        limit: int,
+        most_bytes: int,
+    ) -> List[Object]:
+        """The first items of a list whose objects are anybody's to make, as many as he likes and as
+        large. Raises TooLarge where there is more."""
+        params = {**selectors, "limit": str(limit)}
+        path = resource.path(namespace)
+        page = await self._json("GET", resource, path, params=params, most_bytes=most_bytes)
+        return answers.page_of_list(page)[0]
+
     async def create(
         self,
         resource: Resource,
@@ -297,6 +313,7 @@ class Client:
         params: Mapping[str, str] | None = None,
         body: object = None,
         content_type: str = "application/json",
+        most_bytes: int | None = None,
     ) -> Object:
         data = None if body is None else orjson.dumps(body)
         payload = await self._send(
@@ -306,6 +323,7 @@ class Client:
             params=params,
             data=data,
             content_type=content_type,
+            most_bytes=most_bytes,
         )
         try:
             decoded: Object = orjson.loads(payload)
@@ -323,6 +341,7 @@ class Client:
         data: bytes | None = None,
         content_type: str = "application/json",
         last_bytes: int | None = None,
+        most_bytes: int | None = None,
     ) -> bytes:
         limits = aiohttp.ClientTimeout(total=self._timeout)
         started = time.monotonic()
@@ -336,8 +355,11 @@ class Client:
                 data=data,
                 content_type=content_type,
                 limits=limits,
+                packed=most_bytes is None,
             ) as response:
-                if last_bytes is None or response.status >= 300:
+                if most_bytes is not None and response.status < 300:
+                    payload = await answers.at_most(response, most_bytes)
+                elif last_bytes is None or response.status >= 300:
                     payload = await response.read()
                 else:
                     payload = await answers.last_bytes(response, last_bytes)
@@ -360,11 +382,14 @@ class Client:
         data: bytes | None = None,
         content_type: str = "application/json",
         limits: aiohttp.ClientTimeout,
+        packed: bool = True,
     ) -> aiohttp.ClientResponse:
-        """Sends a request; a 401 is tried once more with a renewed token."""
+        """Sends a request; a 401 is tried once more with a renewed token. ``packed``: the answer
+        may be compressed, a few bytes may be thousands."""
         if pool is None:
             raise RuntimeError("the client is not open: use 'async with Client(...)'")
         headers = {"Content-Type": content_type} if data is not None else {}
+        headers |= {} if packed else {"Accept-Encoding": "identity"}
         for attempt in (0, 1):
             if self._token is not None:
                 token = await self._token.token(renew=attempt > 0)

@@ -36,6 +36,12 @@ class TransportError(KubeError):
     reason = "ApiServerUnreachable"
 
 
+class TooLarge(KubeError):
+    """An answer has more bytes than the caller takes; the rest was not read."""
+
+    reason = "AnswerTooLarge"
+
+
 class OldList(KubeError):
     """The API server answered with a list from before what it has shown already."""
 

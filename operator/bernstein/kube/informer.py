@@ -18,8 +18,8 @@ from bernstein.kube.cache import (
     Cache,
     Handler,
     IndexFunction,
-    Keeps,
     Packed,
+    Read,
     Settled,
     Strip,
     revision_of,
@@ -75,7 +75,7 @@ class Informer:
         label_selector: str | None = None,
         field_selector: str | None = None,
         indexes: Mapping[str, IndexFunction] | None = None,
-        annotations: Keeps | None = None,
+        read: Read | None = None,
         strip: Strip | None = None,
         settled: Settled | None = None,
         opened: int = OPENED,
@@ -100,7 +100,7 @@ class Informer:
         self._clock = clock
         self._handlers: list[Handler] = []
         self._cache = Cache(
-            indexes or {}, self._dispatch, annotations, strip=strip, settled=settled, opened=opened
+            indexes or {}, self._dispatch, read, strip=strip, settled=settled, opened=opened
         )
         # The revision up to which each scope's stream has been applied.
         self._progress: dict[str | None, int] = {}

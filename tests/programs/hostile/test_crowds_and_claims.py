@@ -5,15 +5,19 @@ Each is first seen to work where the protection is taken off.
 
 from __future__ import annotations
 
+import gc
 import json
+import tracemalloc
 
 import pytest
 
+from bernstein.api.meta import Metadata
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
-from bernstein.controllers.caches import is_read
+from bernstein.controllers.caches import READ
 from bernstein.core import diagnosis, pods
 from bernstein.core.scheduling import begin_turns, chain
+from bernstein.core.tasks.retention import DELIVERED_BY, stands_alone
 from bernstein.kube.cache import Cache
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, at, ended, job, pod, waiting
@@ -39,7 +43,7 @@ def test_hundreds_of_plans_make_no_hundreds_of_pods(monkeypatch: pytest.MonkeyPa
     assert that_begin(plans) == 4
 
 
-# --- annotations ----------------------------------------------------------------------------------
+# --- metadata -------------------------------------------------------------------------------------
 
 
 def kept(cache: Cache) -> int:
@@ -52,13 +56,68 @@ def kept(cache: Cache) -> int:
     return sum(len(json.dumps(obj)) for obj in cache.objects())
 
 
-def test_annotations_of_256_kib_take_no_memory() -> None:
-    def unheard(*_: Object | None) -> None:
-        pass
+def unheard(*_: Object | None) -> None:
+    """A handler that nobody listens to."""
 
+
+def test_annotations_of_256_kib_take_no_memory() -> None:
     assert kept(Cache({}, unheard)) > 20_000_000, "whatever is there is kept"
 
-    assert kept(Cache({}, unheard, is_read)) < 1_000_000
+    assert kept(Cache({}, unheard, READ)) < 1_000_000
+
+
+LARGE = 256 * 1024
+LARGEST: dict[str, Object] = {
+    "labels": {"labels": {f"l{number}": "" for number in range(55_000)}},
+    "owners": {
+        "ownerReferences": [
+            {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": f"{number}"}
+            for number in range(25_000)
+        ]
+    },
+    "finalizers": {"finalizers": [f"x.example/{number}" for number in range(50_000)]},
+    "an annotation that begins as ours": {"annotations": {"bernstein.dev/x": "x" * LARGE}},
+    "an annotation of a tool": {"annotations": {"argocd.argoproj.io/tracking-id": "x" * LARGE}},
+    "an owner of a long name": {"ownerReferences": [{"name": "x" * LARGE, "uid": "y" * LARGE}]},
+}
+
+
+def held(cache: Cache, metadata: Object) -> int:
+    """Bytes that a Task with such metadata takes of the operator's memory."""
+    meta: Object = {"name": "t", "namespace": "team", "uid": "u", "resourceVersion": "1"}
+    came = json.dumps({**objects.task("t").dump(), "metadata": meta | metadata})
+    gc.collect()
+    tracemalloc.start()
+    try:
+        cache.update(json.loads(came))
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("what", LARGEST)
+def test_what_nobody_reads_of_metadata_takes_no_memory(what: str) -> None:
+    small = held(Cache({}, unheard, READ), {})
+    assert held(Cache({}, unheard), LARGEST[what]) > 200_000, "whatever is there is kept"
+
+    assert held(Cache({}, unheard, READ), LARGEST[what]) < small + 8_000
+
+
+def test_a_task_that_a_tool_has_delivered_is_known_among_thousands_of_labels() -> None:
+    for name in DELIVERED_BY:
+        cache, meta = Cache({}, unheard, READ), objects.task("t").dump()["metadata"]
+        many = {f"l{number}": "" for number in range(1000)} | {name: "x"}
+        task = {**objects.task("t").dump(), "metadata": {**meta, "labels": many}}
+        cache.update({**task, "metadata": task["metadata"] | {"resourceVersion": "1"}})
+        seen = Metadata.model_validate(cache.objects()[0]["metadata"] | {"ownerReferences": []})
+        assert not stands_alone(seen), name
+
+
+def test_a_task_that_anything_owns_is_nobodys_to_delete_however_many_own_it() -> None:
+    cache, meta = Cache({}, unheard, READ), objects.task("t").dump()["metadata"]
+    cache.update({"metadata": {**meta, **LARGEST["owners"], "resourceVersion": "1"}})
+    assert not stands_alone(Metadata.model_validate(cache.objects()[0]["metadata"]))
 
 
 # --- words about others ---------------------------------------------------------------------------

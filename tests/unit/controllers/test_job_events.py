@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import itertools
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from bernstein.api.meta import Metadata
 from bernstein.controllers.job_views import (
+    EVENTS_BYTES,
     FIRST_EVENTS_SECONDS,
     LAST_EVENTS_SECONDS,
     OWNER,
     POD_INDEXES,
     JobViews,
 )
-from bernstein.core import labels
+from bernstein.core import diagnosis, labels
+from bernstein.core.jobs import JobView
 from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
@@ -47,9 +50,17 @@ class Stuck:
         await self.jobs.refresh(key_of(made))
         return made
 
+    async def view(self) -> JobView:
+        return (await self.views.of(SUBJECT, NOW))["work-unit-0"]
+
     async def look(self) -> int:
         """How many Events are seen."""
-        return len((await self.views.of(SUBJECT, NOW))["work-unit-0"].events)
+        return len((await self.view()).events)
+
+    def tell(self, name: str, job: Object, **said: Any) -> None:
+        """An Event about the Job."""
+        about = {"kind": "Job", "uid": job["metadata"]["uid"]}
+        self.api.put(EVENTS, name, **{"reason": "FailedCreate", "involvedObject": about} | said)
 
     def listed(self) -> int:
         return self.api.count("GET", "events")
@@ -76,8 +87,7 @@ async def test_they_are_listed_after_longer_and_longer_times(stuck: Stuck) -> No
 async def test_what_is_told_meanwhile_is_seen_with_the_next_list(stuck: Stuck) -> None:
     job = await stuck.make()
     assert await stuck.look() == 0
-    about = {"kind": "Job", "uid": job["metadata"]["uid"]}
-    stuck.api.put(EVENTS, "refused", reason="FailedCreate", involvedObject=about)
+    stuck.tell("refused", job)
 
     assert await stuck.look() == 0
     stuck.seconds = FIRST_EVENTS_SECONDS
@@ -94,3 +104,50 @@ async def test_of_a_job_that_is_gone_nothing_is_kept(stuck: Stuck) -> None:
     await stuck.look()
 
     assert stuck.listed() == 2
+
+
+async def test_of_an_event_only_what_is_read_is_kept(stuck: Stuck) -> None:
+    job = await stuck.make()
+    said = {"message": "no room " * 1000, "mine": "x" * 10_000, "type": "Warning"}
+    stuck.tell("refused", job, **said, source={"component": "y" * 10_000})
+
+    view = await stuck.view()
+
+    (event,) = view.events
+    assert event["message"] == ("no room " * 1000)[:1024]
+    assert len(str(event)) < 2000
+    found = diagnosis.diagnose_waiting(view, NOW)
+    assert found is not None
+    assert found.reason == "PodRejected"
+
+
+async def test_of_events_that_no_decision_reads_nothing_is_kept(stuck: Stuck) -> None:
+    job = await stuck.make()
+    for number in range(20):
+        stuck.tell(f"a{number}", job, reason="Scheduled", message="as it should be")
+    stuck.tell("b", job)
+
+    assert [event["reason"] for event in (await stuck.view()).events] == ["FailedCreate"]
+
+
+async def test_thousands_of_events_are_as_few(stuck: Stuck) -> None:
+    job = await stuck.make()
+    for number in range(1000):
+        stuck.tell(f"e{number}", job, message="x" * 1000)
+
+    assert await stuck.look() <= 32
+    assert stuck.listed() == 1
+
+
+async def test_of_events_of_many_megabytes_nothing_is_known(stuck: Stuck) -> None:
+    job = await stuck.make()
+    for number in range(20):
+        stuck.tell(f"e{number}", job, message="\N{GRINNING FACE}" + "x" * (EVENTS_BYTES // 10))
+
+    view = await stuck.view()
+
+    assert view.events == ()
+    assert diagnosis.diagnose_waiting(view, NOW) is None
+    stuck.seconds = FIRST_EVENTS_SECONDS - 1
+    await stuck.look()
+    assert stuck.listed() == 1, "it is not read again at once"

@@ -6,8 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.kube.cache import OPENED, Cache, Settled, by_controller_uid, by_label
+from bernstein.kube.cache import (
+    MOST_FINALIZERS,
+    MOST_OWNERS,
+    OPENED,
+    Cache,
+    Read,
+    Settled,
+    by_controller_uid,
+    by_label,
+)
 from bernstein.kube.resource import Key, Object, key_of, resource_version_of, uid_of
+
+READ = Read(("ours",), ("ours",))
 
 
 def unheard(*_: Object | None) -> None:
@@ -171,7 +182,7 @@ def test_managed_fields_are_not_kept() -> None:
 
 def test_annotations_that_nobody_reads_are_not_kept() -> None:
     last: list[Object | None] = []
-    cache = Cache({}, lambda old, _: last.append(old), lambda name: name == "ours")
+    cache = Cache({}, lambda old, _: last.append(old), READ)
 
     def noted(revision: int) -> Object:
         found = obj("p", revision=revision)
@@ -183,6 +194,62 @@ def test_annotations_that_nobody_reads_are_not_kept() -> None:
     cache.delete(noted(2))
     assert last[-1] is not None
     assert last[-1]["metadata"]["annotations"] == {"ours": "read"}
+
+
+def shown(**metadata: Any) -> Object:
+    """The metadata of an object that came with these."""
+    cache = Cache({}, unheard, READ)
+    came = obj("p")
+    came["metadata"] |= metadata
+    cache.update(came)
+    found: Object = cache.objects()[0]["metadata"]
+    return found
+
+
+def test_labels_that_nobody_reads_are_not_kept() -> None:
+    theirs = {f"l{number}": "x" for number in range(1000)}
+    assert shown(labels=theirs | {"ours": "read"})["labels"] == {"ours": "read"}
+    assert shown(labels=theirs)["labels"] == {}
+    assert "labels" not in shown(), "nothing is there that was not"
+
+
+def test_of_an_annotation_that_is_read_no_more_is_kept_than_a_name_takes() -> None:
+    found = shown(annotations={"ours": "x" * 100_000})["annotations"]
+    assert found["ours"] == "x" * 254
+
+
+def test_of_thousands_of_owners_the_controller_is_kept_and_that_there_are_others() -> None:
+    others = [{"kind": "Plan", "name": f"o{number}", "uid": str(number)} for number in range(1000)]
+    controller = {"kind": "Plan", "name": "c", "uid": "c", "controller": True}
+
+    found = shown(ownerReferences=[*others, controller])["ownerReferences"]
+
+    assert found == [*others[:MOST_OWNERS], controller]
+    assert shown(ownerReferences=others)["ownerReferences"] == others[:MOST_OWNERS]
+    assert shown(ownerReferences=[controller, *others[:2]])["ownerReferences"] == [
+        controller,
+        *others[:2],
+    ]
+
+
+def test_no_owner_takes_more_than_the_longest_that_there_can_be() -> None:
+    (owner,) = shown(ownerReferences=[{"uid": "u" * 100_000, "name": "n", "controller": True}])[
+        "ownerReferences"
+    ]
+    assert owner == {"uid": "u" * 254, "name": "n", "controller": True}
+
+
+def test_of_thousands_of_finalizers_those_that_are_asked_for_are_kept_and_a_few_more() -> None:
+    others = [f"x/{number}" for number in range(1000)]
+
+    found = shown(finalizers=[*others, "ours"])["finalizers"]
+
+    assert found == [*others[:MOST_FINALIZERS], "ours"]
+    assert shown(finalizers=["a", "ours", "b"])["finalizers"] == ["a", "ours", "b"]
+
+
+def test_behind_a_finalizer_that_is_there_a_thousand_times_another_is_seen() -> None:
+    assert shown(finalizers=["orphan"] * 1000 + ["x/holds"])["finalizers"] == ["orphan", "x/holds"]
 
 
 def test_an_event_of_a_former_object_leaves_its_successor() -> None:

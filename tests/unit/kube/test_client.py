@@ -21,6 +21,7 @@ from bernstein.kube.errors import (
     KubeError,
     NotFound,
     Overloaded,
+    TooLarge,
     TooManyRequests,
     TransportError,
     Unauthorized,
@@ -341,9 +342,11 @@ class Kubelet:
     def __init__(self, *chunks: bytes, status: int = 200) -> None:
         self._chunks = chunks
         self._status = status
+        self.encodings: list[str] = []
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse(status=self._status)
+        self.encodings.append(request.headers.get("Accept-Encoding", ""))
         await response.prepare(request)
         for chunk in self._chunks:
             await response.write(chunk)
@@ -376,3 +379,54 @@ async def test_a_log_that_is_refused_says_why() -> None:
             await client.logs("team", "pod", last_bytes=5)
 
     assert error.value.status == 400
+
+
+async def test_of_a_page_that_others_write_no_more_is_read_than_was_asked_for() -> None:
+    page = orjson.dumps({"metadata": {"resourceVersion": "1"}, "items": [{"note": "x" * 1000}]})
+    server = Kubelet(page[:300], page[300:])
+
+    async with server.client() as client:
+        found = await client.first_page(WIDGETS, "team", {}, limit=5, most_bytes=len(page))
+        with pytest.raises(TooLarge):
+            await client.first_page(WIDGETS, "team", {}, limit=5, most_bytes=len(page) - 1)
+
+    assert found == [{"note": "x" * 1000}]
+    assert set(server.encodings) == {"identity"}, "what is packed may be a thousand times as long"
+
+
+async def test_of_an_answer_without_end_only_so_much_is_read() -> None:
+    sent = 0
+
+    async def endless(request: web.BaseRequest) -> web.StreamResponse:
+        nonlocal sent
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b" " * 100_000)
+            sent += 100_000
+
+    async with test_utils.RawTestServer(endless) as server:
+        connection = ConnectionInfo(server=str(server.make_url("")))
+        async with Client(connection, timeout=20.0) as client:
+            with pytest.raises(TooLarge):
+                await client.first_page(WIDGETS, "team", {}, limit=5, most_bytes=2**20)
+
+    assert sent < 20 * 2**20
+
+
+async def test_a_page_that_is_refused_says_why() -> None:
+    kubelet = Kubelet(orjson.dumps({"reason": "Forbidden", "message": "no " * 9}), status=403)
+
+    async with kubelet.client() as client:
+        with pytest.raises(Forbidden):
+            await client.first_page(WIDGETS, "team", {}, limit=5, most_bytes=5)
+
+
+async def test_of_a_list_only_the_first_page_is_read(api: ApiServer, client: Client) -> None:
+    for number in range(3):
+        api.put(WIDGETS, f"w{number}")
+
+    found = await client.first_page(WIDGETS, "default", {}, limit=2, most_bytes=2**20)
+
+    assert [obj["metadata"]["name"] for obj in found] == ["w0", "w1"]
+    assert api.count("GET", "widgets") == 1

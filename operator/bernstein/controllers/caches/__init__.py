@@ -43,7 +43,7 @@ from bernstein.controllers.caches.waiters import Waiters, times_shown
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
 from bernstein.core.tasks.retention import DELIVERED_BY
-from bernstein.kube.cache import by_controller_uid
+from bernstein.kube.cache import Read, by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
@@ -55,6 +55,9 @@ from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 OPENED_PLANS = 4
 """Settled Plans that stay unpacked, those that were read last: each may have thousands of rows, and
 whoever looks at all Tasks reads those of a Plan one after another."""
+
+READ = Read((*labels.READ, *DELIVERED_BY), labels.FINALIZERS_READ)
+"""Of the metadata of all objects; what nobody reads is anybody's to write."""
 
 
 class Caches:
@@ -74,7 +77,7 @@ class Caches:
             Informer,
             client,
             namespaces=namespaces,
-            annotations=is_read,
+            read=READ,
             observer=observer,
             clock=clock,
         )
@@ -116,7 +119,7 @@ class Caches:
             NETWORK_POLICIES,
             label_selector=ours,
             indexes=owned,
-            annotations=None,  # others' are written back together with our own
+            read=None,  # annotations of others are written back together with our own
         )
 
     @property
@@ -137,8 +140,3 @@ def _counted(informer: Informer, census: Census) -> Census:
     """Counts what the informer shows."""
     informer.add_handler(census.changed)
     return census
-
-
-def is_read(annotation: str) -> bool:
-    """Whether anything of the operator reads annotations of this name."""
-    return annotation.startswith(labels.OURS) or annotation in DELIVERED_BY

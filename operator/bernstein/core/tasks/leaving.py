@@ -10,7 +10,7 @@ from datetime import datetime
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.core import progress
+from bernstein.core import labels, progress
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import asking
 from bernstein.core.delivery import landing
@@ -19,7 +19,7 @@ from bernstein.core.sanitise import line, some
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import waits
 
-_KUBERNETES = ("foregroundDeletion", "orphan")
+_KUBERNETES = (labels.FOREGROUND, "orphan")
 """Finalizers that its garbage collector sets, and takes off by itself."""
 _NAME = 100
 """Characters of a finalizer that are shown."""

@@ -1,4 +1,4 @@
-"""Nothing reads of a Job or a pod what the caches drop."""
+"""Nothing reads of an object what the caches drop."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from bernstein.controllers import caches
 from bernstein.controllers.caches import fields
 from bernstein.controllers.caches.fields import Fields
+from bernstein.core import labels
+from bernstein.kube.cache import Read
 from bernstein.kube.resource import Object
 from tests.model.scenario import generate
 from tests.model.world import play
@@ -67,6 +70,34 @@ def test_a_field_that_is_read_is_missed_where_it_is_dropped(
     monkeypatch.setattr(fields, "POD", {**fields.POD, "status": without})
 
     assert read_of_dropped(monkeypatch) == {part}
+
+
+def read_of_dropped_labels(patch: pytest.MonkeyPatch) -> set[str]:
+    """The names of dropped labels and annotations that somebody asks for in such a life."""
+    told: set[str] = set()
+    original = Read.lighten
+
+    def wired(self: Read, metadata: Object) -> None:
+        original(self, metadata)
+        for part in {"labels", "annotations"} & metadata.keys():
+            metadata[part] = Wired(metadata[part], dict.fromkeys(self.names), told)
+
+    patch.setattr(Read, "lighten", wired)
+    play(generate(SEED, "rough"))
+    return told
+
+
+def test_no_dropped_label_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_of_dropped_labels(monkeypatch) == set()
+
+
+def test_a_label_that_is_read_is_missed_where_it_is_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = tuple(name for name in caches.READ.names if name != labels.CHECK)
+    monkeypatch.setattr(caches, "READ", Read(names, caches.READ.finalizers))
+
+    assert read_of_dropped_labels(monkeypatch) == {labels.CHECK}
 
 
 def test_of_every_item_of_a_list_the_same_is_kept() -> None:
