@@ -12,9 +12,9 @@ import aiohttp
 import orjson
 
 from bernstein.kube import answers
-from bernstein.kube.answers import WatchEvent
+from bernstein.kube.answers import WatchEvent, documents, pages
 from bernstein.kube.config import ConnectionInfo, StaticToken
-from bernstein.kube.errors import Gone, TransportError
+from bernstein.kube.errors import Gone, TooLarge, TransportError, Unreadable
 from bernstein.kube.observer import NullObserver, Observer
 from bernstein.kube.resource import PODS, Object, Resource, key_of
 
@@ -117,28 +117,41 @@ class Client:
         limit: int,
     ) -> tuple[List[T], str]:
         """What ``take`` makes of each item of a list, and the list's revision. Of a long list no
-        more than a page is there as it came. ``selectors`` are parameters of the request."""
-        params = {**selectors, "limit": str(limit)}
-        path = resource.path(namespace)
+        more than a page is there as it came, and of a page of large items no more than one is
+        parsed. ``selectors`` are parameters of the request."""
+        size, token, whole = pages.Limit(limit), "", False
         items: List[T] = []
         while True:
+            params = {**selectors} if whole else {**selectors, "limit": str(size.items)}
+            if token:
+                params["continue"] = token
             try:
-                page = await self._json("GET", resource, path, params=params)
+                most = pages.LARGEST if whole else size.most_bytes
+                page = await self._page(resource, resource.path(namespace), params, most)
+            except TooLarge:
+                size.too_large()
+                whole = False
+                continue
             except Gone:
                 # The continue token is too old to be used: read everything in one answer instead.
-                if "continue" not in params:
+                if not token:
                     raise
                 items.clear()
-                params = {**selectors}
+                token, whole = "", True
                 continue
-            found, revision, token = answers.page_of_list(page)
-            for item in found:
-                item.setdefault("apiVersion", resource.api_version)
-                item.setdefault("kind", resource.kind)
+            async for item in page.items():
                 items.append(take(item))
-            if not token:
-                return items, revision
-            params["continue"] = token
+                del item  # before the next one is parsed
+            if not page.token:
+                return items, page.revision
+            token = page.token
+            size.fitted(page.size)
+
+    async def _page(
+        self, resource: Resource, path: str, params: Mapping[str, str], most_bytes: int | None
+    ) -> pages.Page:
+        raw = await self._send("GET", resource.plural, path, params=params, most_bytes=most_bytes)
+        return pages.Page(raw, resource)
 
     async def first_page(
         self,
@@ -300,7 +313,7 @@ class Client:
                     async for line in answers.lines(response):
                         yield answers.watch_event(line)
                 finally:
-                    _abort(response)
+                    answers.abort(response)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise TransportError(f"watch of {resource.plural} broke: {_cause(error)}") from error
 
@@ -326,9 +339,9 @@ class Client:
             most_bytes=most_bytes,
         )
         try:
-            decoded: Object = orjson.loads(payload)
-        except orjson.JSONDecodeError as error:
-            raise TransportError(f"{verb} {path}: the answer is not JSON") from error
+            decoded: Object = documents.loads(payload)
+        except ValueError as error:
+            raise Unreadable(f"{verb} {path}: the answer is not JSON") from error
         return decoded
 
     async def _send(
@@ -357,16 +370,19 @@ class Client:
                 limits=limits,
                 packed=most_bytes is None,
             ) as response:
-                if most_bytes is not None and response.status < 300:
-                    payload = await answers.at_most(response, most_bytes)
-                elif last_bytes is None or response.status >= 300:
+                if response.status >= 300:
                     payload = await response.read()
+                elif last_bytes is None:
+                    payload = await answers.body(response, most_bytes)
                 else:
                     payload = await answers.last_bytes(response, last_bytes)
                 status = response.status
                 if status >= 300:
                     raise await answers.refusal(response)
                 return payload
+        except TooLarge:
+            status = 200
+            raise
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise TransportError(f"{verb} {path}: no answer: {_cause(error)}") from error
         finally:
@@ -433,16 +449,6 @@ def _as_it_is(item: Object) -> Object:
 def selectors_of(label_selector: str | None, field_selector: str | None) -> dict[str, str]:
     given = {"labelSelector": label_selector, "fieldSelector": field_selector}
     return {name: value for name, value in given.items() if value}
-
-
-def _abort(response: aiohttp.ClientResponse) -> None:
-    """Drops the connection of an answer that has not ended.
-
-    A regular TLS shutdown could outlast the client, and would hang when the server is dead.
-    """
-    connection = response.connection
-    if connection is not None and connection.transport is not None:
-        connection.transport.abort()
 
 
 def _cause(error: Exception) -> str:

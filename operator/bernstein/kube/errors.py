@@ -42,6 +42,13 @@ class TooLarge(KubeError):
     reason = "AnswerTooLarge"
 
 
+class Unreadable(TransportError):
+    """The API server has answered, and the answer cannot be read; whether a write happened is
+    unknown."""
+
+    reason = "AnswerUnreadable"
+
+
 class OldList(KubeError):
     """The API server answered with a list from before what it has shown already."""
 

@@ -33,6 +33,7 @@ from bernstein.kube.errors import (
     OldList,
     Overloaded,
     TransportError,
+    Unreadable,
     seconds_asked,
 )
 from bernstein.kube.observer import NullObserver, Observer
@@ -350,8 +351,8 @@ class Informer:
         return self._cache.place(key, listed.objects.get(key))
 
     async def _watch(self, scope: str | None, backoff: Backoff) -> None:
-        """Watches, and again when a stream ends or breaks. Raises ApiError when a new list is
-        needed."""
+        """Watches, and again when a stream ends or breaks. Raises ApiError, or Unreadable, when a
+        new list is needed."""
         while True:
             silent, at_least = True, 0.0
             try:
@@ -367,6 +368,8 @@ class Informer:
                     async for event in events:
                         self._apply(scope, event)
                         silent, self.last_error = False, None
+            except Unreadable:
+                raise  # it would come again and again at this revision; a list goes past it
             except (TransportError, Overloaded) as error:
                 at_least = self._failed(error, scope)
             if not silent:

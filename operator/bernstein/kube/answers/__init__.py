@@ -6,7 +6,8 @@ from typing import NamedTuple
 import aiohttp
 import orjson
 
-from bernstein.kube.errors import KubeError, TooLarge, TransportError, api_error
+from bernstein.kube.answers import documents
+from bernstein.kube.errors import KubeError, TooLarge, Unreadable, api_error
 from bernstein.kube.resource import Object, resource_version_of
 
 _MALFORMED = (ValueError, LookupError, TypeError, AttributeError)
@@ -30,23 +31,35 @@ async def refusal(response: aiohttp.ClientResponse) -> KubeError:
     return api_error(response.status, body, retry_after=response.headers.get("Retry-After"))
 
 
+async def body(response: aiohttp.ClientResponse, most: int | None) -> bytes:
+    """Raises TooLarge as soon as more than ``most`` bytes have come; the rest is not read."""
+    if most is None:
+        return await response.read()
+    kept = bytearray()
+    async for chunk in response.content.iter_any():
+        kept += chunk
+        if len(kept) > most:
+            abort(response)
+            raise TooLarge(f"the answer has more than {most} bytes")
+    return bytes(kept)
+
+
+def abort(response: aiohttp.ClientResponse) -> None:
+    """Drops the connection of an answer that has not ended.
+
+    A regular TLS shutdown could outlast the client, and would hang when the server is dead.
+    """
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
+
+
 async def last_bytes(response: aiohttp.ClientResponse, size: int) -> bytes:
     """The last ``size`` bytes of an answer of any length."""
     kept = bytearray()
     async for chunk in response.content.iter_any():
         kept += chunk
         del kept[:-size]
-    return bytes(kept)
-
-
-async def at_most(response: aiohttp.ClientResponse, size: int) -> bytes:
-    """An answer of at most ``size`` bytes. Raises TooLarge; the rest stays on its way."""
-    kept = bytearray()
-    async for chunk in response.content.iter_any():
-        kept += chunk
-        if len(kept) > size:
-            response.close()
-            raise TooLarge(f"the answer has more than {size} bytes")
     return bytes(kept)
 
 
@@ -68,14 +81,14 @@ async def lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
 def watch_event(line: bytes) -> WatchEvent:
     """One line of a watch. Raises the ApiError that the server reports in it."""
     try:
-        event = orjson.loads(line)
+        event = documents.loads(line)
         kind, obj = event["type"], event["object"]
         if kind != "ERROR":
             resource_version_of(obj)
             return WatchEvent(kind, obj)
         code = int(obj.get("code") or 500)
     except _MALFORMED as error:
-        raise TransportError("watch: the server sent a line that is no event") from error
+        raise Unreadable("watch: the server sent a line that is no event") from error
     raise api_error(code, obj)
 
 
@@ -86,4 +99,4 @@ def page_of_list(payload: Object) -> tuple[list[Object], str, str]:
         int(metadata["resourceVersion"])
         return payload.get("items") or [], metadata["resourceVersion"], metadata.get("continue", "")
     except _MALFORMED as error:
-        raise TransportError("the server sent something that is no list") from error
+        raise Unreadable("the server sent something that is no list") from error
