@@ -16,7 +16,13 @@ from bernstein.kube.cache import (
     by_controller_uid,
     by_label,
 )
+from bernstein.kube.client import Client
+from bernstein.kube.guard import Guard
+from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object, key_of, resource_version_of, uid_of
+from bernstein.kube.writes import Executor, Ownership, RemoveFinalizer
+from tests.fence import Unfenced
+from tests.unit.kube.apiserver import WIDGETS, ApiServer
 
 READ = Read(("ours",), ("ours",))
 
@@ -321,3 +327,23 @@ def test_who_strips_an_object_says_what_is_kept() -> None:
     cache.update(obj("p") | {"spec": {"a": 1}})
 
     assert (cache.get(Key("a", "p")) or {}).keys() == {"metadata"}
+
+
+async def test_by_what_a_cache_shows_of_many_finalizers_only_ours_is_removed(
+    api: ApiServer, client: Client
+) -> None:
+    key = Key("default", "w")
+    others = [f"x/{number}" for number in range(50)]
+    api.put(WIDGETS, "w", metadata={"finalizers": [*others, "b/ours", "y/last"]})
+    informer = Informer(client, WIDGETS, read=Read((), ("b/ours",)))
+    await informer.refresh(key)
+    seen = informer.get(key)
+    assert seen is not None
+    assert len(seen["metadata"]["finalizers"]) < 50
+
+    executor = Executor(
+        client, fence=Unfenced(), guard=Guard(()), ownership=Ownership(("app", "engine"), "h")
+    )
+    await executor.execute(key, RemoveFinalizer(WIDGETS, seen, "b/ours"))
+
+    assert api.get(WIDGETS, "w")["metadata"]["finalizers"] == [*others, "y/last"]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.kube.cache import Read
 from bernstein.kube.client import Client
 from bernstein.kube.errors import (
     ApiError,
@@ -173,22 +172,6 @@ async def test_a_finalizer_that_has_moved_is_found_again(
     api.put(WIDGETS, "w", metadata={"finalizers": ["b/ours", "c/new"]}, status={"moved": True})
     await executor.execute(OWNER, RemoveFinalizer(WIDGETS, obj, "b/ours"))
     assert api.get(WIDGETS, "w")["metadata"]["finalizers"] == ["c/new"]
-
-
-async def test_by_what_a_cache_shows_of_many_finalizers_only_ours_is_removed(
-    api: ApiServer, client: Client, executor: Executor
-) -> None:
-    others = [f"x/{number}" for number in range(50)]
-    api.put(WIDGETS, "w", metadata={"finalizers": [*others, "b/ours", "y/last"]})
-    informer = Informer(client, WIDGETS, read=Read((), ("b/ours",)))
-    await informer.refresh(OWNER)
-    seen = informer.get(OWNER)
-    assert seen is not None
-    assert len(seen["metadata"]["finalizers"]) < 50
-
-    await executor.execute(OWNER, RemoveFinalizer(WIDGETS, seen, "b/ours"))
-
-    assert api.get(WIDGETS, "w")["metadata"]["finalizers"] == [*others, "y/last"]
 
 
 @pytest.mark.parametrize("meanwhile", ["gone", "replaced", "finished"])
