@@ -86,7 +86,7 @@ async def ask(cluster: Cluster, subject: Plan | Task, verb: str, reason: str) ->
         )
         body = {
             "metadata": {"resourceVersion": subject.metadata.resource_version},
-            "spec": {"requests": [*_kept(subject, user), new.dump()]},
+            "spec": {"requests": [*_kept(subject), new.dump()]},
         }
         name = subject.metadata.name
         try:
@@ -99,15 +99,15 @@ async def ask(cluster: Cluster, subject: Plan | Task, verb: str, reason: str) ->
     raise CliError("Conflict", text, "try again")
 
 
-def _kept(subject: Plan | Task, user: str) -> list[dict[str, Any]]:
-    """What was asked for before; where there is no room, answered requests of this user go."""
+def _kept(subject: Plan | Task) -> list[dict[str, Any]]:
+    """What was asked for before; where there is no room, an answered request goes."""
     made: tuple[Request, ...] = subject.spec.requests
-    asked = with_room(made, subject.status.requests, lambda request: request.by == user)
+    asked = with_room(made, subject.status.requests)
     if len(asked) >= MOST_REQUESTS:
         raise CliError(
             "TooManyRequests",
-            f"{called(subject)} has {MOST_REQUESTS} requests of others",
-            "let their authors take those out of spec.requests that are answered",
+            f"{called(subject)} has {MOST_REQUESTS} requests without an answer",
+            "ask again once the operator has answered one; does it run? `bernstein doctor`",
         )
     return [request.dump() for request in asked]
 

@@ -76,13 +76,12 @@ def answer_for(request: str, answers: Iterable[Answer] | None) -> Answer | None:
     return next((answer for answer in answers or () if answer.id == request), None)
 
 
-def with_room(
-    asked: Iterable[R], answers: Iterable[Answer] | None, may_go: Callable[[R], bool]
-) -> tuple[R, ...]:
-    """The requests with room for one more, where there is some: answered ones that may go do so."""
+def with_room(asked: Iterable[R], answers: Iterable[Answer] | None) -> tuple[R, ...]:
+    """The requests with room for one more, where there is some: answered ones go, whoever asked,
+    the oldest first."""
     kept, answered = list(asked), {answer.id for answer in answers or ()}
     for request in tuple(kept):
-        if len(kept) >= MOST_REQUESTS and request.id in answered and may_go(request):
+        if len(kept) >= MOST_REQUESTS and request.id in answered:
             kept.remove(request)
     return tuple(kept)
 

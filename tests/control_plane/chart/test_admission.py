@@ -165,7 +165,7 @@ async def test_a_deployment_makes_no_pod_with_our_labels(person: Person, namespa
     [
         {"metadata": {"labels": {"bernstein.dev/task": "other"}}},
         {"metadata": {"labels": {"bernstein.dev/task": None}}},
-        {"metadata": {"labels": {"bernstein.dev/more": "yes"}}},
+        {"metadata": {"labels": {"bernstein.dev/check": "lint"}}},
         {"metadata": {"labels": {"app.kubernetes.io/managed-by": "me"}}},
         {"metadata": {"finalizers": None}},
         {"spec": {"containers": [{"name": "check", "image": "true"}]}},

@@ -102,7 +102,9 @@ async def test_nobody_else_makes_an_object_that_looks_like_the_operators(
     for mark in marks:
         with pytest.raises(Forbidden, match=OBJECTS_POLICY):
             await admin.patch(resource, "mine", namespace, {"metadata": mark})
-    await admin.patch(resource, "mine", namespace, {"metadata": {"labels": {"app": "other"}}})
+    # Nothing of ours reads the second one.
+    for name in ("app", "bernstein.dev/unknown"):
+        await admin.patch(resource, "mine", namespace, {"metadata": {"labels": {name: "other"}}})
 
 
 @pytest.mark.parametrize("depth", ["job", "pod"])
@@ -244,7 +246,8 @@ async def test_a_task_of_a_plan_is_made_by_the_operator_only(
         for client in (editor, admin):
             with pytest.raises(Forbidden, match=NEW_TASKS_POLICY):
                 await client.create(TASKS, forged)
-    labelled = {"labels": {"bernstein.dev/seed-id": "TSK-042"}}
+    of_nobody = {"bernstein.dev/seed-id": "TSK-042", "bernstein.dev/unknown": "TSK-042"}
+    labelled = {"labels": of_nobody}
     await editor.create(TASKS, {**mine, "metadata": {**mine["metadata"], **labelled}})
     unblocked = owner | {"blockOwnerDeletion": False}
     for mark in ({"ownerReferences": [unblocked]}, {"labels": {"bernstein.dev/plan": "one"}}):
@@ -280,7 +283,7 @@ async def test_a_person_cancels_a_plans_task_and_labels_it_for_his_own_ends(
     ):
         with pytest.raises(Forbidden, match=TASKS_POLICY):
             await editor.patch(TASKS, "mine", namespace, {"metadata": mark})
-    own = {"labels": {"team": "a"}, "annotations": {"team": "a"}}
+    own = {"labels": {"team": "a", "bernstein.dev/unknown": "a"}, "annotations": {"team": "a"}}
     await editor.patch(TASKS, "mine", namespace, {"metadata": own})
     await editor.patch(TASKS, "mine", namespace, {"spec": {"cancel": {"reason": "Enough"}}})
     await editor.delete(PLANS, "one", namespace, propagation="Foreground")

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from bernstein.core.labels import MANAGED_BY, MANAGER
+from bernstein.core.labels import MANAGED_BY, MANAGER, OURS
 from tests.unit.docs.pages import REFERENCE, ROOT, table
 
 PAGE = REFERENCE / "security.md"
@@ -104,6 +104,16 @@ def test_every_admission_policy_of_the_chart_has_its_row() -> None:
     rows = " ".join(cells[1] for cells in table(PAGE, "What the API server enforces"))
 
     assert policies == set(re.findall(r"admission policy `([^`]+)`", rows))
+
+
+def test_the_labels_that_policies_guard_are_those_that_the_page_names() -> None:
+    helpers = (ROOT / "charts/bernstein/templates/_helpers.tpl").read_text()
+    guarded = helpers.split('define "bernstein.ourLabels"')[1].split("{{- end")[0]
+    said = PAGE.read_text().split('"Labels of ours" are')[1].split(". What else")[0]
+
+    names = set(re.findall(rf"'{OURS}([a-z-]+)'", guarded))
+    assert names == set(re.findall(r"`([a-z-]+)`", said))
+    assert names
 
 
 def test_the_label_to_leave_out_of_a_selector_is_that_of_our_pods() -> None:

@@ -120,7 +120,7 @@ def _ask(task: Task, request: PlanRequest) -> AskTask:
     """With what was asked of the Task before; where there is no room, answered ones go."""
     identifier = _handed_on(task, request)
     new = TaskRequest(id=identifier, verb=request.verb, by=request.by, reason=request.reason)
-    kept = requests.with_room(task.spec.requests, task.status.requests, lambda _: True)
+    kept = requests.with_room(task.spec.requests, task.status.requests)
     return AskTask(task.metadata.name, task.metadata.resource_version, (*kept, new))
 
 

@@ -203,6 +203,18 @@ def test_where_a_task_has_no_room_for_a_request_an_answered_one_goes() -> None:
     assert ("mine-3" in ids, ids[-1]) == (False, "plan-r-1")
 
 
+def test_a_request_that_is_answered_and_gone_from_its_task_is_not_handed_on_again() -> None:
+    refused: Object = {"id": "plan-r-1", "answer": "Refused", "reason": "NothingToRetry"}
+    refused |= {"verb": "Retry", "by": "ann", "asked": "once more", "time": NOW}
+    known = GIVEN_UP.model_dump()
+    known["status"]["requests"] = [refused]
+
+    decision = look(failed(GIVEN_UP), Task.model_validate(known))
+
+    assert not [action for action in decision.actions if isinstance(action, AskTask)]
+    assert answers(decision.status) == [("r-1", "Refused", "NothingToRetry")]
+
+
 def test_a_task_that_got_a_round_while_its_plan_was_cancelled_is_cancelled_late() -> None:
     ended = PlanStatus(observed_generation=1, phase="Cancelled", ended_at=NOW)
 

@@ -161,7 +161,7 @@ async def test_by_force_one_that_cannot_be_asked_saves_no_other_agent(
     assert answer.json["killed"] == [name(2)]
     (failed,) = answer.json["not_killed"]
     assert (failed["id"], failed["reason"]) == (name(0), "TooManyRequests")
-    assert f"{name(0)}' has 20 requests of others" in answer.err
+    assert f"{name(0)}' has 20 requests without an answer" in answer.err
     assert api.get(TASKS, name(2), "team")["spec"]["requests"][0]["verb"] == "Kill"
 
 

@@ -129,6 +129,17 @@ def test_a_request_is_answered_once_whatever_comes_later() -> None:
     assert answers(found) == [("r-1", "Done", "Retry")]
 
 
+def test_that_an_answered_request_is_gone_changes_nothing() -> None:
+    answered = asked(failed(), request(verb="Unblock"))
+    assert answers(answered) == [("r-1", "Refused", "NotBlocked")]
+    stands = objects.task(status=answered, requests=[request(verb="Unblock")])
+    gone = objects.task(status=answered)
+
+    after = task_decide.decide(objects.snapshot(gone), at(120))
+
+    assert after == task_decide.decide(objects.snapshot(stands), at(120))
+
+
 def test_of_two_requests_at_once_the_second_finds_nothing_to_retry() -> None:
     found = asked(failed(), request(1), request(2))
 
