@@ -65,7 +65,8 @@ def _is_folder(path: str) -> bool:
 
 
 def _file(path: str, *, asked_for: bool) -> Checked | None:
-    """None where nothing in it is ours, unless it was asked for by its name."""
+    """None where nothing in it is ours, unless it was asked for by its name. Other objects beside
+    ours are passed over: `kustomize build` prints them together."""
     name = plan_source.called(path)
     try:
         documents = _documents(path)
@@ -76,8 +77,10 @@ def _file(path: str, *, asked_for: bool) -> Checked | None:
     contents: list[str] = []
     errors: list[FieldError] = []
     warnings: list[FieldError] = []
+    beside_ours = any(map(objects.is_ours, documents))
     for number, data in enumerate(documents, 1):
-        judged = _judged(data, asked_for=asked_for)
+        foreign = beside_ours and objects.is_foreign(data)
+        judged = None if foreign else _judged(data, asked_for=asked_for)
         if judged is None:
             continue
         title, problems = judged

@@ -6,7 +6,7 @@ The rules in CEL are the API server's: what only they refuse is found when the o
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -25,6 +25,11 @@ from bernstein.core.tasks.declared import validate_task
 _OURS = (PLAN_KIND, PROJECT_KIND, TASK_KIND)
 _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
+_FORMS = {
+    r"^https://[^\s@]+$": "must begin with https:// and hold no credentials or spaces",
+    r"^https?://[^\s]+$": "must begin with https:// or http:// and hold no spaces",
+}
+"""What these patterns ask for, in words."""
 _BUDGET = "spec.budget"
 """Of a Plan; it is refused in the words that a plan file gets."""
 
@@ -32,6 +37,11 @@ _BUDGET = "spec.budget"
 def is_ours(data: object) -> bool:
     """Whether it is an object of our group, of whatever version."""
     return isinstance(data, dict) and str(data.get("apiVersion", "")).startswith(f"{GROUP}/")
+
+
+def is_foreign(data: object) -> bool:
+    """Whether it is an object of another group."""
+    return isinstance(data, dict) and {"apiVersion", "kind"} <= data.keys() and not is_ours(data)
 
 
 def items_of(data: object) -> list[object]:
@@ -67,8 +77,7 @@ def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
     try:
         kind.model.model_validate_json(json.dumps(_sent(data), default=str), strict=True)
     except ValidationError as error:
-        wrong = (_field_error(each) for each in error.errors())
-        return (*unknown, *wrong)
+        return (*unknown, *_wrong(error.errors()))
     return (*unknown, *_as_a_whole(kind.name, data["spec"]))
 
 
@@ -123,6 +132,15 @@ def _unknown(path: str, value: Mapping[Any, Any], known: Collection[str]) -> Ite
             yield FieldError(place, text)
 
 
+def _wrong(details: Sequence[Mapping[str, Any]]) -> Iterator[FieldError]:
+    """What pydantic says, without the lists that it counts short where an item is what is wrong."""
+    places = [tuple(each["loc"]) for each in details]
+    for place, each in zip(places, details, strict=True):
+        below = any(other[: len(place)] == place and other != place for other in places)
+        if not (below and each["type"] == "too_short"):
+            yield _field_error(each)
+
+
 def _field_error(detail: Mapping[str, Any]) -> FieldError:
     path, message = path_of(detail["loc"]), detail["msg"]
     if path == _BUDGET:
@@ -130,4 +148,8 @@ def _field_error(detail: Mapping[str, Any]) -> FieldError:
         findings.sum_of_money(path, detail["input"])
         if findings.errors:
             return findings.errors[0]
+    if detail["type"] == "string_pattern_mismatch":
+        pattern = detail["ctx"]["pattern"]
+        # As it is a pattern may be mangled where it is shown: it looks like an address with a user.
+        message = _FORMS.get(pattern, f"must match {pattern}")
     return FieldError(path, f"{path}: {message[:1].lower()}{message[1:]}")

@@ -278,3 +278,52 @@ def test_a_project_with_models_that_can_answer_is_warned_of_nothing(
     path = project(tmp_path, gates=gates, agents=[CODEX], models=[claude])
 
     assert validated(runner, path) == (0, f"✓ {path}: Project 'p'\n", "")
+
+
+def test_of_a_value_whose_form_is_wrong_it_says_what_form_it_has(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    path = project(tmp_path)
+    path.write_text(path.read_text().replace("https://", "http://", 1))
+
+    code, _, err = validated(runner, path)
+
+    assert code == 2
+    assert err.splitlines() == [
+        f"✗ {path}: 1 problem",
+        "    spec.repositories[0].url: must begin with https:// and hold no credentials or spaces",
+    ]
+
+
+def test_a_list_that_lacks_an_entry_is_still_told_to(runner: CliRunner, tmp_path: Path) -> None:
+    path = project(tmp_path)
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps(data | {"spec": data["spec"] | {"repositories": []}}))
+
+    _, _, err = validated(runner, path)
+
+    assert "spec.repositories: tuple should have at least 1 item" in err
+
+
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+
+
+def test_other_objects_beside_ours_are_passed_over(runner: CliRunner, tmp_path: Path) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(f"{CONFIG}---\n{PLAN}")
+    piped = runner.invoke(app, ["validate", "-"], input=f"{CONFIG}---\n{PLAN}")
+
+    assert validated(runner, path) == (0, f"✓ {path}: Plan 'web'\n", "")
+    assert (piped.exit_code, piped.stdout) == (0, "✓ standard input: Plan 'web'\n")
+
+
+def test_a_file_of_other_objects_alone_is_told_what_it_is(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(f"{CONFIG}---\n{CONFIG}")
+
+    code, _, err = validated(runner, path)
+
+    assert code == 2
+    assert "apply it with kubectl apply -f" in err

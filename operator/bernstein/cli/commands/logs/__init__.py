@@ -45,6 +45,7 @@ async def _logs(terminal: Terminal, settings: CliSettings, name: str, follow: bo
         teller = Teller(terminal, cluster, follow=follow)
         await teller.tell(subject)
         while follow and not subject.ended:
+            teller.tell_standstill(subject)
             await asyncio.sleep(_INTERVAL)
             subject = await find(cluster, name)
             await teller.tell(subject)

@@ -15,6 +15,7 @@ from bernstein.cli.commands.logs import check_log, pod_log
 from bernstein.cli.commands.logs.check_log import CheckLog, CheckLogs
 from bernstein.cli.commands.logs.pod_log import LONGEST_LOG, LogEntry, PodLog
 from bernstein.cli.commands.logs.subject import LogSubject
+from bernstein.cli.output import details
 from bernstein.cli.output.terminal import Terminal
 from bernstein.core.sanitise import line, text
 
@@ -50,6 +51,8 @@ class Teller:
         self._unstarted: tuple[object, ...] | None = None
         """What was told of the session before, where its agent never started: it is tried again
         every few seconds, and mostly for the same."""
+        self._standstill = ""
+        """The reason that was told last why it stands still."""
         self._shown_jobs: set[str] = set()
         """Jobs whose check logs are on the terminal already."""
 
@@ -68,6 +71,17 @@ class Teller:
         if subject.score and subject.score != self._score:
             self._score = subject.score
             self._terminal.say(self._score)
+
+    def tell_standstill(self, subject: LogSubject) -> None:
+        """Shows why a Task that is followed stands still, when that is new: nothing else comes of
+        it until somebody has mended that."""
+        task = subject.task
+        waiting = task.status.waiting if task is not None else None
+        why = waiting.reason if waiting is not None and waiting.needs_person else ""
+        if task is not None and why and why != self._standstill:
+            self._terminal.say("It stands still, and is followed further:")
+            details.tell_stalled(self._terminal, task)
+        self._standstill = why
 
     async def _check_logs(self, subject: LogSubject) -> CheckLogs:
         """All check logs, or none where nothing has happened since they were read: they are

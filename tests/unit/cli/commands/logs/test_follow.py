@@ -11,12 +11,14 @@ import pytest
 
 from bernstein.api.pod import AGENT
 from bernstein.api.session import AgentSession, PodRef
-from bernstein.api.states import SessionState
+from bernstein.api.states import SessionState, TaskState
+from bernstein.api.waiting import Waiting
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands import logs as command
 from bernstein.cli.commands.logs.subject import LogSubject
 from bernstein.cli.commands.logs.teller import Teller
 from bernstein.cli.settings import CliSettings
+from bernstein.core.reasons import policy
 from bernstein.kube.client import Client, ObjectList
 from tests.unit.cli.scenes import terminal
 from tests.unit.core import objects
@@ -93,6 +95,32 @@ def test_it_is_followed_until_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> N
     assert words(rows) == ["step 0", "step 1", "step 2", "step 3"]
     assert max(slept) <= 5
     assert rows[-2:] == ["── work-s1 ended: AgentFailed ──", "  it gave up"]
+
+
+def test_what_stands_still_says_so_once_and_is_followed_further(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waiting = Waiting(
+        reason="AgentNotFound", message="no agent 'zz'", since=objects.at(0), needs_person=True
+    )
+    stalled = objects.task(status=objects.status(waiting=waiting))
+    over = objects.task(status=objects.status(TaskState.CANCELLED))
+    screen, console = terminal(100)
+    seen: list[str] = []
+    subjects = iter((stalled, stalled, stalled, over))
+
+    async def find(*_: object) -> LogSubject:
+        return LogSubject(next(subjects), ())
+
+    async def sleep(_: float) -> None:
+        seen.append(console.export_text(clear=False))
+
+    _replace(monkeypatch, find, sleep, Cluster(cast("Client", GrowingLog()), "team"))
+    asyncio.run(command._logs(screen, CliSettings(), "work", follow=True))
+
+    assert "AgentNotFound: no agent 'zz'" in seen[0]
+    assert policy("AgentNotFound").remedy in " ".join(seen[0].split())
+    assert seen[2] == seen[0]
 
 
 def _replace(
