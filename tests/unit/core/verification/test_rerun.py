@@ -374,7 +374,6 @@ STANDS = ("GateErrored", True)
 @BOTH
 def test_a_check_that_waits_for_its_image_says_so_while_that_is_tried_again(kind: Kind) -> None:
     tree, passed = lacking_image(kind)
-    since = tree.status.waiting.since
 
     for number in (1, 2):
         name, now = tree.name("lint", number), at(number * (SOON_SECONDS + 1))
@@ -385,7 +384,6 @@ def test_a_check_that_waits_for_its_image_says_so_while_that_is_tried_again(kind
 
     assert stands_still(tree) == STANDS
     assert tree.status.verification.round == 3
-    assert since == NOW
 
 
 @BOTH
@@ -397,8 +395,6 @@ def test_it_says_so_no_more_once_the_pod_has_begun(kind: Kind) -> None:
 
     tree.look(passed, at_work(name), now=SOON)
 
-    assert stands_still(tree) is None
-    tree.look(passed, at_work(name), now=SOON)
     assert stands_still(tree) is None
 
 
