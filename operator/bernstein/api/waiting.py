@@ -39,7 +39,7 @@ class WaitReason(StrEnum):
     PLAN_STARTING = "PlanStarting"
     """Its Plan's integration ref is not made yet."""
     BEGIN_QUEUE = "BeginQueue"
-    """Of a Plan: as many of the Project begin as may at once."""
+    """Of a Plan: it asks for its turn to make its integration ref."""
     MAX_AGENTS = "MaxAgents"
     """All agents that the Project or the Plan allows are at work."""
     FILE_OVERLAP = "FileOverlap"

@@ -28,6 +28,7 @@ from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.sanitise import count, ordinal, some
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, scope_of
 
+IS_MADE = "the integration ref is being made"
 _AT_WORK = ("Starting", "Running", "Delivering")
 """Phases of a Plan that gets on: one that needs a person is Stalled instead."""
 _OVER = (TaskState.CLOSED, TaskState.CANCELLED)
@@ -226,7 +227,7 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     doing = {
         "Cancelling": "Tasks and checks are being ended",
         "Running": "Tasks are running",
-        "Starting": "the integration ref is being made",
+        "Starting": IS_MADE,
         "Suspended": "what had begun goes on to its end",
     }
     phase = status.phase or "Pending"

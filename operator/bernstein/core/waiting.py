@@ -200,6 +200,26 @@ def trying(status: S, project: Project | None) -> S:
     return status.model_copy(update={"waiting": tries_it})
 
 
+def trying_again(status: S, project: Project | None) -> S:
+    """The status while checks are tried again, of which one waits for what a new pod alone shows.
+
+    That they would try it soon (`until_alone`) stays: others go on to leave it to them. It tells
+    those whose time has come from those that only a change of the Project lets try again.
+    """
+    alone = status.waiting.until_alone if status.waiting is not None else None
+    status = trying(status, project) if alone is not None else goes_on(status)
+    if status.waiting is None:
+        return status
+    waiting = status.waiting.model_copy(update={"until_alone": alone})
+    return status.model_copy(update={"waiting": waiting})
+
+
+def tries_again(status: Waits) -> bool:
+    """Whether it is in the state that `trying_again` says."""
+    waiting = status.waiting
+    return is_trying(status) and waiting is not None and waiting.until_alone is not None
+
+
 def is_trying(status: Waits) -> bool:
     """Whether what failed last is being tried again."""
     waiting = status.waiting

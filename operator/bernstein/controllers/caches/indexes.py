@@ -182,7 +182,7 @@ def rests(obj: Object) -> Collection[str]:
     """The Project of a Plan or a Task that tries again what a new pod alone shows, for itself."""
     status = obj.get("status") or {}
     waiting = status.get("waiting") or {}
-    if "untilAlone" not in waiting or lacks(obj):
+    if "untilAlone" not in waiting or "until" not in waiting or lacks(obj):
         return ()
     return (of_project(obj["metadata"]["namespace"], status.get("project")),)
 

@@ -91,7 +91,8 @@ def waits(obj: Object) -> Mapping[str, Waiter]:
     names = sought(obj)
     if not names:
         return {}
-    until = (obj["status"].get("waiting") or {}).get("untilAlone")
+    waiting = obj["status"].get("waiting") or {}
+    until = waiting.get("untilAlone") if "until" in waiting else None  # else it is being tried
     failed = failed_at(pods.parse_time(until)) if until is not None else None
     return dict.fromkeys(names, Waiter(key_of(obj), failed))
 

@@ -350,7 +350,7 @@ def _asks(status: PlanStatus, project: Project, now: datetime) -> PlanStatus:
     status = _phase(status, "Starting").model_copy(update={"beginning": ASKS})
     if status.waiting is not None and is_stalled(status) and not is_mended(status.waiting, project):
         return status
-    text = "as many Plans of the Project begin as may at once"
+    text = "its turn to make its integration ref: a few Plans of the Project do so at once"
     return waits(status, WaitReason.BEGIN_QUEUE, text, now)
 
 

@@ -11,7 +11,10 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from bernstein.api.plan import ASKS, NEXT, Plan, PlanStatus
+from bernstein.api.waiting import WaitReason
 from bernstein.core.delivery.ledger import LONG_AGO
+from bernstein.core.progress import IS_MADE
+from bernstein.core.waiting import goes_on
 
 MOST = 4
 """So many Plans of a Project begin at once, or as many as it may have agents if that is less."""
@@ -23,7 +26,19 @@ def turns(plans: Iterable[Plan], most_agents: int) -> list[tuple[Plan, PlanStatu
     has = sum(plan.status.beginning == NEXT for plan in going)
     asks = sorted((plan for plan in going if _asks(plan)), key=_order)
     free = max(0, min(MOST, most_agents) - has)
-    return [(p, p.status.model_copy(update={"beginning": NEXT})) for p in asks[:free]]
+    return [(plan, _begins(plan.status)) for plan in asks[:free]]
+
+
+def _begins(status: PlanStatus) -> PlanStatus:
+    """The status of a Plan whose turn it is: it waits for none any more. What was tried before
+    stays known, until it is tried again."""
+    status, waiting = status.model_copy(update={"beginning": NEXT}), status.waiting
+    if waiting is None or waiting.reason != WaitReason.BEGIN_QUEUE:
+        return status
+    if waiting.tried is None:
+        return goes_on(status)
+    told = waiting.model_copy(update={"message": IS_MADE})
+    return status.model_copy(update={"waiting": told})
 
 
 def _asks(plan: Plan) -> bool:

@@ -1,6 +1,7 @@
 """What people ask of a Task beside its work.
 
 Retry    Failed for good, or in conflict ─▶ another round of attempts
+         Open, Done, and to be tried later ▶ it is tried at once
 Remerge  Done, its merge has failed ──────▶ the merge alone is tried again
 Verify   Done, or Failed for good ────────▶ see `judged_anew`
 Unblock  Blocked ─────────────────────────▶ Open
@@ -39,7 +40,7 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import blocked, judged_anew
 from bernstein.core.tasks.running import session_ended
 from bernstein.core.verification.look import judging
-from bernstein.core.waiting import goes_on, is_trying
+from bernstein.core.waiting import goes_on, is_held, is_stalled, is_trying, seconds_left
 
 Verb = Callable[[TaskSnapshot, TaskStatus, TaskRequest, datetime], TaskDecision]
 """Its status has the answer, or has none yet: then its actions come first."""
@@ -97,7 +98,12 @@ def _retry(
     snapshot: TaskSnapshot, status: TaskStatus, request: TaskRequest, now: datetime
 ) -> TaskDecision:
     """Another round of attempts: of a Task that has failed for good, or does not merge."""
-    refusal = _plan_is_over(snapshot) or _not_failed(snapshot, status)
+    refusal = _plan_is_over(snapshot)
+    if refusal is None and status.waiting is not None and _is_tried_later(snapshot, status, now):
+        due = status.waiting.model_copy(update={"until": now, "until_alone": None})
+        status = status.model_copy(update={"waiting": due})
+        return _done(snapshot, status, request, "it is tried again at once", now)
+    refusal = refusal or _not_failed(snapshot, status)
     if refusal is not None:
         return _refused(snapshot, status, request, refusal, now)
     rounds = 1 + (status.round.number if status.round is not None else 0)
@@ -114,6 +120,14 @@ def _retry(
     to, why = (TaskState.FAILED, Reason.MERGE_CONFLICT) if done else (TaskState.OPEN, RETRY)
     status = move(status, to, why, now, actor=request.by)
     return _done(snapshot, status, request, f"round {rounds + 1} of its attempts begins", now)
+
+
+def _is_tried_later(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> bool:
+    """Whether it waits for its next try, and a person may have mended by now what it needs him for.
+    What a provider has asked to wait for is no such thing, nor is what is tried by itself soon."""
+    if status.state not in (TaskState.OPEN, TaskState.DONE) or not is_stalled(status):
+        return False
+    return is_held(status) and seconds_left(status.waiting, snapshot.project, now) is not None
 
 
 def _not_failed(snapshot: TaskSnapshot, status: TaskStatus) -> Refusal | None:

@@ -10,14 +10,20 @@ That holds for one tree, one base and one policy: whatever else changes begins a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
 
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.verification import CheckAgain, CheckResult, Verification
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import names
+from bernstein.core import names, pods
+from bernstein.core.jobs import JobView
 from bernstein.core.verification import base
 from bernstein.core.verification.inspections import shared, writer
 from bernstein.core.verification.verdicts import OURS
+from bernstein.core.waiting import Waits, goes_on, is_stalled, tries_again, waits_for_jobs
+
+S = TypeVar("S", bound=Waits)
 
 
 def stay(judged: Verification, checks: Iterable[CheckSpec]) -> dict[str, CheckResult]:
@@ -43,6 +49,19 @@ def round_of(judged: Verification, called: str) -> int:
         return judged.round
     numbers = {each.check: each.round for each in judged.again}
     return numbers.get(called, judged.since)
+
+
+def waits_at_work(
+    status: S, judged: Verification, existing: Mapping[str, JobView], now: datetime
+) -> S:
+    """What one of its Jobs waits for. What could not run last says so until all that is tried again
+    has begun."""
+    found = waits_for_jobs(goes_on(status), existing.values(), now)
+    if not tries_again(status) or is_stalled(found):
+        return found
+    anew = [job for c, job in existing.items() if round_of(judged, c) == judged.round]
+    begun = [job.pod is not None and pods.has_started(job.pod, job.main) for job in anew]
+    return found if begun and all(begun) else status
 
 
 def could_not_run(

@@ -53,6 +53,8 @@ from bernstein.core.waiting import (
     is_mended,
     seconds_left,
     seconds_to_next_try,
+    tries_again,
+    trying_again,
     waits,
     waits_for_jobs,
 )
@@ -139,7 +141,7 @@ def take(
     judged = models.heard(judged, question.job, jobs, now)
     judged = written.heard(judged, question.checks, question.job, jobs, now)
     question = replace(question, checks=written.with_tests(question.checks, judged))
-    status = goes_on(status.model_copy(update={"verification": judged}))
+    status = trying_again(status.model_copy(update={"verification": judged}), project)
     if _is_endless(judged):
         return Undecided(_endless(status, project, now))
     seen = look(question, judged, jobs, now)
@@ -200,15 +202,15 @@ def _read(
         kept=seen.kept,
         again=seen.suspected,
     )
-    results = verdicts.complete(known)
+    results, over = verdicts.complete(known), goes_on(status)
     late = [job for job in unasked if not runs.is_over(job, now)]
     if results is not None and late:
         # A verdict may be the end of all: until they have ended there is none.
-        return Undecided(waits_for_jobs(status, late, now), give_up(late), LOOK_AGAIN_SECONDS)
+        return Undecided(waits_for_jobs(over, late, now), give_up(late), LOOK_AGAIN_SECONDS)
     if results is not None:
         judged = models.lacking(judged, existing.values())
         answered = _answered(judged, existing, now)
-        outcome = _judge(status, judged, question, results, works, answered, now)
+        outcome = _judge(over, judged, question, results, works, answered, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
         new = cached.to_keep(question, judged, results, existing)
         ended = give_up(existing.values())
@@ -222,7 +224,7 @@ def _read(
     if unable is not None:
         to_run = rerun.could_not_run(checks, known, works) - _answered(judged, existing, now)
         next_ = rerun.next_try(judged, checks, known, works, to_run)
-        stopped = _cannot_run(status, judged, next_, question, *unable, now)
+        stopped = _cannot_run(goes_on(status), judged, next_, question, *unable, now)
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
         new = cached.to_keep(question, judged, known, existing)
         return replace(stopped, status=status, actions=(*logs, *more, *new, *ended))
@@ -233,10 +235,10 @@ def _read(
     out = outstanding(judged.outstanding, existing.values(), checks, known, now)
     judged = judged.model_copy(update={"outstanding": out})
     status = status.model_copy(update={"verification": judged})
-    status = waits_for_jobs(status, existing.values(), now)
+    status = rerun.waits_at_work(status, judged, existing, now)
     unpaid = _unpaid(seen, question, judged)
     if not start and unpaid and _all_over(existing, now):
-        status = waits(status, Reason.BUDGET_EXCEEDED, unpaid, now, needs_person=True)
+        status = waits(goes_on(status), Reason.BUDGET_EXCEEDED, unpaid, now, needs_person=True)
     return Undecided(status, (*logs, *ended, *start), LOOK_AGAIN_SECONDS if existing else None)
 
 
@@ -279,7 +281,9 @@ def unseen(
         return ()
     seen = look(question, cached.unknown(judged), jobs, now)
     runs = seen.runs
-    if is_held(status):  # what is to be tried again was not asked for yet
+    if is_held(status) and not tries_again(
+        status
+    ):  # what is to be tried again was not asked for yet
         runs = {c: run for c, run in runs.items() if rerun.round_of(judged, c) < judged.round}
     asked = verdicts.to_start(runs, seen.existing, now, question.project.spec.gates)
     return tuple(RunFence(run.job) for run in asked)

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.programs.merge import BeginResult
 from bernstein.core import names, progress
 from bernstein.core.actions import RunBegin
+from bernstein.core.conditions import find
 from bernstein.core.jobs import JobView
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.scheduling import begin_turns
@@ -90,6 +92,32 @@ def test_a_plan_says_that_it_waits_for_its_turn_and_makes_no_job() -> None:
     assert decision.status.waiting is not None
     assert decision.status.waiting.reason == "BeginQueue"
     assert not any(isinstance(action, RunBegin) for action in decision.actions)
+
+
+def test_a_plan_that_is_alone_never_says_that_others_begin() -> None:
+    asks = plan_decide.decide(plan_snapshot(objects.plan(begun=False)), NOW).status
+    alone = objects.plan(status=asks, begun=False)
+
+    ((plan, status),) = begin_turns.turns([alone], most_agents=16)
+
+    assert asks.waiting is not None
+    assert "its turn to make its integration ref" in asks.waiting.message
+    given = progress.of_plan(plan, status, NOW)
+    assert (given.beginning, given.waiting) == ("Next", None)
+    doing = find(given.conditions, ConditionType.RECONCILING)
+    assert doing is not None
+    assert (doing.reason, doing.message) == ("Starting", "the integration ref is being made")
+
+
+def test_what_failed_before_stays_known_to_who_has_a_turn_to_try_it_again() -> None:
+    tried = {"reason": "RepositoryUnreachable", "generation": 1}
+    waiting = {"reason": "BeginQueue", "message": "", "since": NOW, "tried": tried}
+
+    ((_, status),) = begin_turns.turns([asking("web", waiting=waiting)], most_agents=16)
+
+    assert status.waiting is not None
+    assert status.waiting.tried is not None
+    assert status.waiting.message == "the integration ref is being made"
 
 
 def test_a_deleted_plan_keeps_its_turn_while_its_job_is_at_work() -> None:

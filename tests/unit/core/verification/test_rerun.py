@@ -20,6 +20,7 @@ from bernstein.core.verification import executed, verdicts
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification.expected.required import required_checks
 from bernstein.core.verification.look import Question
+from bernstein.core.waiting import parted
 from tests.unit.core import objects
 from tests.unit.core.objects import EVERYTHING, NOW, at, checked, job, over, pod, waiting
 from tests.unit.core.verification.comparisons import compared
@@ -349,3 +350,100 @@ def test_of_another_check_that_is_given_up_the_reason_stays() -> None:
     tree.look(cut_short(tree.name("lint")), ending)
 
     assert [a.check for a in tree.status.verification.abandoned] == ["signal-0"]
+
+
+# --- while it is tried again ----------------------------------------------------------------------
+
+
+def stands_still(tree: Rounds) -> tuple[str, bool] | None:
+    waits = tree.status.waiting
+    return None if waits is None else (waits.reason, waits.needs_person)
+
+
+def lacking_image(kind: Kind = TASK) -> tuple[Rounds, JobView]:
+    """A tree whose check waits for an image, and the Job of the other one, which has passed."""
+    tree = Rounds(kind)
+    passed = checked(tree.name("signal-0"))
+    cannot_run(tree, passed)
+    return tree, passed
+
+
+STANDS = ("GateErrored", True)
+
+
+@BOTH
+def test_a_check_that_waits_for_its_image_says_so_while_that_is_tried_again(kind: Kind) -> None:
+    tree, passed = lacking_image(kind)
+
+    for number in (1, 2):
+        name, now = tree.name("lint", number), at(number * (SOON_SECONDS + 1))
+        jobs: tuple[JobView, ...]
+        for jobs in ((), (job(name),), (without_image(name),), (cut_short(name),)):
+            assert stands_still(tree) == STANDS
+            tree.look(passed, *jobs, now=now)
+
+    assert stands_still(tree) == STANDS
+    assert tree.status.verification.round == 3
+
+
+@BOTH
+def test_it_says_so_no_more_once_the_pod_has_begun(kind: Kind) -> None:
+    tree, passed = lacking_image(kind)
+    name = tree.name("lint", 1)
+    tree.look(passed, now=SOON)
+    assert stands_still(tree) == STANDS
+
+    tree.look(passed, at_work(name), now=SOON)
+
+    assert stands_still(tree) is None
+
+
+@BOTH
+def test_a_check_that_is_done_before_anybody_looks_leaves_nothing_that_it_waits_for(
+    kind: Kind,
+) -> None:
+    tree, passed = lacking_image(kind)
+    tree.look(passed, now=SOON)
+
+    done = tree.look(passed, checked(tree.name("lint", 1)), now=SOON)
+
+    assert isinstance(done, rounds.Passed)
+    assert stands_still(tree) is None
+
+
+@BOTH
+def test_a_project_that_has_changed_may_have_mended_it(kind: Kind) -> None:
+    tree, passed = lacking_image(kind)
+    tree.look(passed, now=SOON)
+    tree.project = objects.project(generation=2)
+
+    tree.look(passed, now=SOON)
+
+    assert stands_still(tree) is None
+
+
+@BOTH
+def test_jobs_that_are_tried_again_may_still_come_and_are_fenced(kind: Kind) -> None:
+    tree, passed = lacking_image(kind)
+    jobs = {passed.name: passed}
+    assert rounds.unseen(tree.status, tree.question(), jobs, NOW) == ()
+
+    tree.look(passed, now=SOON)
+
+    fences = rounds.unseen(tree.status, tree.question(), jobs, SOON)
+    assert fences == (RunFence(tree.name("lint", 1)),)
+
+
+@BOTH
+def test_what_helps_names_the_image_and_where_it_is_named(kind: Kind) -> None:
+    tree = Rounds(kind)
+    image = tree.project.spec.toolchain.image
+    stuck = waiting("check", "ErrImagePull", "not found") | {"image": image}
+    tree.look(job(tree.name("lint"), pod(stuck, age=30)))
+    tree.look(cut_short(tree.name("lint")))
+
+    cause, remedy = parted(tree.status.waiting.message)
+
+    assert "ImagePullFailed" in cause
+    assert remedy is not None
+    assert "toolchain.image" in remedy

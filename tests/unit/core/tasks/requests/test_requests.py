@@ -14,6 +14,7 @@ from bernstein.controllers.scheduler.watches import plan_matters
 from bernstein.core import requests
 from bernstein.core.fsm import may_retry
 from bernstein.core.tasks import decide as task_decide
+from bernstein.core.waiting import seconds_left
 from tests.unit.core import objects, scheduled
 from tests.unit.core.delivery.tasks import step
 from tests.unit.core.objects import NOW, Object, at, held, status, told, verification
@@ -169,6 +170,44 @@ def test_answers_to_requests_that_still_stand_are_never_forgotten() -> None:
 
     assert requests.unanswered(standing, found.requests) == []
     assert len(found.requests or ()) == MOST_ANSWERS
+
+
+# --- tried at once --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda waits: status(TaskState.OPEN, waiting=waits), lambda w: objects.done(waiting=w)],
+)
+def test_what_needs_a_person_and_is_tried_later_is_tried_at_once_when_one_says_so(
+    make: Any,
+) -> None:
+    before = make(held("RefNotFound", at(300)).model_copy(update={"needs_person": True}))
+
+    found = asked(before, request(1), request(2))
+
+    assert found.state is before.state
+    assert found.waiting is not None
+    assert seconds_left(found.waiting, objects.project(), at(60)) is None
+    assert found.waiting.tried == before.waiting.tried
+    assert (found.round, found.attempt) == (None, before.attempt)
+    assert answers(found) == [("r-1", "Done", "Retry"), ("r-2", "Refused", "NothingToRetry")]
+
+
+def test_the_same_request_lets_it_try_once() -> None:
+    waits = held("RefNotFound", at(300)).model_copy(update={"needs_person": True})
+    once = asked(status(TaskState.OPEN, waiting=waits))
+
+    found = asked(once.model_copy(update={"waiting": waits}))
+
+    assert found.waiting is not None
+    assert found.waiting.until == at(300)
+
+
+def test_what_a_provider_has_asked_to_wait_for_is_not_tried_sooner() -> None:
+    found = asked(status(TaskState.OPEN, waiting=held("RateLimited", at(300))))
+
+    assert answers(found) == [("r-1", "Refused", "NothingToRetry")]
 
 
 # --- refused --------------------------------------------------------------------------------------
