@@ -13,7 +13,7 @@ from bernstein.api.meta import Metadata
 from bernstein.core import diagnosis, labels, pods, runs
 from bernstein.core.jobs import JobView
 from bernstein.kube.cache import by_label
-from bernstein.kube.client import Client, ObjectList, selectors_of
+from bernstein.kube.client import Client, ObjectList
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import TooLarge
 from bernstein.kube.informer import Informer
@@ -27,6 +27,7 @@ from bernstein.kube.resource import (
     controller_of,
     is_deleting,
     key_of,
+    selectors_of,
     uid_of,
 )
 from bernstein.observe import logging

@@ -16,7 +16,7 @@ from bernstein.kube.answers import WatchEvent, documents, pages
 from bernstein.kube.config import ConnectionInfo, StaticToken
 from bernstein.kube.errors import Gone, TooLarge, TransportError, Unreadable
 from bernstein.kube.observer import NullObserver, Observer
-from bernstein.kube.resource import PODS, Object, Resource, key_of
+from bernstein.kube.resource import PODS, Object, Resource, key_of, selectors_of
 
 T = TypeVar("T")
 
@@ -444,11 +444,6 @@ def _pool(tls: ssl.SSLContext | bool, *, limit: int) -> aiohttp.ClientSession:
 
 def _as_it_is(item: Object) -> Object:
     return item
-
-
-def selectors_of(label_selector: str | None, field_selector: str | None) -> dict[str, str]:
-    given = {"labelSelector": label_selector, "fieldSelector": field_selector}
-    return {name: value for name, value in given.items() if value}
 
 
 def _cause(error: Exception) -> str:

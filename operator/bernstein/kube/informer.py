@@ -24,7 +24,7 @@ from bernstein.kube.cache import (
     Strip,
     revision_of,
 )
-from bernstein.kube.client import Client, ObjectList, selectors_of
+from bernstein.kube.client import Client, ObjectList
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import (
     ApiError,

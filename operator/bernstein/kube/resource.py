@@ -105,3 +105,9 @@ def controller_of(obj: Object) -> Object | None:
             controller: Object = reference
             return controller
     return None
+
+
+def selectors_of(label_selector: str | None, field_selector: str | None) -> dict[str, str]:
+    """The parameters of a request for those objects alone."""
+    given = {"labelSelector": label_selector, "fieldSelector": field_selector}
+    return {name: value for name, value in given.items() if value}

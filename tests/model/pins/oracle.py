@@ -15,7 +15,7 @@ import orjson
 from bernstein.api import plan, project, session
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import AGENT
-from bernstein.api.project import Price
+from bernstein.api.project import CopiedPrice, Price
 from bernstein.api.states import SessionState, TaskState
 from bernstein.core import labels
 from bernstein.core.money.pricing import cost, price_of
@@ -110,7 +110,7 @@ class OracleOfPins:
         if old is None:
             self._sessions[uid] = made = session.parse(new)
             began = self._began.get(made.spec.task_ref.uid)
-            known = {price_of(made.spec.model, p) for p in self._said_lately(began)}
+            known = {_copied(made.spec.model, p) for p in self._said_lately(began)}
             self._must(made.spec.price in known, PRICE, f"{name}: {made.spec.price}, not {known}")
             return
         dead = [obj.get("status", {}).get("state") == SessionState.DEAD for obj in (old, new)]
@@ -172,3 +172,9 @@ def _settled_sessions(obj: Object) -> int:
 
 def _spend(obj: Object) -> Decimal:
     return Decimal(obj.get("status", {}).get("spendUsd", "0"))
+
+
+def _copied(model: str, prices: Iterable[Price]) -> CopiedPrice | None:
+    """The price of the model, as a session has it."""
+    price = price_of(model, prices)
+    return None if price is None else CopiedPrice.model_validate(price.dump())
