@@ -45,7 +45,7 @@ def tell_standing(
         return
     message, _ = notes.ending(plan)
     if message:
-        terminal.say(message)
+        terminal.say(terminal.settings.placed(message))
     for words in left:
         terminal.advise(words)
     tell_tasks(terminal, tasks, message)
@@ -63,7 +63,8 @@ def tell_ending(
     message, remedy = notes.ending(plan)
     phase = plan.status.phase or ("Succeeded" if good else "Failed")
     mark, style = ("✓", "green") if good else ("✗", "red")
-    terminal.say(f"{mark} {phase}{': ' if message else ''}{message}", style)
+    shown = terminal.settings.placed(message)
+    terminal.say(f"{mark} {phase}{': ' if message else ''}{shown}", style)
     delivery = plan.status.delivery
     if delivery is not None and delivery.state == "Merged" and delivery.sha:
         attested = _ATTESTED.get(delivery.attestation or "", "")
@@ -177,7 +178,7 @@ def tell_stalled(terminal: Terminal, task: Task, told: str = "") -> None:
         message, remedy = notes.explanation(stalled, task, quoting, guesses=guesses)
         words = " ".join(message.split())
         if words not in " ".join(told.split()):
-            terminal.say(f"  {notes.labelled(stalled.reason, words)}", "red")
+            terminal.advise(notes.labelled(stalled.reason, words), "red")
         if remedy and remedy not in told:
             terminal.advise(remedy)
 

@@ -116,7 +116,7 @@ class LineView:
         """
         phase, waiting = plan.status.phase or "Pending", plan.status.waiting
         message = notes.ending(plan)[0]
-        detail = f": {message}" if message else ""
+        detail = f": {self._terminal.settings.placed(message)}" if message else ""
         stalls = waiting is not None and waiting.needs_person
         about = (phase, cause(waiting) if waiting is not None and stalls else None)
         self._once("plan", f"{'plan':<12}{phase}{detail}", about, plan.status.ended_at)

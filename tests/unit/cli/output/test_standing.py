@@ -99,6 +99,15 @@ def test_a_remedy_can_be_pasted() -> None:
     assert "`bernstein retry task/x -n team --context prod` gives" in said
 
 
+def test_a_command_in_what_has_happened_can_be_pasted_too() -> None:
+    settings = CliSettings(namespace="team")
+    why = "it failed; `kubectl logs job/x-begin-0` has its words"
+
+    said = told(stalled("RefNotFound", f"{why}. Remedy: Look."), settings=settings)
+
+    assert "`kubectl logs job/x-begin-0 -n team` has its words" in said
+
+
 def test_what_the_plan_says_its_task_does_not_say_again() -> None:
     why = "the merge conflicts in src/api/limiter.py"
     mine = task(0, state="Done", **needs("MergeConflict", f"{why}. Remedy: {AGAIN}."))
