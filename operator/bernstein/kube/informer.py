@@ -37,7 +37,7 @@ from bernstein.kube.errors import (
     seconds_asked,
 )
 from bernstein.kube.observer import NullObserver, Observer
-from bernstein.kube.resource import Key, Object, Resource, key_of, resource_version_of
+from bernstein.kube.resource import Key, Object, Resource, key_of, resource_version_of, selectors_of
 
 log = structlog.get_logger(__name__)
 

@@ -14,8 +14,9 @@ ENGINE = [
     path
     for room in ("kube", "controllers")
     for path in sorted((PACKAGE / room).rglob("*.py"))
-    # The client and its settings talk to the real world; the shell is a process of its own.
-    if path.name not in ("client.py", "config.py", "clock.py", "__main__.py")
+    # The client, what it reads and its settings talk to the real world; the shell is a process of
+    # its own.
+    if path.name not in ("client.py", "pages.py", "config.py", "clock.py", "__main__.py")
 ]
 OWN_CLOCK = {"time.time", "time.monotonic", "datetime.now", "asyncio.sleep", "random.random"}
 

@@ -168,11 +168,12 @@ def tell_task(terminal: Terminal, task: Task, told: str = "", *, guesses: bool =
         last = f", the last of {attempt.times} sessions" if attempt.times else ""
         terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
     _tell_checks(terminal, task)
-    tell_stalled(terminal, task, told)
+    tell_stalled(terminal, task, told, guesses=guesses)
 
 
-def tell_stalled(terminal: Terminal, task: Task, told: str = "") -> None:
-    """Tells why a Task stands still, and the remedy, unless that was `told` already."""
+def tell_stalled(terminal: Terminal, task: Task, told: str = "", *, guesses: bool = True) -> None:
+    """Tells why a Task stands still, and the remedy, unless that was `told` already. `guesses`: as
+    of `tell_task`."""
     if stalled := _stalled(task):
         quoting = room(terminal.people, notes.LONGEST_NOTE)
         message, remedy = notes.explanation(stalled, task, quoting, guesses=guesses)
