@@ -10,6 +10,7 @@ from tests.unit.upgrade.differences import Pair
 
 _HEARSAY = ("ModelAuthFailed", "ProviderUnavailable", "RateLimited", "UsageLimited")
 QUEUE = ("conditions.Reconciling", "waiting")
+_SAID = ("conditions.Reconciling", "conditions.Stalled", "waiting")
 
 
 def _asks_before_it_lands(pair: Pair) -> bool:
@@ -34,6 +35,11 @@ def _is_in_no_schedule(pair: Pair) -> bool:
 def _waits_for_the_prober(pair: Pair) -> bool:
     told = pair.today.get("waiting", {})
     return pair.recorded["state"] == "Claimed" and told.get("reason") in _HEARSAY
+
+
+def _says_again_what_it_has_met(pair: Pair) -> bool:
+    met = pair.before.get("waiting", {}).get("tried", {}).get("reason")
+    return (pair.recorded["state"], pair.today["state"]) == ("Open", "Claimed") and met in _HEARSAY
 
 
 def _is_held_by_no_single_word(pair: Pair) -> bool:
@@ -88,6 +94,12 @@ SCHEDULING = (
         "Task",
         (*QUEUE, "history", "model", "session", "sessions", "state"),
         _waits_for_the_prober,
+    ),
+    Change(
+        "who has met the same as the one that tries does so too, minutes later",
+        "Task",
+        (*_SAID, "history", "model", "session", "sessions", "state"),
+        _says_again_what_it_has_met,
     ),
     Change(
         "what one session says of its provider holds no other Task",
@@ -157,8 +169,6 @@ LEDGER = (
 
 
 # --- what is waited for --------------------------------------------------------------------------
-
-_SAID = ("conditions.Reconciling", "conditions.Stalled", "waiting")
 
 
 def _waiting(pair: Pair) -> tuple[dict[str, object], dict[str, object]]:
