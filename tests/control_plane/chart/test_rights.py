@@ -52,6 +52,7 @@ CALLS: Mapping[tuple[str, int], tuple[str, ...]] = {
     ("create", 0): ("create",),
     ("get", 0): ("get",),
     ("list", 0): ("list",),
+    ("first_page", 0): ("list",),
     ("patch", 0): ("patch",),
     ("apply", 0): ("patch",),
 }
