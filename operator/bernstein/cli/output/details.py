@@ -196,6 +196,8 @@ def _tell_check(terminal: Terminal, check: CheckResult) -> None:
         reason = f" by {by}, who says: {why}"
     name = f"{check.kind} {check.title or check.name}"
     mark, style = ("✓", "green") if good else ("✗", "red")
+    if check.verdict == "Skipped":
+        mark, style = "-", "dim"  # it has judged nothing, and may be what a Task waits for
     known = ", known from the same tree" if check.cached else ""
     terminal.say(f"  {mark} {name}: {check.verdict}{reason}{known}", style)
     if not good and check.excerpt:

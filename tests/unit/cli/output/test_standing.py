@@ -180,6 +180,20 @@ def test_how_an_attempt_ended_is_told_with_what_the_agent_said() -> None:
     assert f"exit code 1: {SAYS}\n" in told(stalled("TaskFailed", "1 Task ended"), mine)
 
 
+def test_a_gate_that_was_skipped_is_not_told_as_one_that_has_passed() -> None:
+    """It may be the very one that the Task waits for, as where its base fails."""
+    checks = [
+        {"name": "lint", "kind": "gate", "verdict": "Skipped", "reason": "BaseFails"},
+        {"name": "tests", "kind": "gate", "verdict": "Passed"},
+    ]
+    judged = {"ref": "r", "sha": "a" * 40, "tree": "b" * 40, "base": "c" * 40}
+    mine = task(0, verification=judged | {"checks": checks}, **needs("BaseFails", "it fails there"))
+
+    said = told(stalled("TaskFailed", "1 Task ended"), mine)
+    assert "- gate lint: Skipped (BaseFails)" in said
+    assert "✓ gate tests: Passed" in said
+
+
 def test_what_is_cut_ends_behind_a_word() -> None:
     assert notes.shortened("one two three", 11) == "one two…"
     assert notes.shortened("one two three", 13) == "one two three"
