@@ -6,11 +6,8 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -309,16 +306,9 @@ def strings(value: object) -> Iterator[str]:
 
 def cli(here: World, *arguments: str) -> str:
     """What the command line prints, both ways."""
-    program = str(Path(sys.executable).with_name("bernstein"))
-    done = subprocess.run(
-        [program, "--namespace", here.namespace, *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=here.stack.environment,
-        timeout=60,
-    )
-    return done.stdout + done.stderr
+    done = here.bernstein(*arguments)
+    assert done.code == 0, done.err
+    return done.out + done.err
 
 
 # --- who may write what -------------------------------------------------------------------------

@@ -33,9 +33,10 @@ def evidence_lasts(status: TaskStatus, *, ready: bool, now: datetime) -> float |
         return None
     if _tries(waiting, waiting.tried) and not policy(waiting.tried.reason).unconfirmed:
         return None
-    met = met_at(status) if _tries(waiting, waiting.tried) else waiting.since
-    left = EVIDENCE_SECONDS - (now - (met or waiting.since)).total_seconds()
-    return left + EVIDENCE_SECONDS if ready and _tries(waiting, waiting.tried) else left
+    if not _tries(waiting, waiting.tried):
+        return EVIDENCE_SECONDS - (now - waiting.since).total_seconds()
+    lasts = 2 * EVIDENCE_SECONDS if ready else EVIDENCE_SECONDS
+    return lasts - (now - _failed_at(status, waiting, waiting.tried)).total_seconds()
 
 
 def until_said_again(status: TaskStatus, *, ready: bool, now: datetime) -> float | None:
@@ -53,9 +54,12 @@ def met_at(status: TaskStatus) -> datetime | None:
     waiting = status.waiting
     if waiting is None or waiting.tried is None:
         return None
+    return _failed_at(status, waiting, waiting.tried)
+
+
+def _failed_at(status: TaskStatus, waiting: Waiting, tried: Tried) -> datetime:
     last = status.history[-1] if status.history else None
-    told = last is not None and last.reason == waiting.tried.reason
-    return last.time if told and last is not None else waiting.since
+    return last.time if last is not None and last.reason == tried.reason else waiting.since
 
 
 def _tries(waiting: Waiting, tried: Tried) -> bool:

@@ -281,9 +281,8 @@ def unseen(
         return ()
     seen = look(question, cached.unknown(judged), jobs, now)
     runs = seen.runs
-    if is_held(status) and not tries_again(
-        status
-    ):  # what is to be tried again was not asked for yet
+    # What is to be tried again was not asked for yet.
+    if is_held(status) and not tries_again(status):
         runs = {c: run for c, run in runs.items() if rerun.round_of(judged, c) < judged.round}
     asked = verdicts.to_start(runs, seen.existing, now, question.project.spec.gates)
     return tuple(RunFence(run.job) for run in asked)
