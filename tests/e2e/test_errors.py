@@ -141,8 +141,12 @@ def test_a_project_is_ready_within_seconds_when_its_secret_is_created(world: Mak
 
     # The kubelet looks again after 10 to 15 s; then a program of ours starts.
     assert time.monotonic() - mended < 25
-    here.await_("project", name, lambda p: not p["status"]["probe"]["atWork"])
-    assert not [j for j in here.all("jobs") if "deletionTimestamp" not in j["metadata"]]
+    # What a Job told is written down before the Job is deleted.
+    here.await_("project", name, lambda _: not _jobs_that_stay(here))
+
+
+def _jobs_that_stay(here: World) -> list[Object]:
+    return [job for job in here.all("jobs") if "deletionTimestamp" not in job["metadata"]]
 
 
 def test_a_work_account_that_may_deliver_is_told_and_the_branch_stays(world: MakeWorld) -> None:
