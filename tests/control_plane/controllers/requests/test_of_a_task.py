@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from bernstein.kube.resource import JOBS, Object
-from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.kubelet import Pod, ends, exited, nothing, works
-from tests.control_plane.controllers.mortal import Life, after_each_write, mortal, over_or
-from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import World, condition, stage, state_of
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
 
@@ -63,41 +59,6 @@ async def test_a_killed_agent_is_followed_by_another_one_with_no_server_to_ask(
     session = await world.get(AGENT_SESSIONS, "one-s1")
     assert session["spec"]["stop"] == {"reason": "Killed"}
     assert await world.sessions() == ["one-s1", "one-s2"]
-
-
-async def test_a_kill_is_carried_through_whatever_write_was_the_last(
-    make_world: MakeWorld, user: str
-) -> None:
-    async def tell(life: Life) -> None:
-        await _killed(await make_world(), user, life)
-
-    await after_each_write(tell, more_than=10)
-
-
-async def _killed(world: World, user: str, life: Life) -> None:
-    """An agent that is killed once it works, and what follows; the engine dies on the way."""
-    world.kubelet.on("one-s1", works_on)
-    await world.project(gates={"enabled": False})
-    first = await world.start(client=mortal(life))
-    done = asyncio.create_task(_told(world, user))
-    if await over_or(done, life):
-        await first.kill()
-        await world.start(lease="second")
-    await done
-    task = await world.get(TASKS, "one")
-    assert await answered(world) == [("Kill", "Done")]
-    assert [m for m in moves(task) if m[1] == user] == [("Orphaned", user, "Killed")]
-    assert [a["reason"] for a in task["status"]["attempts"]] == ["Killed", "Succeeded"]
-    assert await world.sessions() == ["one-s1", "one-s2"]
-    assert world.kubelet.ran == ["one-s1", "one-s2", "one-s2-land-1"]
-    assert [ref for ref, _ in world.kubelet.remote.landed] == [MAIN]
-
-
-async def _told(world: World, user: str) -> None:
-    await world.task("one")
-    await world.task_in("one", "InProgress")
-    await ask(world, user, "Kill")
-    await world.task_in("one", "Closed")
 
 
 # --- Unclaim --------------------------------------------------------------------------------------

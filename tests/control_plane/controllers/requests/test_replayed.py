@@ -51,6 +51,10 @@ async def is_bound(world: World) -> None:
     await world.until(JOBS, "one-s1", lambda job: job["status"].get("active"))
 
 
+async def is_at_work(world: World) -> None:
+    await world.task_in("one", "InProgress")
+
+
 async def is_blocked(world: World) -> None:
     await world.task_in("one", "Blocked")
 
@@ -76,6 +80,14 @@ STORIES = (
         {"one-s1": Pod.bind},
         "Closed",
         (("Open", "Unclaimed"),),
+        ("one-s1", "one-s2", "one-s2-land-1"),
+    ),
+    Story(
+        "Kill",
+        is_at_work,
+        {"one-s1": Pod.start},
+        "Closed",
+        (("Orphaned", "Killed"),),
         ("one-s1", "one-s2", "one-s2-land-1"),
     ),
     Story(
