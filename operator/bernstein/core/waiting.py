@@ -274,6 +274,21 @@ def is_held(status: Waits) -> bool:
     return status.waiting is not None and status.waiting.tried is not None
 
 
+def is_tried_later(status: Waits, project: Project | None, now: datetime) -> bool:
+    """Whether it waits for its next try, and a person may have mended by now what it needs him for.
+    What a provider has asked to wait for is no such thing, nor is what is tried by itself soon."""
+    if not is_stalled(status) or not is_held(status):
+        return False
+    return seconds_left(status.waiting, project, now) is not None
+
+
+def tried_at_once(status: S, now: datetime) -> S:
+    """The status whose next try is due."""
+    assert status.waiting is not None
+    due = status.waiting.model_copy(update={"until": now, "until_alone": None})
+    return status.model_copy(update={"waiting": due})
+
+
 def is_kept_back(status: Waits) -> bool:
     """Whether it waits for a change outside: of the Project, of the Plan, or by a person."""
     return is_held(status) or is_stalled(status)

@@ -26,8 +26,6 @@ from bernstein.checks.outputs import (
 from bernstein.checks.renames import Content
 
 IMPORTS = "imports"
-MUTANTS = "mutants"
-"""Of gates that ask for a share: neither findings nor measures."""
 Reader: TypeAlias = Callable[[bytes, str], Iterable[Finding]]
 
 FINDINGS: Mapping[str, Reader] = {

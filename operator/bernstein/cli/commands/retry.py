@@ -26,7 +26,8 @@ def retry(
 ) -> None:
     """Gives a failed task, or all failed ones of a Plan, another round of attempts.
 
-    The objects stay the same: what is closed stays closed, and attempts and costs count on.
+    What waits for a person until its next try, tries at once. The objects stay the same:
+    what is closed stays closed, and attempts and costs count on.
     """
     terminal = Terminal(settings)
     run_command(terminal, _retry(terminal, settings, name, reason.strip()))

@@ -18,7 +18,7 @@ from bernstein.cli.errors import FAILED, INTERRUPTED
 from bernstein.cli.local import configuration
 from bernstein.cli.naming import called
 from bernstein.cli.output.details import tell_verdicts
-from bernstein.cli.output.terminal import Terminal, run_async
+from bernstein.cli.output.terminal import Terminal, room, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core.requests import answer_for
 from bernstein.core.sanitise import line
@@ -70,7 +70,7 @@ async def _verify(
     if terminal.json:
         terminal.answer(task_record(task))
     else:
-        _tell(terminal, task, answer, wait=wait)
+        tell(terminal, task, answer, wait=wait)
     return 0 if not wait or _has_passed(task) else FAILED
 
 
@@ -106,7 +106,7 @@ def _has_passed(task: Task) -> bool:
     return judged is not None and judged.passed is True
 
 
-def _tell(terminal: Terminal, task: Task, answer: Answer | None, *, wait: bool) -> None:
+def tell(terminal: Terminal, task: Task, answer: Answer | None, *, wait: bool) -> None:
     if answer is None:
         terminal.say(f"{called(task)}: it is asked for, and has no answer yet")
         return
@@ -116,4 +116,4 @@ def _tell(terminal: Terminal, task: Task, answer: Answer | None, *, wait: bool) 
     tell_verdicts(terminal, task)
     judged, waiting = task.status.verification, task.status.waiting
     if judged is not None and judged.passed is None and waiting is not None:
-        terminal.advise(line(waiting.message, 1000))
+        terminal.advise(line(waiting.message, room(terminal.people, 500)))

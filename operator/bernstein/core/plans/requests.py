@@ -32,7 +32,7 @@ from bernstein.core.plans.standstill import deleted
 from bernstein.core.plans.tally import tallied
 from bernstein.core.sanitise import count, line
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.waiting import goes_on
+from bernstein.core.waiting import goes_on, is_tried_later, tried_at_once
 
 Verb = Callable[[PlanSnapshot, PlanStatus, PlanRequest, datetime], PlanDecision]
 
@@ -53,9 +53,13 @@ def _retry(
     refusal = _why_not(snapshot, status)
     if refusal is not None:
         return PlanDecision(requests.refused(status, asked, request, *refusal, now))
+    if is_tried_later(status, snapshot.project, now):
+        status = tried_at_once(status, now)
+        return PlanDecision(requests.done(status, asked, request, "it is tried again at once", now))
     tasks = [task for _, task in sorted(snapshot.tasks.items())]
     told = [task for task in tasks if _is_asked(task, request)]
-    to_ask = [t for t in tasks if t not in told and _needs_a_round(t) and not _is_leaving(t)]
+    stand = (t for t in tasks if not _is_leaving(t) and _waits_for_a_person(snapshot, t, now))
+    to_ask = [task for task in stand if task not in told]
     if to_ask:
         return PlanDecision(status, tuple(_ask(task, request) for task in to_ask))
     answers = [_answer(task, request) for task in told]
@@ -64,10 +68,10 @@ def _retry(
     number = sum(answer is not None and answer.answer == "Done" for answer in answers)
     gone = deleted(snapshot)
     if not number:
-        text = gone or "none of its Tasks has failed for good, or does not merge"
+        text = gone or "none of its Tasks has failed for good, or waits for a person"
         why = RefusalReason.TASK_DELETED if gone else RefusalReason.NOTHING_TO_RETRY
         return PlanDecision(requests.refused(status, asked, request, why, text, now))
-    text = f"another round begins for {count(number, 'Task')}{f'; {gone}' if gone else ''}"
+    text = f"another round, or try, begins for {count(number, 'Task')}{f'; {gone}' if gone else ''}"
     return PlanDecision(requests.done(status, asked, request, text, now))
 
 
@@ -84,8 +88,11 @@ def _why_not(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[RefusalReason,
     return None
 
 
-def _needs_a_round(task: Task) -> bool:
-    return failed_for_good(task) or conflict.is_stalled(task.status)
+def _waits_for_a_person(snapshot: PlanSnapshot, task: Task, now: datetime) -> bool:
+    """Whether it needs another round, or may try at once what it is to try later."""
+    if failed_for_good(task) or conflict.is_stalled(task.status):
+        return True
+    return is_tried_later(task.status, snapshot.project, now)
 
 
 def _is_leaving(task: Task) -> bool:

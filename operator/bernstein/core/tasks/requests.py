@@ -40,7 +40,7 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import blocked, judged_anew
 from bernstein.core.tasks.running import session_ended
 from bernstein.core.verification.look import judging
-from bernstein.core.waiting import goes_on, is_held, is_stalled, is_trying, seconds_left
+from bernstein.core.waiting import goes_on, is_tried_later, is_trying, tried_at_once
 
 Verb = Callable[[TaskSnapshot, TaskStatus, TaskRequest, datetime], TaskDecision]
 """Its status has the answer, or has none yet: then its actions come first."""
@@ -99,9 +99,8 @@ def _retry(
 ) -> TaskDecision:
     """Another round of attempts: of a Task that has failed for good, or does not merge."""
     refusal = _plan_is_over(snapshot)
-    if refusal is None and status.waiting is not None and _is_tried_later(snapshot, status, now):
-        due = status.waiting.model_copy(update={"until": now, "until_alone": None})
-        status = status.model_copy(update={"waiting": due})
+    if refusal is None and _is_tried_later(snapshot, status, now):
+        status = tried_at_once(status, now)
         return _done(snapshot, status, request, "it is tried again at once", now)
     refusal = refusal or _not_failed(snapshot, status)
     if refusal is not None:
@@ -123,11 +122,10 @@ def _retry(
 
 
 def _is_tried_later(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> bool:
-    """Whether it waits for its next try, and a person may have mended by now what it needs him for.
-    What a provider has asked to wait for is no such thing, nor is what is tried by itself soon."""
-    if status.state not in (TaskState.OPEN, TaskState.DONE) or not is_stalled(status):
+    """Whether that is all that it waits for: in conflict it needs another attempt."""
+    if status.state not in (TaskState.OPEN, TaskState.DONE) or conflict.is_stalled(status):
         return False
-    return is_held(status) and seconds_left(status.waiting, snapshot.project, now) is not None
+    return is_tried_later(status, snapshot.project, now)
 
 
 def _not_failed(snapshot: TaskSnapshot, status: TaskStatus) -> Refusal | None:

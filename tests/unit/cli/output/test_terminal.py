@@ -8,7 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from bernstein.api.plan import Plan
+from bernstein.api.requests import VERIFY, Answer
 from bernstein.api.task import Task
+from bernstein.cli.commands import verify
+from bernstein.cli.commands.doctor import finding, work
 from bernstein.cli.manifests import Checked
 from bernstein.cli.output import details, plan_files, tables, views
 from bernstein.cli.output.terminal import Terminal
@@ -74,6 +77,16 @@ def _judged(to: Terminal) -> None:
     details.tell_verdicts(to, task(0, verification=verification(passed=False, checks=[CHECK])))
 
 
+def _not_judged(to: Terminal) -> None:
+    words = {"id": "r-1", "by": "ann", "asked": "once more", "answer": "Done", "reason": VERIFY}
+    answer = Answer(verb=VERIFY, time=datetime.now(UTC), **words)
+    verify.tell(to, task(0, verification=verification(), waiting=WAIT), answer, wait=True)
+
+
+def _needs_a_person(to: Terminal) -> None:
+    finding.tell(to, work.by_cause([_waits()], "team"))
+
+
 def _titled() -> Plan:
     found = plan()
     first, *others = found.spec.stages
@@ -106,6 +119,8 @@ LONG_ONES: dict[str, tuple[Show, str]] = {
     "what a check printed, of a failure": (_failed, "file_29.py"),
     "what a check printed, with its verdict": (_judged, "file_29.py"),
     "what a git server said": (lambda to: details.tell_task(to, _refused()), LAST),
+    "what needs a person": (_needs_a_person, LAST),
+    "why work is not judged": (_not_judged, LAST),
     "a sentence": (lambda to: to.say("word " * 1500 + LAST), LAST),
     "a line as it is": (lambda to: to.quote("word " * 1500 + LAST), LAST),
     "what is wrong with a file": (

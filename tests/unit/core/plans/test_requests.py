@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import NEXT, Plan, PlanStatus, PlanTask
 from bernstein.api.requests import MOST_REQUESTS
 from bernstein.api.states import TaskState
 from bernstein.api.task import Round, Task
-from bernstein.api.waiting import Cancel
-from bernstein.core.actions import AskTask, CancelTasks
+from bernstein.api.waiting import Cancel, Tried, Waiting
+from bernstein.core.actions import AskTask, CancelTasks, RunBegin
 from bernstein.core.waiting import parted
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, at, told
@@ -148,7 +148,7 @@ def test_a_retry_beside_a_deleted_task_says_that_the_plan_ends_without_it() -> N
     (answer,) = look(ended, granted(GIVEN_UP), now=60).status.requests or ()
 
     assert answer.answer == "Done"
-    assert "another round begins for 1 Task" in answer.message
+    assert "another round, or try, begins for 1 Task" in answer.message
     assert "Task 'lost' was deleted, and is not made again" in answer.message
 
 
@@ -157,6 +157,32 @@ def test_a_task_that_is_not_in_the_cache_yet_was_not_deleted() -> None:
     before = objects.plan(status=PlanStatus(tasks=(new,), expanded=True), requests=[RETRY])
 
     assert answers(look(before, task()).status) == [("r-1", "Refused", "NothingToRetry")]
+
+
+def later(reason: str, **more: Any) -> Waiting:
+    """Waiting for a person until the next try, five minutes from NOW."""
+    tried = Tried(reason=reason, generation=1)
+    return Waiting(reason=reason, since=NOW, until=at(300), needs_person=True, tried=tried, **more)
+
+
+def test_a_plan_that_is_to_begin_later_tries_at_once() -> None:
+    waits = later("RefNotFound")
+    before = PlanStatus(expanded=True, phase="Stalled", waiting=waits, beginning=NEXT)
+
+    found = look(objects.plan(begun=False, status=before, requests=[RETRY]), task(), now=60)
+
+    assert answers(found.status) == [("r-1", "Done", "Retry")]
+    assert [action.job for action in found.actions if isinstance(action, RunBegin)]
+    assert not look(objects.plan(begun=False, status=before), task(), now=60).actions
+
+
+def test_a_retry_is_handed_on_to_a_task_that_waits_for_a_person_until_its_next_try() -> None:
+    waits = task("waits", waiting=later("ImagePullFailed"))
+
+    decision = look(objects.plan(requests=[RETRY]), waits, task("open"), now=60)
+
+    (ask,) = [action for action in decision.actions if isinstance(action, AskTask)]
+    assert ask.name == "waits"
 
 
 def test_a_plan_without_a_failed_task_has_nothing_to_retry() -> None:

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from bernstein.cli.errors import INVALID, CliError
-from bernstein.cli.output.terminal import Terminal
+from bernstein.cli.output.terminal import Terminal, room
+from bernstein.core.sanitise import line
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import Object, Resource
@@ -59,6 +60,8 @@ class Finding:
         return plain | ({"refs": list(self.refs)} if self.refs else {})
 
 
+_MESSAGE = 600
+"""Characters of what was found, on a terminal."""
 _SIGNS = {
     Outcome.GOOD: ("✓", "green"),
     Outcome.WARNING: ("!", "yellow"),
@@ -71,9 +74,10 @@ def tell(terminal: Terminal, found: Iterable[Finding]) -> None:
     """A line for each, and what helps."""
     for each in found:
         sign, style = _SIGNS[each.outcome]
-        terminal.say(f"{sign} {each.check}: {each.message}", style)
-        for line in each.details:
-            terminal.quote(f"    {line}")
+        message = line(each.message, room(terminal.people, _MESSAGE))
+        terminal.say(f"{sign} {each.check}: {message}", style)
+        for detail in each.details:
+            terminal.quote(f"    {detail}")
         if each.remedy:
             terminal.say(f"  → {each.remedy}")
 

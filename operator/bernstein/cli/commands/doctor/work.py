@@ -6,14 +6,13 @@ from collections.abc import Iterable
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
+from bernstein.api.waiting import LONGEST_MESSAGE
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
 from bernstein.cli.naming import called
 from bernstein.core.sanitise import line, some
 from bernstein.core.waiting import parted, stands_still
 from bernstein.kube.errors import Forbidden
-
-_CAUSE = 300
 
 
 async def look(cluster: Cluster) -> list[Finding]:
@@ -43,5 +42,5 @@ def _of(reason: str, those: list[Plan | Task]) -> Finding:
     cause, remedy = parted(first.status.waiting.message)
     names = some(map(called, those), len(those))
     verb = "needs" if len(those) == 1 else "need"
-    text = f"{names} {verb} a person ({reason}): {line(cause, _CAUSE)}"
+    text = f"{names} {verb} a person ({reason}): {line(cause, LONGEST_MESSAGE)}"
     return Finding("work", Outcome.BAD, text, remedy or "", first.metadata.name)

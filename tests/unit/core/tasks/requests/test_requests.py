@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.plan import PartialDelivery, PlanStatus, PlanTask
+from bernstein.api.plan import PartialDelivery, Plan, PlanStatus, PlanTask
 from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, TaskRequest
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.controllers.scheduler.watches import plan_matters
 from bernstein.core import requests
+from bernstein.core.delivery import conflict
 from bernstein.core.fsm import may_retry
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.waiting import seconds_left
@@ -46,15 +47,15 @@ def asked(before: TaskStatus, *wanted: Object, **more: Any) -> TaskStatus:
     return task_decide.decide(objects.snapshot(subject, **given), at(60)).status
 
 
-def conflict() -> TaskStatus:
-    waiting = objects.waits("MergeConflict", "in: a.py", needs_person=True)
-    return objects.done(
+def in_conflict(plan: Plan | None) -> TaskStatus:
+    """As it stalls: without a Plan its merge is also tried again by itself."""
+    before = objects.done(
         verification=verification(passed=True),
         delivery=step("Preparing").model_copy(update={"state": "Conflict", "step": None}),
-        waiting=waiting,
         resolved=True,
-        feedback="MergeConflict: in: a.py",
     )
+    snapshot = objects.snapshot(objects.task(status=before), plan=plan)
+    return conflict.stalled(snapshot, before, "in: a.py", "", NOW)
 
 
 def answers(found: TaskStatus) -> list[tuple[str, str, str]]:
@@ -98,14 +99,18 @@ def test_who_asked_why_and_when_is_recorded() -> None:
     assert (found.history[-1].actor, found.history[-1].reason) == ("ann", "Retry")
 
 
-def test_a_task_in_conflict_gets_a_round_and_its_next_attempt_is_told_of_the_conflict() -> None:
-    found = asked(conflict())
+@pytest.mark.parametrize("plan", [None, objects.plan()], ids=["alone", "in a Plan"])
+def test_a_task_in_conflict_gets_a_round_and_its_next_attempt_is_told_of_the_conflict(
+    plan: Plan | None,
+) -> None:
+    found = asked(in_conflict(plan), plan=plan)
 
     assert (found.state, found.resolved, found.waiting) == (TaskState.FAILED, None, None)
     assert (found.history[-1].actor, found.history[-1].reason) == ("ann", "MergeConflict")
     assert answers(found) == [("r-1", "Done", "Retry")]
-    again = asked(found)
-    assert (again.state, again.feedback) == (TaskState.OPEN, "MergeConflict: in: a.py")
+    again = asked(found, plan=plan)
+    assert again.state is TaskState.OPEN
+    assert "MergeConflict: in: a.py" in (again.feedback or "")
 
 
 def test_after_a_second_round_a_third_one_is_counted_as_the_second() -> None:
