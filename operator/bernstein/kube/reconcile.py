@@ -14,6 +14,7 @@ from bernstein.kube.informer import Informer
 from bernstein.kube.observer import NullObserver, Observer, ReconcileResult
 from bernstein.kube.queue import Priority, QueueClosed, WorkQueue
 from bernstein.kube.resource import Key, Object, Resource, is_deleting, key_of
+from bernstein.kube.share import SLOW_SECONDS, Share
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +31,11 @@ ADDED_AT_ONCE = 200
 """Keys that are queued in one step of the loop, where all are."""
 TELL_SECONDS = 1.0
 """A key whose back-off is as long as this keeps failing: from then on ``tell`` hears of it."""
+REST = 4.0
+"""A slow run that fails is tried again after that many times the time it took, or later."""
+LONGEST_REST = 120.0
+SHARE_SECONDS = 2.0
+"""After which a key is looked at again whose namespace has its share of the workers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,8 @@ def _or(fallback: R, function: Callable[[*Args], R], *args: *Args) -> R:
 
 
 class Controller:
-    """Reconciles the keys of one resource, ``workers`` at a time, but never one key twice at once.
+    """Reconciles the keys of one resource, ``workers`` at a time, but never one key twice at once,
+    and for a namespace that takes them long only half as many.
 
     ``reconcile`` reads caches, writes, and returns a Result. When it raises, the key is tried again
     with back-off; a Requeue says itself when. What is settled at the start, and about every
@@ -124,6 +131,7 @@ class Controller:
         self._primary = primary
         self._guard = guard
         self._workers = workers
+        self._share = Share(workers, clock)
         self._resync = resync
         self._drain = drain
         self._observer: Observer = observer or NullObserver()
@@ -198,12 +206,22 @@ class Controller:
                 controller=self.name, namespace=key.namespace, name=key.name
             )
             try:
-                await self._process(key)
+                await self._in_turn(key)
             finally:
                 self.queue.done(key)
             # One that writes nothing never waits: thousands of such would be one step of the loop,
             # with the Lease behind them.
             await self._clock.sleep(0)
+
+    async def _in_turn(self, key: Key) -> None:
+        if not self._share.take(key.namespace):
+            self.queue.add_after(key, SHARE_SECONDS, self._rank(key))
+            return
+        started = self._clock.monotonic()
+        try:
+            await self._process(key)
+        finally:
+            self._share.give_back(key.namespace, self._clock.monotonic() - started)
 
     async def _process(self, key: Key) -> None:
         started = self._clock.monotonic()
@@ -213,7 +231,7 @@ class Controller:
                 return
             outcome = await self._reconcile(key)
         except Exception as error:  # noqa: BLE001 - whatever it is, the key is tried again
-            result = self._failed(key, error)
+            result = self._failed(key, error, self._clock.monotonic() - started)
         except asyncio.CancelledError:
             worker = asyncio.current_task()
             if worker is not None and worker.cancelling():
@@ -232,11 +250,12 @@ class Controller:
         """With which a key that has to wait comes again: no later than usual."""
         return min(Priority.NORMAL, self.queue.priority_of(key))
 
-    def _failed(self, key: Key, error: Exception) -> ReconcileResult:
+    def _failed(self, key: Key, error: Exception, took: float = 0.0) -> ReconcileResult:
         if isinstance(error, Requeue):
             self.queue.add_after(key, error.after, self._rank(key))
             return "requeue"
-        delay = self.queue.retry(key, seconds_asked(error), self._rank(key))
+        rest = min(REST * took, LONGEST_REST) if took >= SLOW_SECONDS else 0.0
+        delay = self.queue.retry(key, max(rest, seconds_asked(error)), self._rank(key))
         if isinstance(error, Conflict):
             # Somebody else wrote first, as happens often; the newer state is on its way.
             log.debug("reconcile conflict", message=str(error), retry_seconds=delay)
