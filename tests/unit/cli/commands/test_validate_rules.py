@@ -1,4 +1,4 @@
-"""`bernstein validate` refuses what the API server refuses by the schemas and rules of the kinds."""
+"""`bernstein validate` refuses what the API server refuses by schemas and rules of the kinds."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ def test_a_rule_is_told_with_its_place(runner: CliRunner, tmp_path: Path) -> Non
     assert "    spec.defaultAgent: defaultAgent is not one of agents\n" in result.stderr
 
 
-@pytest.mark.parametrize(("made_from", "taken"), [("a" * 35, True), ("a" * 36, False), ("A", False)])
+@pytest.mark.parametrize(
+    ("made_from", "taken"), [("a" * 35, True), ("a" * 36, False), ("A", False)]
+)
 def test_a_name_that_the_api_server_makes_is_judged_with_what_it_adds(
     runner: CliRunner, tmp_path: Path, made_from: str, taken: bool
 ) -> None:
