@@ -275,7 +275,8 @@ LONGEST_PATH = 128
 """Characters of a path that a status quotes."""
 ProtectedPath = Annotated[str, Field(max_length=LONGEST_PATH)]
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$", max_length=64)]
-_HOST = "([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9A-Fa-f:]+[]])(:[0-9]+)?"
+# In CEL's text a backslash is written twice; a bracket in brackets is not the same for all engines.
+_HOST = r"([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:]+\\])(:[0-9]+)?"
 _PATH = "[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*"
 _TAG = "[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}"
 _DIGEST = "[A-Za-z][-A-Za-z0-9_+.]*:[0-9A-Fa-f]{32,}"

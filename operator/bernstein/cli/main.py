@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from inspect import Parameter
 from typing import Annotated, Any, Never
 
@@ -20,18 +21,27 @@ from bernstein.cli.settings import CliSettings
 
 
 class _PlainHelp:
-    """Shows no type of flags, which take no value, and of arguments, whose word says enough."""
+    """Shows no type of flags, which take no value, and of arguments, whose word says enough; usage
+    lines have the brackets that people know, around what may be left out."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if isinstance(param, TyperArgument) or param.is_flag:
                 param.display_type_rich = _no_type
+            if isinstance(param, TyperArgument):
+                param.get_usage_pieces = partial(_usage, param)  # type: ignore[method-assign]
         return params
 
 
 def _no_type(ctx: object) -> None:
     del ctx
+
+
+def _usage(argument: TyperArgument, ctx: object) -> list[str]:
+    del ctx
+    word = argument.metavar or argument.name.upper()
+    return [word if argument.required or word.startswith("[") else f"[{word}]"]
 
 
 class _Command(_PlainHelp, TyperCommand):

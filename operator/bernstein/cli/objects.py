@@ -1,24 +1,41 @@
 """Finds what is wrong with Plans, Tasks and Projects as objects, without a cluster.
 
-The rules in CEL are the API server's: what only they refuse is found when the object is applied.
+What their CRDs refuse is refused here, too: fields by their schema, and rules between them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
 
 from bernstein import crds
-from bernstein.api.meta import API_VERSION, GROUP, PLAN_KIND, PROJECT_KIND, TASK_KIND
+from bernstein.api.meta import (
+    API_VERSION,
+    GROUP,
+    LINE_PATTERN,
+    PATH_PATTERN,
+    PLAN_KIND,
+    PROJECT_KIND,
+    TASK_KIND,
+)
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.vocabulary import ROLES
 from bernstein.core.money import models
 from bernstein.core.plans.estimate import without_money
-from bernstein.core.plans.field_errors import FieldError, Findings, did_you_mean, path_of, quoted
+from bernstein.core.plans.field_errors import (
+    FieldError,
+    Findings,
+    did_you_mean,
+    invalid_choice,
+    path_of,
+    quoted,
+)
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.tasks.declared import validate_task
 
@@ -28,10 +45,17 @@ _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _FORMS = {
     r"^https://[^\s@]+$": "must begin with https:// and hold no credentials or spaces",
     r"^https?://[^\s]+$": "must begin with https:// or http:// and hold no spaces",
+    LINE_PATTERN: "must be a single line without control or invisible characters",
+    PATH_PATTERN: "must be a single line without control characters",
 }
 """What these patterns ask for, in words."""
 _BUDGET = "spec.budget"
 """Of a Plan; it is refused in the words that a plan file gets."""
+_GENERATED = 58
+"""Characters of `generateName` that the API server keeps; it adds five."""
+_QUOTED_NAME = re.compile(r"'([a-z]+(?:_[a-z]+)+)'")
+"""What may be a field by its name in plan files."""
+_UNDERSCORE = re.compile(r"_([a-z])")
 
 
 def is_ours(data: object) -> bool:
@@ -72,13 +96,30 @@ def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
     if kind is None:
         known = ", ".join(sorted(_KINDS))
         return (FieldError("kind", f"kind: {quoted(data.get('kind'))} is none of {known}"),)
-    schema = crds.object_schema(kind.model)["properties"]["spec"]
-    unknown = [*_unknown("", data, _ROOT), *_below("spec", data.get("spec"), schema)]
+    schema, sent = _schema(kind.name), _sent(data)
+    of_spec = schema["properties"]["spec"]
+    told = [*_unknown("", data, _ROOT), *_below("spec", data.get("spec"), of_spec)]
     try:
-        kind.model.model_validate_json(json.dumps(_sent(data), default=str), strict=True)
+        kind.model.model_validate_json(json.dumps(sent), strict=True)
     except ValidationError as error:
-        return (*unknown, *_wrong(error.errors()))
-    return (*unknown, *_as_a_whole(kind.name, data["spec"]))
+        return tuple(_besides(told, _wrong(error.errors())))
+    told = _besides(told, _as_a_whole(kind.name, data["spec"]))
+    if told:  # between fields that are wrong a rule would say what is no help
+        return tuple(told)
+    broken = crds.broken(schema, sent)
+    return tuple(FieldError(p, f"{p}: {text}" if p else text) for p, text in broken)
+
+
+@cache
+def _schema(kind: str) -> dict[str, Any]:
+    """It takes a while to make, and a folder may hold many objects."""
+    return crds.object_schema(_KINDS[kind].model)
+
+
+def _besides(told: Sequence[FieldError], more: Iterable[FieldError]) -> list[FieldError]:
+    """With those of other places: two are no help with one value."""
+    places = {each.path for each in told}
+    return [*told, *(each for each in more if each.path not in places)]
 
 
 def warnings(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
@@ -94,34 +135,110 @@ def warnings(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
 
 
 def _sent(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a person decides of it; a name may be made from `generateName`."""
+    """What a person decides of it, as JSON has it; a name may be made from `generateName`."""
     metadata = data.get("metadata")
     if isinstance(metadata, dict) and "generateName" in metadata:
-        metadata = {"name": "generated", **metadata}
-    return {"metadata": metadata, "spec": data.get("spec")}
+        made = f"{str(metadata['generateName'])[:_GENERATED]}abcde"
+        metadata = {"name": made, **metadata}
+    sent = {"metadata": metadata, "spec": data.get("spec")}
+    given: dict[str, Any] = json.loads(json.dumps(sent, default=str))
+    return given
 
 
 def _as_a_whole(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
     """What no field shows alone: cycles, titles that stand twice, signals without their fields."""
     if kind == PLAN_KIND:
-        yield from validate_plan(PlanSpec.model_validate(spec), None, ROLES)
+        for each in validate_plan(PlanSpec.model_validate(spec), None, ROLES):
+            yield _of_object(FieldError(f"spec.{each.path}", each.message), each.path)
     elif kind == TASK_KIND:
-        yield from validate_task(spec, None, ROLES, at="spec")
+        for each in validate_task(spec, None, ROLES, at="spec"):
+            yield _of_object(each, each.path)
+
+
+def _of_object(error: FieldError, place: str) -> FieldError:
+    """An error with the names that fields have in objects; `place`: what its message may begin
+    with, or with a part of it."""
+    begins, colon, rest = error.message.partition(": ")
+    if colon and place.startswith(begins):
+        begins = _camel(error.path.removesuffix(place) + begins)
+    else:
+        begins, colon, rest = "", "", error.message
+    rest = _QUOTED_NAME.sub(_renamed, rest)
+    return FieldError(_camel(error.path), f"{begins}{colon}{rest}")
+
+
+def _camel(path: str) -> str:
+    return _UNDERSCORE.sub(lambda letter: letter[1].upper(), path)
+
+
+def _renamed(quotation: re.Match[str]) -> str:
+    """A field's name as objects have it; a word that is none stays, such as a kind of signal."""
+    name = _camel(quotation[1])
+    return f"'{name}'" if name in _fields_of_plans() else quotation[0]
+
+
+@cache
+def _fields_of_plans() -> frozenset[str]:
+    return frozenset(_names(_schema(PLAN_KIND)["properties"]["spec"]))
+
+
+def _names(schema: Mapping[str, Any]) -> Iterator[str]:
+    for name, child in schema.get("properties", {}).items():
+        yield name
+        yield from _names(child)
+    if "items" in schema:
+        yield from _names(schema["items"])
 
 
 def _below(path: str, value: object, schema: Mapping[str, Any]) -> Iterator[FieldError]:
-    """What the schema does not have, at any depth: fields, which the API server would drop, and
-    fractions, which it refuses."""
+    """What the schema refuses and the models do not, at any depth: fields that it does not have,
+    which the API server would drop, fractions, and what came into it from the registries."""
     if isinstance(value, list) and "items" in schema:
+        yield from _list(path, value, schema)
         for index, item in enumerate(value):
             yield from _below(f"{path}[{index}]", item, schema["items"])
     elif isinstance(value, float) and schema.get("x-kubernetes-int-or-string"):
         text = f"{path}: an object has no fractions; write it in quotes: '{value}'"
         yield FieldError(path, text)
+    elif isinstance(value, str) and (problem := _text(value, schema)):
+        yield FieldError(path, f"{path}: {problem}")
     elif isinstance(value, dict) and "properties" in schema:
         yield from _unknown(path, value, schema["properties"])
         for name, child in schema["properties"].items():
             yield from _below(f"{path}.{name}", value.get(name), child)
+
+
+def _text(value: str, schema: Mapping[str, Any]) -> str:
+    """What is wrong with a text; "" for nothing."""
+    if value not in schema.get("enum", (value,)):
+        return invalid_choice(value, schema["enum"])
+    if schema.get("format") == "cidr" and not crds.is_cidr(value):
+        return f"must be addresses such as 192.0.2.0/24, got {quoted(value)}"
+    pattern = schema.get("pattern", "")
+    # A sum of money is a text or a number: the models know both.
+    money = schema.get("x-kubernetes-int-or-string")
+    return "" if money or crds.matches(value, pattern) else _form(pattern)
+
+
+def _list(path: str, value: Sequence[object], schema: Mapping[str, Any]) -> Iterator[FieldError]:
+    """What is wrong with a list beside its items."""
+    if len(value) > (most := schema.get("maxItems", len(value))):
+        yield FieldError(path, f"{path}: must have at most {most} items")
+    keys = schema.get("x-kubernetes-list-map-keys", ())
+    if not keys and schema.get("x-kubernetes-list-type") != "set":
+        return
+    seen: list[object] = []
+    for index, item in enumerate(value):
+        key = [item.get(k) for k in keys] if keys and isinstance(item, dict) else [item]
+        if key in seen:
+            place = f"{path}[{index}]"
+            yield FieldError(place, f"{place}: {quoted(key[0])} stands there twice")
+        seen.append(key)
+
+
+def _form(pattern: str) -> str:
+    # As it is a pattern may be mangled where it is shown: it looks like an address with a user.
+    return _FORMS.get(pattern, f"must match {pattern}")
 
 
 def _unknown(path: str, value: Mapping[Any, Any], known: Collection[str]) -> Iterator[FieldError]:
@@ -149,7 +266,5 @@ def _field_error(detail: Mapping[str, Any]) -> FieldError:
         if findings.errors:
             return findings.errors[0]
     if detail["type"] == "string_pattern_mismatch":
-        pattern = detail["ctx"]["pattern"]
-        # As it is a pattern may be mangled where it is shown: it looks like an address with a user.
-        message = _FORMS.get(pattern, f"must match {pattern}")
+        message = _form(detail["ctx"]["pattern"])
     return FieldError(path, f"{path}: {message[:1].lower()}{message[1:]}")

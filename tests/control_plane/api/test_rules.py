@@ -2,273 +2,23 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from bernstein import crds
-from bernstein.checks import gates
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Invalid
-from bernstein.kube.resource import Object
-from tests.control_plane.api import registry_pairs
-from tests.control_plane.api.registry_pairs import Pair
-from tests.control_plane.objects import JUDGE, KINDS, valid
-
-IMMUTABLE = "the field is immutable"
-ONE_WAY = "cannot be changed or taken back"
-STATE = "IllegalTransition"
-"""Rules on state have their own tests, pair by pair: test_states.py."""
-REQUESTS = "a request "
-"""Rules on requests have their own tests: test_requests.py."""
-
-
-DECISIONS = (
-    "whoever lets work go on without a gate says why",
-    "it is decided already",
-    "decision and decidedBy are written together",
-    "a reason is written together with its decision",
-    "the author may not decide",
-    "only the work of a Task can be sent back",
-    "nothing is left to decide",
-    "the policy of a Plan may only become stricter",
+from tests.control_plane.api.rule_examples import (
+    FIXED,
+    IMAGES,
+    KEPT,
+    PAIRS,
+    RULES,
+    STATIC,
+    Rule,
+    placed,
 )
-"""Rules on people's decisions have their own tests: test_approvals.py."""
-AUTHOR = "the field is written once"
-"""In one's own name: see the chart's tests of approvals."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One entry of x-kubernetes-validations; `path` is where it stands, such as `spec.files[]`."""
-
-    kind: str
-    path: str
-    field: str
-    message: str
-    schema: dict[str, Any]
-
-    def __str__(self) -> str:
-        return f"{self.kind}:{self.path}{self.field}: {self.message}"
-
-
-def rules() -> list[Rule]:
-    return [
-        _rule(kind.name, path, entry, schema)
-        for kind in crds.KINDS
-        for path, schema in _nodes(crds.object_schema(kind.model), "")
-        for entry in schema.get("x-kubernetes-validations", ())
-    ]
-
-
-def _rule(kind: str, path: str, entry: dict[str, str], schema: dict[str, Any]) -> Rule:
-    """One about a field of the spec that also looks at the status stands at the root."""
-    field = entry.get("fieldPath", "")
-    if not path and field.startswith(".spec."):
-        path, field, schema = "spec", field.removeprefix(".spec"), schema["properties"]["spec"]
-    return Rule(kind, path, field, entry["message"], schema)
-
-
-def _nodes(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield path, schema
-    for name, child in schema.get("properties", {}).items():
-        yield from _nodes(child, f"{path}.{name}".lstrip("."))
-    if "items" in schema:
-        yield from _nodes(schema["items"], f"{path}[]")
-
-
-PATHS = {
-    "a path is relative to the repository and may not leave it": Pair(
-        "app/[...slug]/a..b.tsx",
-        ("/etc/passwd", "..", "../x", "a/../../x", "a/..", "/"),
-    )
-}
-STEPS = {
-    "step must have a 'title' or 'goal' field": Pair({"goal": "g"}, ({"role": "qa"},)),
-    "'title' and 'goal' are the same field: give one of them": Pair(
-        {"title": "t"}, ({"title": "t", "goal": "g"},)
-    ),
-}
-OWN_GATE = {"command": "audit .", "image": "i"}
-GATES = {
-    "the operator's own Jobs are called begin, inspect, land, prepare: "
-    "give the gate another name": Pair(
-        {"name": "landing", **OWN_GATE},
-        tuple({"name": n, **OWN_GATE} for n in ("begin", "inspect", "land", "prepare")),
-    ),
-    "signal_<number> is kept for completion signals: give the gate another name": Pair(
-        {"name": "signal_a1", **OWN_GATE},
-        ({"name": "signal_0", **OWN_GATE}, {"name": "signal_12", **OWN_GATE}),
-    ),
-}
-EXPRESSION = {"type": "file_contains", "path": "a", "contains": "é" * 1024, "regex": True}
-TEXT = {"type": "file_contains", "path": "a", "contains": "é" * 1024}
-EXPRESSIONS = {
-    "the regular expressions of a Task have at most 8192 characters together": Pair(
-        [EXPRESSION] * 8 + [TEXT] * 12, ([*[EXPRESSION] * 8, EXPRESSION | {"contains": "e"}],)
-    )
-}
-
-
-def _gated(pipeline: list[Object], **spec: Any) -> Object:
-    """The specification of a Project with these gates."""
-    given = {"gates": {"pipeline": pipeline}, "models": [{**JUDGE}], **spec}
-    found: Object = valid("Project", "", **given)["spec"]
-    return found
-
-
-def _reviewed(asks: Object, **spec: Any) -> Object:
-    """The specification of a Project whose changes are reviewed so."""
-    return _gated([], gates={"crossModel": asks}, **spec)
-
-
-SPECS = {
-    "defaultAgent is not one of agents": Pair(
-        valid("Project", "", defaultAgent="demo")["spec"],
-        (valid("Project", "", defaultAgent="codex")["spec"],),
-    ),
-    "intent_verification, integration_test_gen, review_rubric and test_expansion ask a model: the "
-    "Project needs one in models": Pair(
-        _gated([{"name": "review_rubric", "enabled": False}], models=[]),
-        tuple(_gated([{"name": name}], models=[]) for name in gates.that_need_a_model())
-        + tuple(_gated([{"name": n, "command": "true"}], models=[]) for n in gates.that_write()),
-    ),
-    "a gate's 'model' is the name of one of models": Pair(
-        _gated([{"name": "review_rubric", "model": JUDGE["name"]}]),
-        (_gated([{"name": "review_rubric", "model": "nobody"}]),),
-    ),
-    "gates.crossModel asks a model: the Project needs one in models": Pair(
-        _reviewed({"enabled": True}),
-        (_reviewed({"enabled": True}, models=[]),),
-    ),
-    "'reviewers' are names of models": Pair(
-        _reviewed({"enabled": True, "reviewers": [JUDGE["name"]]}),
-        (
-            _reviewed({"enabled": True, "reviewers": [JUDGE["name"], "nobody"]}),
-            _reviewed({"reviewers": ["nobody"]}),
-        ),
-    ),
-}
-REVIEWS = {
-    "'quorum' is at most the number of reviewers": Pair(
-        {"quorum": 1, "reviewers": [JUDGE["name"]]},
-        ({"quorum": 2, "reviewers": [JUDGE["name"]]}, {"quorum": 2}),
-    )
-}
-
-BRANCHES = {
-    "git takes no branch with '..', '//', '/.' or '.lock/' in its name, or with '.', '/' or "
-    "'.lock' at its end": Pair(
-        "release/v1.2_rc-1.locked",
-        ("a..b", "a//b", "a/.b", "a.lock/b", "a.lock", "a.", "a/"),
-    )
-}
-DIGEST = f"sha256:{'0a' * 32}"
-IMAGES = (
-    "agent",
-    "agent:v1.2_RC-1",
-    f"agent@{DIGEST}",
-    "team-a/my_app/tool.chain__x--y:1",
-    "registry.example.com/agent",
-    f"Registry.Example.COM:5000/team/agent:dev@{DIGEST}",
-    "localhost:5000/agent",
-    "192.0.2.1/agent",
-    "[2001:db8::1]:5000/agent",
-    f"agent@sha512:{'0' * 128}",
-)
-NO_IMAGES = (
-    "bad image!!",
-    "agent:dev ",
-    "Agent",
-    "REG/Upper",
-    "https://registry.example.com/agent",
-    "agent:",
-    "agent:a:b",
-    f"agent:{'a' * 129}",
-    "agent@sha256:0a",
-    "/agent",
-    "agent/",
-    "team//agent",
-    "_agent",
-    "registry.example.com:port/agent",
-)
-CONTAINERS = {
-    "an image is [registry[:port]/]path[:tag][@digest], with lower-case letters, digits, '.', '_' "
-    "and '-' in the path": Pair(IMAGES[0], NO_IMAGES),
-    "at least 50m": Pair("0.05", ("0", "0m", "49m", "0.049")),
-    "at least 16Mi": Pair("16384Ki", ("0Gi", "1Ki", "15Mi", "16383Ki")),
-    "at least 64Mi": Pair("64Mi", ("0Gi", "63Mi", "65535Ki")),
-}
-
-ANYWHERE = [{"ports": [{"port": 443}]}]
-NETWORKS = {
-    f"policy Unmanaged takes no '{field}'": Pair(
-        {"policy": "Managed", field: ANYWHERE}, ({"policy": "Unmanaged", field: ANYWHERE},)
-    )
-    for field in ("git", "checks", "agents", "models")
-}
-PEERS = {
-    "a peer is an ipBlock, or has a podSelector, a namespaceSelector or both": Pair(
-        {"podSelector": {"matchLabels": {"app": "git"}}, "namespaceSelector": {}},
-        ({}, {"ipBlock": {"cidr": "192.0.2.0/24"}, "podSelector": {}}),
-    ),
-    "every part that is not meant lies within cidr, and is smaller": Pair(
-        {"cidr": "192.0.2.0/24", "except": ["192.0.2.0/25", "192.0.2.200/32"]},
-        (
-            {"cidr": "192.0.2.0/24", "except": ["192.0.2.0/24"]},
-            {"cidr": "192.0.2.0/24", "except": ["192.0.2.1/32", "198.51.100.0/25"]},
-            {"cidr": "192.0.2.0/24", "except": ["192.0.0.0/16"]},
-            {"cidr": "192.0.2.0/24", "except": ["2001:db8::/64"]},
-        ),
-    ),
-    "names of labels are letters, digits, '-', '_' and '.', with a prefix before a '/'": Pair(
-        {"app.kubernetes.io/name": "git", "Tier_1": ""},
-        ({"a b": "x"}, {"/a": "x"}, {"a/b/c": "x"}, {"-a": "x"}),
-    ),
-    "endPort is the last of the ports that begin with port": Pair(
-        {"port": 8000, "endPort": 8000}, ({"port": 8000, "endPort": 7999},)
-    ),
-}
-
-
-def _name(limit: int) -> dict[str, Pair]:
-    text = f"metadata.name has at most {limit} characters: lower-case letters, digits and '-'"
-    good = valid("Task", "", "a" * (limit - 2) + "-1")["metadata"]
-    return {text: Pair(good, ({**good, "name": "a" * (limit + 1)}, {**good, "name": "a.b"}))}
-
-
-POLICIES = {
-    "aboveUsd goes with plan: AboveCost, and only with that": Pair(
-        {"plan": "AboveCost", "aboveUsd": 5}, ({"plan": "AboveCost"}, {"aboveUsd": "5.50"})
-    )
-}
-
-PAIRS: dict[str, Pair] = {
-    **POLICIES,
-    **registry_pairs.pairs(),
-    **PATHS,
-    **STEPS,
-    **GATES,
-    **BRANCHES,
-    **CONTAINERS,
-    **SPECS,
-    **REVIEWS,
-    **EXPRESSIONS,
-    **NETWORKS,
-    **PEERS,
-    **_name(40),
-    **_name(63),
-}
-
-RULES = rules()
-OTHERS = (IMMUTABLE, ONE_WAY, STATE, REQUESTS, AUTHOR, *DECISIONS)
-STATIC = [r for r in RULES if not r.message.startswith(OTHERS)]
-FIXED = [r for r in RULES if r.message.startswith(IMMUTABLE)]
-KEPT = [r for r in RULES if r.message.startswith(ONE_WAY)]
+from tests.control_plane.objects import KINDS, valid
 
 
 def test_every_rule_has_values_that_it_takes_and_refuses() -> None:
@@ -300,11 +50,11 @@ def changers(writers: dict[str, Client], admin: Client) -> dict[str, Client]:
 async def test_rule(rule: Rule, writers: dict[str, Client], namespace: str) -> None:
     client, resource = writers[rule.kind], KINDS[rule.kind]
     pair = PAIRS[rule.message]
-    await client.create(resource, _with(rule, namespace, pair.good))
+    await client.create(resource, placed(rule, namespace, pair.good))
 
     for bad in pair.bad:
         with pytest.raises(Invalid) as refusal:
-            await client.create(resource, _with(rule, namespace, bad))
+            await client.create(resource, placed(rule, namespace, bad))
         _only(rule, refusal.value)
 
 
@@ -364,39 +114,6 @@ def _only(rule: Rule, refusal: Invalid) -> None:
     place = f"{rule.path.replace('[]', '[0]')}{rule.field}".replace(".[", "[")
     assert [c["field"] for c in causes] == [place or "<nil>"], causes
     assert rule.message in causes[0]["message"]
-
-
-def _with(rule: Rule, namespace: str, value: Any) -> Object:
-    """A valid object that has this value where the rule stands; a gate has a model to ask."""
-    asks = any(part in rule.path for part in ("pipeline", "crossModel"))
-    models = {"models": [{**JUDGE}]} if asks else {}
-    obj = valid(rule.kind, namespace, **models)
-    if not rule.path:
-        return {**obj, "metadata": {**obj["metadata"], **value, "namespace": namespace}}
-    parts = rule.path.replace("[]", ".[]").split(".")
-    last = parts[-1]
-    place: Any = obj
-    for part, following in pairwise(parts):
-        place = _down(place, part, [] if following == "[]" else {})
-    if last == "[]":
-        place[:] = [copy.deepcopy(value)]
-    else:
-        place[last] = copy.deepcopy(value)
-    if rule.path.endswith("completionSignals[].path"):
-        place["type"] = "path_exists"
-    if rule.path.endswith("completionSignals[].value"):
-        place["type"] = "glob_exists"
-    if "pipeline[]." in rule.path:
-        obj["spec"]["gates"]["pipeline"][0]["name"] = "lint"
-    return obj
-
-
-def _down(place: Any, part: str, empty: Any) -> Any:
-    if part != "[]":
-        return place.setdefault(part, empty)
-    if not place:
-        place.append(empty)
-    return place[0]
 
 
 def _touched() -> dict[str, Any]:

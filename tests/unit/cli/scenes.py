@@ -55,6 +55,12 @@ def move(to: str, reason: str, *, attempt: int, seconds: float) -> dict[str, Any
     return {"toState": to, "reason": reason, "attempt": attempt, "time": ago(seconds)}
 
 
+def needs(reason: str, message: str, **more: str) -> dict[str, Any]:
+    """What a person is waited for."""
+    waiting = {"reason": reason, "message": message, "since": "2030-01-01T12:00:00Z"}
+    return {"waiting": waiting | more | {"needsPerson": True}, "endedAt": None}
+
+
 def plan(**status: Any) -> Plan:
     data = plan_file.parse(RATE_LIMIT)
     assert isinstance(data, dict)

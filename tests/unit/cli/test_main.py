@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +19,9 @@ from tests.unit.cli import calls
 
 PROGRAM = "from bernstein.cli.main import main; main()"
 LISTING = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
-ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parents[3] / "operator")}
+OPERATOR = Path(__file__).parents[3] / "operator"
+CLI = OPERATOR / "bernstein" / "cli"
+ENVIRONMENT = {"PYTHONPATH": str(OPERATOR)}
 HEAVY = {"aiohttp", "kubernetes", "pydantic", "structlog", "yaml"}
 
 
@@ -70,6 +75,22 @@ def test_of_what_is_ours_most_is_imported_with_a_command_and_no_other_command_is
     assert len(of_ours(listing)) * 3 < len(of_ours(calling))
 
 
+def test_nothing_that_is_told_names_a_file_of_the_repository() -> None:
+    """Who has the program has no checkout of it."""
+    told = [f"{path.name}: {text}" for path in CLI.rglob("*.py") for text in texts(path)]
+
+    assert [each for each in told if re.search(r"\b(docs|crds|charts|images|tests)/", each)] == []
+
+
+def texts(path: Path) -> Iterator[str]:
+    """Every string in a module but its docstrings."""
+    module = ast.parse(path.read_text())
+    alone = {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.value
+
+
 def test_an_unknown_command_ends_with_2(runner: CliRunner) -> None:
     calls.ends_with_2(runner, "unknown")
 
@@ -120,3 +141,25 @@ def test_the_version_is_shown(runner: CliRunner) -> None:
 
     assert result.exit_code == 0
     assert result.stdout.startswith("bernstein ")
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("validate", "PATH..."),
+        ("diff", "TASK"),
+        ("completion", "bash|zsh|fish"),
+        ("run", "[PLAN.yaml]"),
+        ("status", "[PLAN]"),
+        ("schema", "[plan-file|plan|task|project]"),
+        ("merge", "[TASK_OR_PLAN]..."),
+        ("doctor", ""),
+    ],
+)
+def test_a_usage_line_has_brackets_around_what_may_be_left_out_and_no_others(
+    runner: CliRunner, command: str, arguments: str
+) -> None:
+    shown = runner.invoke(app, [command, "--help"]).stdout
+
+    usage = next(row for row in shown.splitlines() if "Usage:" in row)
+    assert usage.strip() == f"Usage: bernstein {command} [OPTIONS] {arguments}".strip()

@@ -157,6 +157,8 @@ class _Run:
                 return INVALID
             if self._options.approval is Approval.NONE and project is not None:
                 self._tell_asked(project)
+            if project is not None:
+                details.tell_project(self._terminal, project)
             guess = estimate(spec, project.spec if project else None)
             plan_files.tell_warnings(self._terminal, file, guess, project.spec if project else None)
             self._terminal.say(plan_files.summary(spec, guess))

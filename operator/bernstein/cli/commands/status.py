@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bernstein.api.plan import Plan
+from bernstein.api.project import Project
 from bernstein.cli import kept_work
 from bernstein.cli.cluster import Cluster, connected, where
 from bernstein.cli.errors import takes_no_name
@@ -14,7 +15,10 @@ from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import details, tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
+from bernstein.core import projects
 from bernstein.core.serializers import plan_record
+from bernstein.core.waiting import is_stalled
+from bernstein.kube.errors import Forbidden
 from bernstein.resources import PLANS
 
 _ALL = ("plans", "plan")
@@ -77,3 +81,17 @@ async def _one(terminal: Terminal, cluster: Cluster, plan: Plan) -> None:
     terminal.say("")
     left = await kept_work.of_plan(cluster, plan, tasks)
     details.tell_standing(terminal, plan, tasks, left)
+    project = await _project_ahead(cluster, plan)
+    if project is not None:
+        details.tell_project(terminal, project)
+
+
+async def _project_ahead(cluster: Cluster, plan: Plan) -> Project | None:
+    """The Project of a Plan that has yet to deliver; None: it is unknown, or what stops the Plan is
+    told already."""
+    if plan.status.ended_at is not None or is_stalled(plan.status):
+        return None
+    try:
+        return projects.of_plan(plan, await cluster.projects()).project
+    except Forbidden:
+        return None

@@ -20,7 +20,6 @@ from bernstein.core.plans.field_errors import did_you_mean, quoted, type_name
 FILE = "bernstein.yaml"
 _OURS = ("context", "namespace", "project")
 _GATES = "quality_gates"
-_HOW_TO = "docs/how-to/add-a-gate.md"
 
 
 @dataclass(frozen=True)
@@ -113,5 +112,7 @@ def tell_gates(terminal: Terminal) -> None:
     if file is not None and file.has_gates:
         text = f"{file.name}: {_GATES} has no effect here: the gates are those of the Project"
         terminal.complain(f"! {text} (spec.gates), which an administrator sets", "yellow")
-        terminal.complain(f"  list them in its spec.gates.pipeline, as {_HOW_TO} tells; a later")
-        terminal.complain("  `bernstein init` is to translate them")
+        terminal.complain(
+            "  list them in its spec.gates.pipeline (fields: `bernstein schema project`);"
+        )
+        terminal.complain("  a later `bernstein init` is to translate them")

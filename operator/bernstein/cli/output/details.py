@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
+from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult
@@ -16,7 +17,7 @@ from bernstein.cli.output.terminal import Terminal, room
 from bernstein.core import conditions
 from bernstein.core.sanitise import line, quoted, text
 from bernstein.core.serializers import rejection, task_status
-from bernstein.core.waiting import is_stalled
+from bernstein.core.waiting import is_stalled, parted
 
 _ATTESTED = {
     "Signed": ", attestation signed",
@@ -88,6 +89,18 @@ def tell_tasks(terminal: Terminal, tasks: Iterable[Task], told: str = "") -> Non
     for number, task in enumerate(filter(needs_a_look, tasks)):
         tell_task(terminal, task, told, guesses=number < MOST_MEANT)
         _tell_where(terminal, task.metadata.name, _verdicts(task))
+
+
+def tell_project(terminal: Terminal, project: Project) -> None:
+    """Warns of a Project that is not ready: what has yet to come of its work would meet it."""
+    ready = conditions.find(project.status.conditions, ConditionType.READY)
+    if ready is None or ready.status != "False":
+        return
+    message, remedy = parted(ready.message)
+    name = project.metadata.name
+    terminal.say(f"! Project '{name}' is not ready ({ready.reason}): {message}", "yellow")
+    if remedy:
+        terminal.advise(remedy)
 
 
 def tell_plan(terminal: Terminal, plan: Plan) -> None:

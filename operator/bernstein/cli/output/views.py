@@ -56,6 +56,7 @@ class LiveView:
     """Draws the whole Plan anew, in the same place."""
 
     def __init__(self, terminal: Terminal) -> None:
+        self._placed = terminal.settings.placed
         self._live = Live(console=terminal.people, auto_refresh=False, vertical_overflow="ellipsis")
 
     def update(
@@ -68,7 +69,7 @@ class LiveView:
             tables.steps_table(plan, tasks, progress),
         ]
         if trouble:
-            parts += [Text(), Text(trouble, style="yellow")]
+            parts += [Text(), Text(self._placed(trouble), style="yellow")]
         self._live.update(Group(*parts, Text()), refresh=True)
 
     def __enter__(self) -> Self:
@@ -107,7 +108,7 @@ class LineView:
                 told = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting, task)}"
                 self._once(task.metadata.name, told, cause(waiting))
         self._tell_plan(plan)
-        self._once("trouble", self._terminal.settings.placed(trouble), trouble)
+        self._once("trouble", trouble, trouble)
 
     def _tell_plan(self, plan: Plan) -> None:
         """Its phase, and what it needs a person for; what its Tasks wait for these say themselves.
@@ -116,7 +117,7 @@ class LineView:
         """
         phase, waiting = plan.status.phase or "Pending", plan.status.waiting
         message = notes.ending(plan)[0]
-        detail = f": {self._terminal.settings.placed(message)}" if message else ""
+        detail = f": {message}" if message else ""
         stalls = waiting is not None and waiting.needs_person
         about = (phase, cause(waiting) if waiting is not None and stalls else None)
         self._once("plan", f"{'plan':<12}{phase}{detail}", about, plan.status.ended_at)
@@ -150,10 +151,11 @@ class LineView:
 
 
 def say(terminal: Terminal, moment: datetime, message: str) -> None:
-    """The first line with the time; what was printed stands below it, line by line."""
+    """The first line with the time, its commands completed so that they reach the same cluster;
+    what was printed stands below it, line by line."""
     rows = room(terminal.people, _ROWS)
     first, *more = text(message, room(terminal.people, _LONGEST)).rstrip().splitlines() or [""]
-    terminal.say(f"{moment.astimezone():%H:%M:%S}  {first}")
+    terminal.say(f"{moment.astimezone():%H:%M:%S}  {terminal.settings.placed(first)}")
     for row in more[:rows]:
         terminal.quote(f"{'':<10}{row}")
     if len(more) > rows:

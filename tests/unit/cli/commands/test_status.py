@@ -1,13 +1,19 @@
-"""`bernstein status` before it asks a cluster."""
+"""`bernstein status` before it asks a cluster, and what it says of a Plan's Project."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.resources import PLANS, PROJECTS
 from tests.unit.cli import calls
+from tests.unit.cli.conftest import Bernstein
+from tests.unit.cli.scenes import condition, needs, plan
+from tests.unit.core import objects
+from tests.unit.kube.apiserver import ApiServer
 
 
 @pytest.mark.parametrize(
@@ -29,3 +35,64 @@ def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(
 
 def test_without_a_kubeconfig_it_says_so(runner: CliRunner, tmp_path: Path) -> None:
     calls.needs_a_kubeconfig(runner, tmp_path, "status")
+
+
+REFUSED = (
+    "deliver: the git server refuses its password. Remedy: Correct the password in the Secret."
+)
+
+
+@pytest.fixture
+def refused(api: ApiServer) -> None:
+    """A Project whose probe has found that it could not deliver."""
+    obj = objects.project().dump()
+    obj["status"] = {"conditions": [condition("Ready", "False", "CredentialRefused", REFUSED)]}
+    api.put(PROJECTS, "default", "team", **obj)
+
+
+def put_plan(api: ApiServer, **status: Any) -> str:
+    obj = plan(project="default", **status).dump()
+    name: str = obj["metadata"]["name"]
+    api.put(PLANS, name, "team", **obj)
+    return name
+
+
+@pytest.mark.usefixtures("refused")
+async def test_that_its_project_could_not_deliver_is_told_while_a_plan_is_at_work(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    answer = await bernstein("status", put_plan(api))
+
+    assert answer.out.splitlines()[-2:] == [
+        "! Project 'default' is not ready (CredentialRefused): deliver: the git server refuses its "
+        "password.",
+        "  Correct the password in the Secret.",
+    ]
+
+
+@pytest.mark.usefixtures("refused")
+@pytest.mark.parametrize("over", ["ended", "stalled"])
+async def test_of_a_plan_that_has_ended_or_stands_still_its_own_end_is_told_and_no_more(
+    api: ApiServer, bernstein: Bernstein, over: str
+) -> None:
+    status: dict[str, Any] = {
+        "ended": {"phase": "Succeeded", "conditions": [condition("Succeeded", "True", "Done")]},
+        "stalled": {"phase": "Stalled", **needs("CredentialRefused", REFUSED)},
+    }[over]
+
+    answer = await bernstein("status", put_plan(api, **status))
+
+    assert answer.code == 0
+    assert "Project 'default' is not ready" not in answer.out
+
+
+async def test_of_a_project_that_is_ready_or_unknown_status_says_nothing(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    name = put_plan(api)
+    without = await bernstein("status", name)
+    api.put(PROJECTS, "default", "team", **objects.project().dump())
+
+    assert (await bernstein("status", name)).out == without.out
+    api.fault = lambda call: 403 if call.plural == "projects" else None
+    assert (await bernstein("status", name)).out == without.out

@@ -112,7 +112,7 @@ def test_a_signal_of_a_task_is_checked_like_that_of_a_step(
     code, _, err = validated(runner, path)
 
     assert code == 2
-    assert "spec.completion_signals[0]" in err
+    assert "spec.completionSignals[0]: missing required field 'path'" in err
 
 
 def test_with_json_every_file_has_its_record(runner: CliRunner, tmp_path: Path) -> None:
@@ -236,12 +236,14 @@ def test_a_budget_is_refused_in_the_words_of_a_plan_file(
 def project(tmp_path: Path, **spec: Any) -> Path:
     path = tmp_path / "project.json"
     meta = {"apiVersion": "bernstein.dev/v1alpha1", "kind": "Project", "metadata": {"name": "p"}}
-    path.write_text(json.dumps(meta | {"spec": objects.project(**spec).dump()["spec"]}))
+    said = objects.project(**spec).spec
+    written = said.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    path.write_text(json.dumps(meta | {"spec": written}))
     return path
 
 
 CODEX = {"name": "codex", "adapter": "codex", "image": "codex:1"}
-NO_MODEL = "spec.gates.pipeline: the gate review_rubric asks a model that the Project does not have"
+GPT = {"name": "gpt-5", "provider": "openai", "key": {"name": "k", "key": "k"}}
 NO_REVIEWER = (
     "spec.agents[0]: gates.crossModel: no model of the Project is known to be of another than "
     "OpenAI, whose model writes"
@@ -252,16 +254,15 @@ NO_REVIEWER = (
     ("gates", "told"),
     [
         ({"crossModel": {"enabled": True}}, [NO_REVIEWER]),
-        ({"pipeline": [{"name": "review_rubric"}]}, [NO_MODEL]),
         ({"crossModel": {"enabled": True, "onIssues": "Report"}}, []),
         ({}, []),
     ],
 )
-def test_a_project_whose_gates_nobody_could_answer_is_warned_of(
+def test_a_project_whose_changes_nobody_could_review_is_warned_of(
     runner: CliRunner, tmp_path: Path, gates: dict[str, object], told: list[str]
 ) -> None:
     """The API server takes it: only Plans and Tasks would tell."""
-    path = project(tmp_path, gates=gates, agents=[CODEX])
+    path = project(tmp_path, gates=gates, agents=[CODEX], models=[GPT])
 
     code, out, err = validated(runner, path)
 

@@ -11,15 +11,9 @@ from bernstein.api.task import Task
 from bernstein.cli.output import details, notes, tables
 from bernstein.cli.output.views import LineView
 from bernstein.cli.settings import CliSettings
-from tests.unit.cli.scenes import ago, condition, name, plan, task, terminal
+from tests.unit.cli.scenes import ago, condition, name, needs, plan, task, terminal
 
 AGAIN = "`bernstein retry task/x` gives it another round"
-
-
-def needs(reason: str, message: str, **more: str) -> dict[str, Any]:
-    """What a person is waited for."""
-    waiting = {"reason": reason, "message": message, "since": "2030-01-01T12:00:00Z"}
-    return {"waiting": waiting | more | {"needsPerson": True}, "endedAt": None}
 
 
 def attempt(message: str) -> dict[str, Any]:

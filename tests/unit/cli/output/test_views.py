@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bernstein.cli.output.views import LineView, LiveView, view
+from bernstein.cli.settings import CliSettings
 from tests.unit.cli.scenes import (
     AT,
     HOSTILE,
@@ -16,6 +17,12 @@ from tests.unit.cli.scenes import (
     task,
     terminal,
 )
+
+WAITS_FOR_A_YES = {
+    "reason": "AwaitsApproval",
+    "message": "decide with `bernstein approve a`",
+    "since": "2030-01-01T12:00:00Z",
+}
 
 
 def log_lines(text: str) -> list[str]:
@@ -152,3 +159,33 @@ def test_the_live_table_ends_with_the_last_state() -> None:
     assert last.startswith("  Failed · 2/7 closed")
     assert "Update API reference" in last
     assert "owned" not in last
+
+
+def test_commands_in_a_line_reach_the_same_namespace_and_what_was_printed_stays_as_it_is() -> None:
+    shown, console = terminal(width=200, settings=CliSettings(namespace="team"))
+    printed = "GateFailed: run `bernstein retry a`\nI ran `kubectl get pods`"
+    failed = [move("Failed", "GateFailed", attempt=1, seconds=5)]
+    waiting = {"waiting": WAITS_FOR_A_YES, "state": "Done"}
+    with LineView(shown) as lines:
+        lines.update(
+            plan(),
+            [task(0, **waiting), task(1, state="Failed", feedback=printed, history=failed)],
+            {},
+            "`bernstein doctor` tells",
+        )
+
+    assert log_lines(console.export_text()) == [
+        f"failed      {name(1)}  GateFailed: run `bernstein retry a -n team`",
+        "          I ran `kubectl get pods`",
+        f"waiting     {name(0)}  decide with `bernstein approve a -n team`",
+        "plan        Running: Tasks are running",
+        "`bernstein doctor -n team` tells",
+    ]
+
+
+def test_so_they_do_in_the_live_table() -> None:
+    shown, console = terminal(width=200, tty=True, settings=CliSettings(namespace="team"))
+    with LiveView(shown) as live:
+        live.update(plan(), [], {}, "`bernstein doctor` tells")
+
+    assert "`bernstein doctor -n team` tells" in console.export_text()

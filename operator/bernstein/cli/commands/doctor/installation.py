@@ -52,7 +52,7 @@ async def definitions(client: Client) -> Finding:
     live = {obj["metadata"]["name"]: obj for obj in crds}
     missing = sorted(wanted.keys() - live.keys())
     if missing:
-        remedy = "install the chart, or apply the files of crds/"
+        remedy = "install the Helm chart, which brings them unless crds.install is false"
         return Finding(check, Outcome.BAD, f"not installed: {', '.join(missing)}", remedy)
     differing = {
         name: _fields(definition(kind)) ^ _fields(live[name]) for name, kind in wanted.items()

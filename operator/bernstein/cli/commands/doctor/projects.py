@@ -45,9 +45,12 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
     return findings
 
 
+_CREATE = "apply one; `bernstein schema project` shows what it says"
+
+
 def none_in(namespace: str) -> Finding:
     text = f"there is none in namespace '{namespace}'"
-    return Finding("project", Outcome.BAD, text, "create one: docs/reference/project.md")
+    return Finding("project", Outcome.BAD, text, _CREATE)
 
 
 def readiness(project: Project) -> Finding:

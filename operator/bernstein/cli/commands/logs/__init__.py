@@ -50,6 +50,6 @@ async def _logs(terminal: Terminal, settings: CliSettings, name: str, follow: bo
             subject = await find(cluster, name)
             await teller.tell(subject)
         if subject.task is not None:
-            details.tell_task(terminal, subject.task)
+            details.tell_task(terminal, subject.task, teller.remedy)
         if subject.plan is not None:
             details.tell_plan(terminal, subject.plan)

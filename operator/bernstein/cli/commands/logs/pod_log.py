@@ -144,6 +144,12 @@ def untimed(container: str, text: str) -> str:
     return "".join(_noted(row)[1] for row in text.splitlines(keepends=True))
 
 
+def told(row: str) -> str:
+    """A line of a check's log; what a program of ours has noted, in words."""
+    event = _event(row)
+    return row if event is None or _time(event.get("time")) is None else _sentence(event)
+
+
 def _noted(row: str) -> tuple[float | None, str]:
     """Time (Unix, in seconds) and words of a line that begins with its time."""
     stamp, space, words = row.partition(" ")
@@ -166,7 +172,7 @@ def _sentence(event: dict[str, Any]) -> str:
     head = event["event"].replace("-", " ")
     facts = {key: value for key, value in event.items() if key not in _TOLD_OTHERWISE and value}
     why = [str(facts.pop(key)) for key in _EXPLAINING if key in facts]
-    told = ", ".join(_fact(key, value) for key, value in facts.items())
+    told = ", ".join(_fact(key if key != head else "", value) for key, value in facts.items())
     return ": ".join([f"{head} {told}".rstrip(), *why])
 
 
@@ -175,7 +181,7 @@ def _fact(key: str, value: object) -> str:
         return key
     if key == "sha":
         return str(value)[:SHORT_SHA]
-    return str(value) if key == "ref" else f"{key} {value}"
+    return str(value) if key == "ref" else f"{key} {value}".lstrip()
 
 
 def _time(value: object) -> float | None:

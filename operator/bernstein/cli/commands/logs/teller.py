@@ -53,6 +53,8 @@ class Teller:
         every few seconds, and mostly for the same."""
         self._standstill = ""
         """The reason that was told last why it stands still."""
+        self.remedy = ""
+        """What was said to help with the session that ended last."""
         self._shown_jobs: set[str] = set()
         """Jobs whose check logs are on the terminal already."""
 
@@ -68,7 +70,8 @@ class Teller:
         self._tell_checks(check_logs.logs)
         if check_logs.missing:
             self._terminal.say(check_logs.missing, "dim")
-        if subject.score and subject.score != self._score:
+        # How things stand at the end is told with the verdicts.
+        if self._follow and not subject.ended and subject.score not in ("", self._score):
             self._score = subject.score
             self._terminal.say(self._score)
 
@@ -101,7 +104,7 @@ class Teller:
             if log.note:
                 self._terminal.say(log.note, "dim")
             for row in text(log.text, LONGEST_LOG).splitlines():
-                self._terminal.quote(f"  {row}")
+                self._terminal.quote(f"  {pod_log.told(row)}")
 
     async def _tell_session(self, session: AgentSession, shown: _Shown) -> None:
         if not shown.titled:
@@ -141,6 +144,7 @@ class Teller:
         self._unstarted = said if outcome.message and not outcome.started else None
         name = session.metadata.name
         self._terminal.say(f"── {name} ended: {_how(session)}{exit_code}{same} ──", "bold")
+        self.remedy = outcome.remedy
         for words in () if same else (outcome.message, outcome.remedy, outcome.text):
             for row in text(words, _LONGEST_OUTCOME).splitlines():
                 self._terminal.quote(f"  {row}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.cli.commands.logs.pod_log import in_order, untimed
+from bernstein.cli.commands.logs.pod_log import in_order, told, untimed
 from bernstein.pods import log
 from tests.unit.cli.scenes import AT, HOSTILE
 
@@ -58,8 +58,8 @@ def test_what_the_agent_says_is_told_as_the_agents_own_words(
     assert shown(recorder=capsys.readouterr().err) == ["agent: I read the tests first"]
 
 
-def row(time: object, event: str) -> str:
-    return json.dumps({"time": time, "event": event}) + "\n"
+def row(time: object, event: str, **facts: str) -> str:
+    return json.dumps({"time": time, "event": event, **facts}) + "\n"
 
 
 def test_containers_are_merged_by_time_and_a_line_without_one_stays_behind_its_neighbour() -> None:
@@ -126,3 +126,17 @@ def test_a_line_that_is_no_event_is_shown_as_it_is(line: str) -> None:
     (entry,) = in_order({"recorder": f"\n{line}\n\n"})
 
     assert entry.words.startswith(line[:1000])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (row(1, "check", check="lint", verdict="Failed"), "check lint, verdict Failed"),
+        ('{"event": "login", "user": "ann"}', '{"event": "login", "user": "ann"}'),
+        ("E501 line too long", "E501 line too long"),
+    ],
+)
+def test_what_a_program_of_ours_noted_in_a_checks_log_is_told_in_words(
+    line: str, words: str
+) -> None:
+    assert told(line.strip()) == words

@@ -174,3 +174,20 @@ async def test_a_watch_that_is_lost_is_told_and_goes_on(
 @pytest.mark.parametrize("arguments", [["--timeout", "soon"]])
 def test_a_wrong_call_ends_with_2(runner: CliRunner, arguments: list[str]) -> None:
     calls.ends_with_2(runner, "watch", *arguments)
+
+
+async def test_a_command_that_helps_reaches_the_namespace_of_the_call(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    waiting = {
+        "reason": "AwaitsApproval",
+        "message": "decide with `bernstein approve a`",
+        "since": "2030-01-01T12:00:00Z",
+    }
+    put(api, 0, state="Done", history=[OPEN], waiting=waiting)
+
+    call = ("watch", name(0), "-n", "team", "--timeout", "1s")
+    people, scripts = await bernstein(*call), await bernstein(*call, "--json")
+
+    assert "decide with `bernstein approve a -n team --kubeconfig " in people.out
+    assert "decide with `bernstein approve a`" in scripts.out
