@@ -360,12 +360,12 @@ for first in range(20000, end, 400):
         os.write(tell, b"1")
         while True:
             called = select.select(held, [], [])[0][0].accept()[0]
-            called.recv(4096)
-            called.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\n")
+            if called.recv(4096):
+                called.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\n")
             called.close()
     os.read(told, 1)
 told = f"test $PORT -ge {end} && exit 9; exec sleep 60"
-asks = [program, "--ask", "/", "--ask-seconds", "1", "--", "sh", "-c", told]
+asks = [program, "--ask", "/", "--ask-seconds", "10", "--", "sh", "-c", told]
 code = subprocess.run(asks).returncode
 for holder in holders:
     os.kill(holder, signal.SIGKILL)

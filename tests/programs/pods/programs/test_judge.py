@@ -15,7 +15,7 @@ from bernstein.api import encoding, pod
 from bernstein.api.pod import CheckoutConfig, Usage
 from bernstein.api.programs.judge import Asked, JudgeConfig, JudgeResult, ModelAddress
 from bernstein.api.reasons import VerdictReason
-from bernstein.core.judging import asking
+from bernstein.core.judging import asking, forms
 from bernstein.core.judging.model_reasons import MARK_IN_DATA
 from bernstein.pods.errors import Terminated
 from bernstein.pods.git import client
@@ -198,12 +198,10 @@ def test_a_yes_to_what_was_not_shown_is_a_persons_to_give(
     scripted.plays({"[review]": "PASS", "[judge]": json.dumps(ACCEPTS)})
 
     base = committed(origin, a_py="x = 1\n", big_dat=content)
-    decides = judge.forms.verdict
+    decides = forms.verdict
 
     with monkeypatch.context() as taken:
-        taken.setattr(
-            judge.forms, "verdict", lambda *of, **how: decides(*of, **how | {"is_cut": False})
-        )
+        taken.setattr(forms, "verdict", lambda *of, **how: decides(*of, **how | {"is_cut": False}))
         unasked = run(base, review(), judgement())
         assert summary(unasked) == ["signal-0 Passed", "signal-1 Passed"], "nobody asks a person"
 
