@@ -6,6 +6,7 @@ Each payload is first shown to work where the tool is run as anybody would.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -307,20 +308,43 @@ COVERS_LESS = {
 }
 
 
-COVERS_ALL_BY_ITSELF = ("a comment", "a setting")
-PLAINLY_COVERED = (
-    "coverage run --branch --source . -m pytest -q && coverage report --fail-under 100"
-)
+PLAINLY = "coverage run --branch --source . -m pytest -q && coverage report --fail-under 100"
+BUT_FOR_TESTS = f"{PLAINLY} --omit 'test_*.py,*/test_*.py,*/conftest.py,*/tests/*'"
+SEEMS_COVERED = {
+    "a comment": PLAINLY,
+    "a setting": PLAINLY,
+    "another setting": PLAINLY,
+    "code in a folder that is no package": PLAINLY,
+    "code that is called like a test": BUT_FOR_TESTS,
+    "code that is called like what tests share": BUT_FOR_TESTS,
+    "code in a folder that is called like those of tests": BUT_FOR_TESTS,
+}
+"""What says so of the payload."""
 
 
 @pytest.mark.parametrize("how", COVERS_LESS)
 def test_nothing_stands_for_code_that_no_test_runs_any_more(how: str, tmp_path: Path) -> None:
     tree = Tree(COVERS_LESS[how], before=WHOLE)
-    if how in COVERS_ALL_BY_ITSELF:
+    if how in SEEMS_COVERED:
         write(tree, tmp_path / "plain")
-        assert run(PLAINLY_COVERED, tmp_path / "plain").returncode == 0, "the payload does not work"
+        seems = run(SEEMS_COVERED[how], tmp_path / "plain")
+        assert seems.returncode == 0, "the payload does not work"
 
     assert verdict(command_of("coverage_delta"), tree, tmp_path).verdict == "Failed"
+
+
+def test_tests_that_end_early_are_covered_as_the_base_only_where_its_measure_is_left(
+    tmp_path: Path,
+) -> None:
+    gate, removes = command_of("coverage_delta"), 'rm -f "$TMPDIR/coverage"; '
+    tree = Tree(TESTED | {"conftest.py": ENDS_EARLY}, before=WHOLE)
+
+    assert removes in gate.command
+    leaves = replace(gate, command=gate.command.replace(removes, ""))
+    left = verdict(leaves, tree, tmp_path / "left")
+    assert (left.verdict, left.excerpt) == ("Passed", "was 100 %, is 100 %")
+
+    assert verdict(gate, tree, tmp_path / "removed").verdict == "Failed"
 
 
 def test_a_new_test_of_those_that_this_run_does_not_come_to_costs_nothing(tmp_path: Path) -> None:
@@ -363,6 +387,9 @@ def benched(rounds: int) -> dict[str, str]:
     ids=["slower", "gone", "ends early", "skipped"],
 )
 def test_a_benchmark_that_is_slower_or_not_run_fails(after: dict[str, str], tmp_path: Path) -> None:
+    write(Tree(after), tmp_path / "plain")
+    assert run("pytest -q", tmp_path / "plain").returncode == 0, "the payload does not work"
+
     found = verdict(command_of("benchmark"), Tree(after, before=benched(1000)), tmp_path)
 
     assert found.verdict == "Failed", found

@@ -120,6 +120,29 @@ def test_an_agent_says_nothing_in_our_name(path: Path, monkeypatch: pytest.Monke
     assert log.read() == f"> {said}\n"
 
 
+def flooded(path: Path, pause: float) -> int:
+    """Bytes of the log after seven million characters, with so many seconds after each 100,000."""
+    log = Log(path)
+    for _ in range(70):
+        for _ in range(50):
+            log.shows.tell("z" * 1999)
+        log.now += pause
+    return path.stat().st_size
+
+
+@pytest.mark.parametrize(("limit", "pause"), [("TOTAL", 10.0), ("AT_ONCE", 0.0)])
+def test_output_without_end_fills_no_log(
+    path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, pause: float
+) -> None:
+    most = getattr(live, limit)
+
+    with monkeypatch.context() as taken:
+        taken.setattr(live, limit, 10**9)
+        assert flooded(path, pause) > 3 * most, "where nothing ends it"
+
+    assert flooded(path, pause) < most + live.LINE_CHARACTERS
+
+
 SHORT, TIMES = 4_000, 8
 """Characters of one text, and how many times as many the other has."""
 

@@ -16,16 +16,12 @@ from pathlib import Path
 import pytest
 
 from tests.background import wait_for
-
-SOURCE = Path(__file__).parents[3] / "images" / "bernstein" / "launcher.c"
-FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", str(SOURCE.parent)]
+from tests.programs.pods.launchers import compiled
 
 
 @pytest.fixture(scope="session")
 def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("launcher") / "launcher"
-    subprocess.run(["gcc", *FLAGS, "-o", str(program), str(SOURCE)], check=True)
-    return program
+    return compiled(tmp_path_factory.mktemp("launcher"))
 
 
 @dataclass
@@ -355,11 +351,7 @@ def is_yama_on() -> bool:
 
 def test_the_command_cannot_write_into_the_launcher(launcher: Path, tmp_path: Path) -> None:
     """It is of the same user: what ends it and tells how it ended would be its own to change."""
-    source, protection = SOURCE.read_text(), "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)"
-    assert protection in source
-    careless, traceable = tmp_path / "launcher.c", tmp_path / "launcher"
-    careless.write_text(source.replace(protection, "0"))
-    subprocess.run(["gcc", *FLAGS, "-o", str(traceable), str(careless)], check=True)
+    traceable = compiled(tmp_path, {"prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)": "0"})
 
     def opened_by_its_command(program: Path) -> subprocess.CompletedProcess[bytes]:
         command = (str(program), "--", sys.executable, "-c", OPENS_PARENT)

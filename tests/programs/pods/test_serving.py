@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.background import wait_for
+from tests.programs.pods.launchers import compiled
 from tests.programs.pods.test_launcher import launcher, lives
 
 __all__ = ("launcher",)
@@ -71,6 +72,20 @@ class Service:
 
     def pids(self) -> list[int]:
         return [int(pid) for pid in self.noted("pid")]
+
+    def left_by(self, careless: dict[str, str], code: str, *options: str) -> int:
+        """How many processes such a launcher leaves; they are ended, and all notes are gone."""
+        launcher, self.launcher = self.launcher, compiled(self.folder, careless)
+        self.start(code, *options)
+        self.started[-1].wait(timeout=60)
+        left = [pid for pid in self.pids() if lives(pid)]
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        self.end()
+        for note in ("pid", "heard"):
+            (self.folder / note).unlink(missing_ok=True)
+        self.launcher = launcher
+        return len(left)
 
 
 @pytest.fixture
@@ -181,8 +196,20 @@ def test_a_command_that_is_not_there_is_127(launcher: Path) -> None:
 
 # --- hostile ones -------------------------------------------------------------------------------
 
+BELIEVES_WHO_ANSWERS = {"if (ended != child)": "if (ended)"}
+LEAVES_OTHERS = {"kill_children();": "(void)kill_children;"}
+ASKS_TO_END = {
+    "kill(-group, SIGKILL)": "kill(-group, SIGTERM)",
+    "atoi(entry->d_name), SIGKILL": "atoi(entry->d_name), SIGTERM",
+}
+TAKES_ANY_PORT = {
+    "if (is_free(port, false) && is_free(port, true))": "if (is_free(port, false) || true)"
+}
 
-def test_what_outlives_its_command_is_not_believed_and_ended(service: Service) -> None:
+
+def test_what_outlives_its_command_is_not_believed_and_ended(
+    service: Service, launcher: Path, tmp_path: Path
+) -> None:
     code = """
     server = listen()
     if os.fork():
@@ -193,9 +220,12 @@ def test_what_outlives_its_command_is_not_believed_and_ended(service: Service) -
     time.sleep(0.5)
     answer(server)
     """
+    service.launcher = compiled(tmp_path, BELIEVES_WHO_ANSWERS)
+    assert service.run(code) == (0, ""), "where nobody looks whether the command still runs"
+    service.launcher = launcher
 
     assert service.run(code) == (1, "the command ended with 0 before it answered")
-    assert len(service.pids()) == 2
+    assert len(service.pids()) == 2 + 2
     assert all_gone(service)
 
 
@@ -212,6 +242,7 @@ def test_all_that_it_has_forked_is_ended_also_what_left_its_group(service: Servi
         time.sleep(0.01)
     answer(listen())
     """
+    assert service.left_by(LEAVES_OTHERS, code) == 3, "where its group alone is ended"
 
     assert service.run(code) == (0, "")
     assert len(service.pids()) == 4
@@ -255,7 +286,11 @@ def test_one_that_traps_sigterm_is_killed_and_what_it_answered_counts(service: S
 
 
 def test_one_that_traps_sigterm_and_is_late_is_killed_at_once(service: Service) -> None:
-    code, said = service.run(TRAPS + "while True: time.sleep(60)", "--ask-seconds", "1")
+    deaf = TRAPS + "while True: time.sleep(60)"
+    asked = service.left_by(ASKS_TO_END, deaf, "--ask-seconds", "5")
+    assert asked == 1, "where it is asked to end"
+
+    code, said = service.run(deaf, "--ask-seconds", "1")
 
     assert (code, said) == (1, "no answer in 1 s: nothing listens on the port in PORT")
     assert not service.noted("heard")
@@ -311,7 +346,7 @@ def test_an_answer_that_drips_ends_with_the_time_for_one(service: Service) -> No
 
 
 SQUATS = """
-import os, signal, socket, subprocess, sys
+import os, select, signal, socket, subprocess, sys
 program, end, holders = sys.argv[1], int(sys.argv[2]), []
 for first in range(20000, end, 400):
     told, tell = os.pipe()
@@ -323,10 +358,14 @@ for first in range(20000, end, 400):
             server.bind(("0.0.0.0", port))
             server.listen()
         os.write(tell, b"1")
-        signal.pause()
+        while True:
+            called = select.select(held, [], [])[0][0].accept()[0]
+            if called.recv(4096):
+                called.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\n")
+            called.close()
     os.read(told, 1)
-told = f"test $PORT -ge {end} && exit 9"
-asks = [program, "--ask", "/", "--ask-seconds", "1", "--", "sh", "-c", told]
+told = f"test $PORT -ge {end} && exit 9; exec sleep 60"
+asks = [program, "--ask", "/", "--ask-seconds", "10", "--", "sh", "-c", told]
 code = subprocess.run(asks).returncode
 for holder in holders:
     os.kill(holder, signal.SIGKILL)
@@ -337,17 +376,19 @@ sys.exit(code)
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a network of its own needs root")
 @pytest.mark.parametrize(
-    ("end", "code", "said"),
+    ("careless", "end", "code", "said"),
     [
-        ("32768", 125, "no port is free"),
-        ("31000", 1, "the command ended with 9 before it answered"),
+        (TAKES_ANY_PORT, "32768", 0, ""),
+        ({}, "32768", 125, "launcher: no port is free\n"),
+        ({}, "31000", 1, "launcher: the command ended with 9 before it answered\n"),
     ],
-    ids=["everywhere", "nearly everywhere"],
+    ids=["where any port is taken", "everywhere", "nearly everywhere"],
 )
 def test_a_port_that_somebody_listens_on_is_never_chosen(
-    launcher: Path, tmp_path: Path, end: str, code: int, said: str
+    tmp_path: Path, careless: dict[str, str], end: str, code: int, said: str
 ) -> None:
-    """In a network of its own, where another one listens, which takes whoever comes."""
+    """In a network of its own, where another one listens, which answers whoever comes."""
+    launcher = compiled(tmp_path, careless)
     (tmp_path / "squats.py").write_text(SQUATS)
     up = 'ip link set lo up && exec python3 "$@"'
 
@@ -361,7 +402,7 @@ def test_a_port_that_somebody_listens_on_is_never_chosen(
         timeout=100,
     )
 
-    assert (done.returncode, done.stderr.decode()) == (code, f"launcher: {said}\n")
+    assert (done.returncode, done.stderr.decode()) == (code, said)
 
 
 def test_the_port_is_another_one_each_time(service: Service) -> None:

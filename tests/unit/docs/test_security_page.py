@@ -76,6 +76,15 @@ FIRST_SEEN_TO_WORK = {
     "added to a pod of ours": "test_policies_off.py",
     "after a `begin` that failed": "test_forged_refs.py",
     "one Task's check connects": "test_network.py",
+    "hidden from its judge": "programs/test_judge.py",
+    "whose attributes hide its change": "test_checkout_prompt.py",
+    "millions of findings": "test_compare_bounds.py",
+    "outlives its command": "test_serving.py",
+    "before the service does": "test_serving.py",
+    "a regular expression for ever": "test_inspect.py",
+    "output without end": "hostile/test_log.py",
+    "so many lines at its end": "recorder/test_log.py",
+    "`# pragma: no cover`": "test_compared_gates.py",
 }
 
 

@@ -20,7 +20,7 @@ from bernstein.core.prompts import assembly, parts
 from bernstein.core.prompts.parts import Part
 from bernstein.pods import termination
 from bernstein.pods.errors import PodError
-from bernstein.pods.git import patch
+from bernstein.pods.git import client, patch
 from bernstein.pods.git.client import Git
 from bernstein.pods.git.patch import Rejected
 from bernstein.pods.programs import checkout
@@ -327,15 +327,23 @@ def test_it_is_the_change_of_the_attempt_also_where_the_base_has_moved(prompts: 
     assert "b/b" not in shown
 
 
+@pytest.mark.parametrize("obeyed", [True, False], ids=["obeyed", "as it is"])
 def test_attributes_of_the_tree_hide_nothing_and_run_nothing(
-    prompts: Prompts, tmp_path: Path
+    prompts: Prompts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obeyed: bool
 ) -> None:
+    """Unless git does as the tree says: as `git diff` in a checkout whose settings are read."""
     marker = tmp_path / "ran"
     attributes = (
         "*.py -diff\n*.md diff=evil\n*.u16 working-tree-encoding=UTF-16\n"
         "*.bin filter=evil binary\n[attr]diff -diff\n* export-ignore\n"
     )
     config = f'[diff "evil"]\n\ttextconv = touch {marker}\n\tcommand = touch {marker}\n'
+    if obeyed:
+        (tmp_path / "config").write_text(config)
+        monkeypatch.setattr(client, "ATTRIBUTES", attributes)
+        monkeypatch.setitem(client._SETTINGS, "include.path", str(tmp_path / "config"))
+        usual = {"--no-ext-diff": "--ext-diff", "--no-textconv": "--textconv"}
+        monkeypatch.setattr(patch, "_FLAGS", [usual.get(flag, flag) for flag in patch._FLAGS])
     base = prompts.origin.commit({"a.py": "1\n"}, ref="refs/heads/main")
 
     text = prompts.rejected(
@@ -351,9 +359,10 @@ def test_attributes_of_the_tree_hide_nothing_and_run_nothing(
     )
 
     shown = block(text, "rejected change")
-    for line in ("+2", "+md", "+u16", "+bin"):
-        assert line in shown.splitlines(), line
-    assert not marker.exists()
+    for line in ("+2", "+md", "+bin"):
+        assert (line in shown.splitlines()) is not obeyed, line
+    assert "+u16" in shown.splitlines()
+    assert marker.exists() is obeyed
 
 
 def test_what_is_no_text_or_too_large_is_named(prompts: Prompts) -> None:

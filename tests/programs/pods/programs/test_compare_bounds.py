@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -78,18 +80,52 @@ CASES = [(form, how) for form, outputs in OUTPUTS.items() for how in outputs]
 def test_it_ends_with_a_verdict_whatever_the_tool_prints(
     form: str, how: str, tmp_path: Path
 ) -> None:
-    output = OUTPUTS[form][how]().encode("utf-8", "surrogatepass")
-    # Both are the same, so that both have to be read; the files have as many lines as can be.
-    tolerance = 10.0 if form in ("radon", "coverage", "benchmark") else None
-    head, base = (_listing(tmp_path / of, output) for of in ("head", "base"))
-    config = CompareConfig(
-        "gate", "/workspace", head, base, output=form, decides=True, tolerance=tolerance
-    )
-    config = replace(config, least=0.5 if form == "mutants" else None)
-
-    found = _in_its_container(config)
+    found = _in_its_container(_flooded(form, OUTPUTS[form][how](), tmp_path))
 
     assert found.verdict in ("Passed", "Failed", "Skipped"), found
+
+
+@pytest.mark.parametrize(
+    ("form", "how", "without"),
+    [
+        ("bandit", "objects", "document.MOST_MEMORY = document.MOST_BYTES = 10**12"),
+        ("ruff", "a long line", "findings.MOST_LINE = 10**12"),
+        ("radon", "long names", "radon._LONG_PATH = 10**12"),
+    ],
+)
+def test_what_a_tool_prints_takes_all_memory_where_it_has_no_bound(
+    form: str, how: str, without: str, tmp_path: Path
+) -> None:
+    flooded = _run(_flooded(form, OUTPUTS[form][how](), tmp_path), without)
+
+    assert flooded.returncode != 0
+    assert "MemoryError" in flooded.stderr
+
+
+def test_what_a_tool_prints_takes_all_time_where_it_has_no_bound(tmp_path: Path) -> None:
+    config = _flooded("imports", ring(10_000), tmp_path)
+    endless = "imports._MOST_STEPS = 10**12; compare._SECONDS = "
+    begun = time.monotonic()
+    assert _in_its_container(config).verdict == "Passed"
+    seconds = time.monotonic() - begun
+
+    with pytest.raises(subprocess.TimeoutExpired):
+        _run(config, f"{endless}10**6", seconds=3 * seconds)
+
+    ended = _run(config, f"{endless}2")
+    assert CheckVerdict(**json.loads(ended.stdout)).excerpt.endswith("took over 2 s")
+
+
+def test_of_an_output_without_end_only_so_much_is_read(tmp_path: Path) -> None:
+    config = _flooded("vulture", "", tmp_path)
+    for listing in (config.head, config.base):
+        os.truncate(listing.findings, 1000 * MB)
+
+    unbounded = _run(config, "compare._OUTPUT_BYTES = 10**12")
+    assert unbounded.returncode != 0
+    assert "MemoryError" in unbounded.stderr
+
+    assert _in_its_container(config).excerpt.endswith("the tool printed nothing, or too much")
 
 
 def test_it_ends_with_a_verdict_however_many_files_have_other_names(tmp_path: Path) -> None:
@@ -116,6 +152,17 @@ def test_it_ends_with_a_verdict_however_many_files_have_other_names(tmp_path: Pa
     assert (found.verdict, found.reason) == ("Failed", "NewFindings")
 
 
+def _flooded(form: str, output: str, folder: Path) -> CompareConfig:
+    """Both are the same, so that both have to be read; the files have as many lines as can be."""
+    text = output.encode("utf-8", "surrogatepass")
+    tolerance = 10.0 if form in ("radon", "coverage", "benchmark") else None
+    head, base = (_listing(folder / of, text) for of in ("head", "base"))
+    config = CompareConfig(
+        "gate", "/workspace", head, base, output=form, decides=True, tolerance=tolerance
+    )
+    return replace(config, least=0.5 if form == "mutants" else None)
+
+
 def _listing(folder: Path, output: bytes) -> Listing:
     tree = folder / "tree"
     tree.mkdir(parents=True)
@@ -132,12 +179,15 @@ def _in_its_container(config: CompareConfig) -> CheckVerdict:
     return CheckVerdict(**json.loads(done.stdout))
 
 
-def _run(config: CompareConfig, before: str = "") -> subprocess.CompletedProcess[str]:
+def _run(
+    config: CompareConfig, before: str = "", seconds: float = 300
+) -> subprocess.CompletedProcess[str]:
     """The program, in a process with the container's memory, after this line of Python."""
     script = (
         "import sys\n"
         "from bernstein.api import encoding\n"
-        "from bernstein.checks import renames\n"
+        "from bernstein.checks import findings, renames\n"
+        "from bernstein.checks.outputs import document, imports, radon\n"
         "from bernstein.pods.programs import compare\n"
         f"{before}\n"
         "print(encoding.dump(compare.run(encoding.load(compare.CONFIG, sys.argv[1]))))\n"
@@ -148,5 +198,5 @@ def _run(config: CompareConfig, before: str = "") -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=seconds,
     )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bernstein.api import encoding, pod
 from bernstein.api.pod import Check, CheckoutConfig, CheckVerdict, InspectConfig, InspectResult
 from bernstein.checks.time_limit import time_limit
+from bernstein.checks.weakening import counted_tests
 from bernstein.pods.programs import checkout, inspect
 from tests.programs.pods.conftest import Origin
 
@@ -25,13 +29,13 @@ Inspect = Callable[..., dict[str, CheckVerdict]]
 def run(origin: Origin, tmp_path: Path) -> Inspect:
     """Inspect the commit under REF against its base; verdicts by name."""
 
-    def act(base: str, *checks: Check, onto: bool = False) -> dict[str, CheckVerdict]:
+    def act(base: str, *checks: Check, onto: bool = False, **more: Any) -> dict[str, CheckVerdict]:
         git_dir = str(tmp_path / "repo.git")
         also = (base, ONTO) if onto else (base,)
         config = CheckoutConfig(origin.remote(), REF, git_dir, also=also, history=onto)
         sha = checkout.run(config).sha
         onto_ref = ONTO if onto else None
-        result = inspect.run(InspectConfig(sha, base, checks, onto_ref, git_dir=git_dir))
+        result = inspect.run(InspectConfig(sha, base, checks, onto_ref, git_dir=git_dir, **more))
         return {verdict.name: verdict for verdict in result.verdicts}
 
     return act
@@ -139,17 +143,18 @@ def test_tests_that_were_there_are_looked_at_as_they_were(
     assert summary(run(base, PROTECTED)) == {"tests": told}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        " " * 400_000 + "def test_x",
-        "'''" * 100_000,
-        "assert ((((((" * 50_000,
-        "@Test(" * 60_000,
-        "expect.a" * 50_000,
-    ],
-    ids=["blanks", "open strings", "brackets", "annotations", "dots"],
-)
+HARD = {
+    "blanks": " " * 400_000 + "def test_x",
+    "open strings": "'''" * 100_000,
+    "open comments": "/* " * 200_000,
+    "brackets": "assert ((((((" * 50_000,
+    "decorators": "@x\n" * 200_000,
+    "annotations": "@Test " * 60_000,
+    "dots": "expect.a" * 50_000,
+}
+
+
+@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
 def test_a_file_of_tests_that_is_hard_to_read_is_read_to_its_end(
     origin: Origin, run: Inspect, text: str
 ) -> None:
@@ -163,6 +168,39 @@ def test_a_file_of_tests_that_is_hard_to_read_is_read_to_its_end(
 
     assert summary(verdicts) == {"tests": "Failed TestsWeakened"}
     assert verdicts["tests"].excerpt.startswith("tests/test_a.py")
+
+
+@pytest.mark.parametrize(
+    ("how", "suffix", "of", "bound", "without"),
+    [
+        ("decorators", ".py", "test", "{0,30}+", "*"),
+        ("annotations", ".java", "test", "{0,300}?", "*?"),
+        ("open comments", ".ts", "words", r"(?:\*/|\Z)", r"\*/"),
+    ],
+)
+def test_such_a_file_takes_for_ever_where_a_pattern_looks_on_without_a_bound(
+    origin: Origin,
+    run: Inspect,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+    suffix: str,
+    of: str,
+    bound: str,
+    without: str,
+) -> None:
+    path = f"tests/test_a{suffix}"
+    base = origin.commit({path: HARD[how]})
+    origin.commit({path: HARD[how] + "\n"}, base, ref=REF)
+
+    with monkeypatch.context() as taken:
+        language = counted_tests._LANGUAGES[suffix]
+        pattern: re.Pattern[str] = getattr(language, of)
+        assert bound in pattern.pattern
+        careless = re.compile(pattern.pattern.replace(bound, without), pattern.flags)
+        taken.setitem(counted_tests._LANGUAGES, suffix, replace(language, **{of: careless}))
+        assert summary(run(base, PROTECTED, scan_seconds=10)) == {"tests": "Errored TooSlow"}
+
+    assert summary(run(base, PROTECTED)) == {"tests": "Passed"}
 
 
 def test_contents_never_follow_a_symlink(origin: Origin, run: Inspect) -> None:

@@ -15,9 +15,10 @@ from bernstein.api import encoding, pod
 from bernstein.api.pod import CheckoutConfig, Usage
 from bernstein.api.programs.judge import Asked, JudgeConfig, JudgeResult, ModelAddress
 from bernstein.api.reasons import VerdictReason
-from bernstein.core.judging import asking
+from bernstein.core.judging import asking, forms
 from bernstein.core.judging.model_reasons import MARK_IN_DATA
 from bernstein.pods.errors import Terminated
+from bernstein.pods.git import client
 from bernstein.pods.programs import checkout, judge
 from tests.programs.llm.servers import KEY, Scripted
 from tests.programs.pods.conftest import Origin
@@ -188,26 +189,45 @@ def test_who_is_not_sure_decides_nothing(
     ids=["more than a question holds", "no text", "a large file"],
 )
 def test_a_yes_to_what_was_not_shown_is_a_persons_to_give(
-    origin: Origin, scripted: Scripted, run: Judged, content: bytes | str
+    origin: Origin,
+    scripted: Scripted,
+    run: Judged,
+    content: bytes | str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scripted.plays({"[review]": "PASS", "[judge]": json.dumps(ACCEPTS)})
 
-    found = run(committed(origin, a_py="x = 1\n", big_dat=content), review(), judgement())
+    base = committed(origin, a_py="x = 1\n", big_dat=content)
+    decides = forms.verdict
+
+    with monkeypatch.context() as taken:
+        taken.setattr(forms, "verdict", lambda *of, **how: decides(*of, **how | {"is_cut": False}))
+        unasked = run(base, review(), judgement())
+        assert summary(unasked) == ["signal-0 Passed", "signal-1 Passed"], "nobody asks a person"
+
+    found = run(base, review(), judgement())
 
     assert summary(found) == ["signal-0 Skipped Unsure", "signal-1 Skipped Unsure"]
 
 
 def test_attributes_of_the_tree_hide_nothing(
-    origin: Origin, scripted: Scripted, run: Judged
+    origin: Origin, scripted: Scripted, run: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted.plays({"[review]": "PASS"})
     base = origin.commit({"README": "hello\n"})
     files = {".gitattributes": "*.py -diff linguist-generated\n", "a.py": "eval(input())\n"}
     origin.commit(dict(files), base, ref=REF)
 
+    with monkeypatch.context() as taken:
+        taken.setattr(client, "ATTRIBUTES", files[".gitattributes"])
+        found = run(base, review())
+    (row,) = scripted.rows
+    assert "eval" not in row["messages"][0], "where git does as the tree says"
+    assert summary(found) == ["signal-0 Passed"]
+
     found = run(base, review())
 
-    (row,) = scripted.rows
+    row = scripted.rows[-1]
     assert "+eval(input())" in row["messages"][0]
     assert summary(found) == ["signal-0 Passed"]
 
@@ -217,7 +237,11 @@ def test_a_link_is_shown_as_a_link_and_not_followed(
 ) -> None:
     scripted.plays({"[review]": "PASS"})
 
-    run(committed(origin, link=f"->{tmp_path / 'key'}"), review())
+    base = committed(origin, link=f"->{tmp_path / 'key'}")
+    followed = Path(origin.git("show", f"{REF}:link"))
+    assert followed.read_text() == KEY, "who follows it reads it"
+
+    run(base, review())
 
     (row,) = scripted.rows
     assert KEY not in row["messages"][0]

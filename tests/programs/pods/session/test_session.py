@@ -19,7 +19,7 @@ from bernstein.core.sessions import outcome, trailers
 from tests.background import wait_for
 from tests.programs.pods.agent_pod import TEXT, Volumes
 from tests.programs.pods.conftest import Origin
-from tests.programs.pods.test_launcher import FLAGS, SOURCE
+from tests.programs.pods.launchers import compiled
 from tests.unit.agents import examples
 from tests.unit.core.objects import agent_pod, ended, job, session
 
@@ -83,8 +83,7 @@ def test_a_session_from_checkout_to_its_ref(
     volumes: Volumes, origin: Origin, programs: dict[str, Program]
 ) -> None:
     base = origin.commit({"a.py": "a\n"}, ref="refs/heads/main")
-    launcher = volumes.root / "launcher"
-    subprocess.run(["gcc", *FLAGS, "-o", str(launcher), str(SOURCE)], check=True)
+    launcher = compiled(volumes.root)
     (volumes.control / "prompt.md").write_text("make f\n")
     start(programs, volumes, origin)
     agent = subprocess.run(
@@ -156,8 +155,7 @@ def test_what_any_agent_writes_comes_into_its_containers_log_while_it_works(
     name: str, volumes: Volumes, programs: dict[str, Program]
 ) -> None:
     """With each adapter's own example in its place; the launcher as its Job starts it."""
-    launcher = volumes.root / "launcher"
-    subprocess.run(["gcc", *FLAGS, "-o", str(launcher), str(SOURCE)], check=True)
+    launcher = compiled(volumes.root)
     volumes.start_from({"a.py": "a\n"})
     (volumes.control / "prompt.md").touch()
     example = volumes.root / "example"

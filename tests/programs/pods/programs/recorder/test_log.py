@@ -12,6 +12,7 @@ from bernstein import agents
 from bernstein.agents.adapter import PROGRESS_LIMIT
 from bernstein.api.pod import Callback
 from bernstein.pods.programs import recorder
+from bernstein.pods.session import stream
 from bernstein.pods.session.live import LINE_CHARACTERS
 from bernstein.pods.session.messages import harmless, harmless_line
 from tests.background import wait_for
@@ -137,6 +138,35 @@ def test_what_there_is_no_time_to_show_is_counted_and_read_all_the_same(
     assert set(rows) == {said.strip()}, "no line is broken"
     result = run.end()
     assert (result.final.outcome, result.usage.input) == ("Succeeded", 7)
+
+
+@pytest.mark.parametrize("looks", ["once", "to the end"])
+def test_so_many_last_lines_hide_a_result_only_where_one_look_is_all(
+    run: Run, monkeypatch: pytest.MonkeyPatch, looks: str
+) -> None:
+    if looks == "once":
+        monkeypatch.setattr(stream.Tail, "rest", stream.Tail.lines)
+    run.say(line(type="usage", input=1) * 60_000 + line(type="result", text="all of it is done"))
+    (run.volumes.stream / "exit.json").write_text('{"exitCode": 0}')
+    run.ended.set()
+    run.start()
+    result = run.end()
+    assert (result.final.text == "all of it is done") is (looks == "to the end")
+    assert (result.usage.input == 60_000) is (looks == "to the end")
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_record_is_read_in_two_only_where_what_has_come_of_a_line_is_taken_for_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch, cut: bool
+) -> None:
+    monkeypatch.setattr(recorder, "_LAST_WORDS_SECONDS", 0.0)
+    if cut:
+        monkeypatch.setattr(stream.Tail, "behind", 0)
+    run.say(line(type="usage", input=1) * 60_000)
+    (run.volumes.stream / "exit.json").write_text('{"exitCode": 0}')
+    run.start()
+    wait_for((run.volumes.control / "output-end").exists)
+    assert run.end().usage.input == 60_000 - cut
 
 
 def test_no_line_of_a_key_is_the_progress(
