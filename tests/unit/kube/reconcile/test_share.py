@@ -104,7 +104,7 @@ async def held(client: Client, background: Background) -> Held:
     async def reconcile(key: Key) -> Result:
         tries.append(key)
         if key != SMALL:
-            await held.timeout.wait()
+            await made.timeout.wait()
             raise TransportError("no answer")
         return Result()
 
@@ -113,13 +113,13 @@ async def held(client: Client, background: Background) -> Held:
     controller = Controller(
         "widgets", reconcile, primary=widgets, workers=WORKERS, clock=time.clock()
     )
-    held = Held(controller, time, tries)
+    made = Held(controller, time, tries)
     background.start(controller.run())
     for key in LARGE:
         controller.queue.add(key)
     await eventually(lambda: len(tries) == WORKERS)
     controller.queue.add(SMALL)
-    return held
+    return made
 
 
 async def test_while_writes_of_one_namespace_time_out_another_ones_are_made(held: Held) -> None:
