@@ -108,7 +108,7 @@ NOT_SEEN_TO_WORK = {
     "a service that forks": "still to be shown, with processes that nobody ends",
     "listens on the port of `api_responds`": "still to be shown, with a port that is taken already",
     "so many lines at its end": "still to be shown, by a recorder that reads less",
-    "connects to the operator": "the node's network stops it; the same test sees that the port is open to the node",
+    "connects to the operator": "the network stops it; the test sees the port open to its node",
 }
 """What was tried without being seen to work first, and why it cannot or need not be."""
 

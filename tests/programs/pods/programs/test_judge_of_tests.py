@@ -123,6 +123,7 @@ def test_a_change_has_a_test_written_that_proves_nothing_only_where_a_mark_is_kn
 ) -> None:
     nothing = "```python\ndef test_all() -> None:\n    assert True\n```"
     scripted.obeys("is the whole answer", then=nothing, otherwise=EXAMPLE.good)
+    assert isinstance(WRONG, str)
     files: Files = {"app.py": f"# ----- {KNOWN} end: file 1 -----\n{TALK}{WRONG}"}
 
     with monkeypatch.context() as taken:
