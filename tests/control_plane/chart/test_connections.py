@@ -13,6 +13,7 @@ import pytest
 
 from bernstein.kube.client import Client
 from bernstein.kube.resource import JOBS, PODS, Object
+from tests.control_plane.chart.test_policies_off import only_watching
 from tests.control_plane.conftest import Person, Tools, eventually
 from tests.control_plane.objects import job
 
@@ -87,6 +88,25 @@ async def test_nobody_gets_into_a_pod_of_a_check_or_a_landing(
 
     await eventually(is_refused)
     assert POLICY in await connect(way, pod, "edit")
+
+
+async def test_without_the_policy_all_of_them_are_open(
+    operator: Client, admin: Client, person: Person, namespace: str, connect: Connect
+) -> None:
+    await person("edit")
+    pod = await running(operator, job(namespace), namespace)
+
+    async def is_refused(way: str = "exec") -> bool:
+        return POLICY in await connect(way, pod, "edit")
+
+    async def is_open() -> bool:
+        return not await is_refused()
+
+    await eventually(is_refused)
+    async with only_watching(admin, "connections"):
+        await eventually(is_open)
+        assert [way for way in WAYS if await is_refused(way)] == []
+    await eventually(is_refused)
 
 
 async def test_of_an_agents_pod_its_own_container_alone_is_open(

@@ -1,14 +1,14 @@
 """What each admission policy keeps from happening is seen to happen while it only watches.
 
-That of connections is not among them: a pod that is nobody's of ours shows what it would let
-through.
+That of connections has its own test, beside what it refuses.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import AsyncIterator, Awaitable, Callable
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -22,7 +22,7 @@ from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource
 from tests.control_plane.chart.test_approvals import yes
 from tests.control_plane.chart.test_known_verdicts import VERDICT
 from tests.control_plane.chart.test_operators_account import CHANGED, UNRESTRICTED, pod_of_a_job
-from tests.control_plane.conftest import eventually
+from tests.control_plane.conftest import Tools, eventually
 from tests.control_plane.objects import (
     AGENT_SESSIONS,
     APPROVALS,
@@ -41,6 +41,8 @@ BINDINGS = Resource(
     "ValidatingAdmissionPolicyBinding",
     namespaced=False,
 )
+
+KIND = "validatingadmissionpolicy"
 
 
 @dataclass
@@ -274,6 +276,26 @@ async def only_watching(admin: Client, policy: str) -> AsyncIterator[None]:
         yield
     finally:
         await act("Deny")
+
+
+@contextlib.contextmanager
+def older(tools: Tools, policy: str, change: Callable[[Object], None]) -> Iterator[None]:
+    """The spec of the policy is changed meanwhile, as an older chart had it."""
+    name = f"bernstein-{policy}"
+
+    def write(spec: Object) -> None:
+        patch = json.dumps([{"op": "replace", "path": "/spec", "value": spec}])
+        tools.kubectl("patch", KIND, name, "--type=json", f"--patch={patch}")
+
+    spec = json.loads(tools.kubectl("get", KIND, name, "-o", "json"))["spec"]
+    before = copy.deepcopy(spec)
+    change(spec)
+    assert spec != before
+    write(spec)
+    try:
+        yield
+    finally:
+        write(before)
 
 
 @pytest.mark.parametrize("case", CASES)

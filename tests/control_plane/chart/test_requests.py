@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, Invalid
 from bernstein.kube.resource import Object
-from tests.control_plane.conftest import Person
+from tests.control_plane.chart.test_policies_off import older
+from tests.control_plane.conftest import Person, Tools, eventually
 from tests.control_plane.objects import KINDS, OURS, TASKS, valid
 
 BOTH = pytest.mark.parametrize("kind", ["Plan", "Task"])
@@ -105,6 +108,47 @@ async def test_an_answered_request_is_taken_out_by_whoever_may_write_the_object(
     found = await editor.patch(KINDS[kind], "one", namespace, asks(*room, mine))
 
     assert found["spec"]["requests"] == [*room, mine]
+
+
+def only_by_their_authors(spec: Object) -> None:
+    """Adds the rule that an older chart had."""
+    kept = "variables.before.all(b, variables.after.exists(a, a.id == b.id) || "
+    taken_out = "a request is taken out by its author only"
+    own = kept + "b.by == request.userInfo.username)"
+    spec["validations"].append({"expression": own, "message": taken_out, "reason": "Forbidden"})
+
+
+async def test_twenty_requests_of_one_person_lock_all_out_where_their_author_alone_takes_them_out(
+    admin: Client, operator: Client, person: Person, namespace: str, user: str, tools: Tools
+) -> None:
+    editor, mine = await person("edit"), request(account(namespace, "edit"), 100)
+    full = [request(user, number) for number in range(20)]
+    answer = {"verb": "Retry", "by": user, "asked": "x", "answer": "Refused"}
+    answer |= {"reason": "NothingToRetry", "time": "2030-01-01T00:00:00Z"}
+    answers = [answer | {"id": each["id"]} for each in full]
+    names = (f"try-{number}" for number in count())
+
+    async def asked() -> Object:
+        """The editor asks for something of a Task on which all of them are answered."""
+        name = next(names)
+        await admin.create(TASKS, valid("Task", namespace, name, requests=full))
+        status = {"status": {"requests": answers}}
+        await operator.patch(TASKS, name, namespace, status, subresource="status")
+        with pytest.raises(Invalid, match="at most 20 items"):
+            await editor.patch(TASKS, name, namespace, asks(*full, mine))
+        return await editor.patch(TASKS, name, namespace, asks(*full[1:], mine))
+
+    async def is_locked() -> bool:
+        try:
+            await asked()
+        except Forbidden as refusal:
+            return "by its author only" in str(refusal)
+        return False
+
+    with older(tools, "requests", only_by_their_authors):
+        await eventually(is_locked)
+
+    await eventually(asked)
 
 
 async def test_the_operator_hands_a_request_on_in_the_name_of_who_asked(

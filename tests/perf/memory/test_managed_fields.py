@@ -83,6 +83,24 @@ async def test_a_page_of_the_largest_metadata_takes_less_than_its_bytes_beside_t
     assert most < 1
 
 
+async def test_parsed_the_largest_metadata_takes_many_times_its_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    raw = page([task(FIELDS["names"]())] * 6)
+
+    with monkeypatch.context() as taken:
+        taken.setattr(documents, "without_managed_fields", lambda raw: raw)
+        alone, _ = await peak(raw)
+        taken.setattr(documents, "AT_ONCE", len(raw))
+        together, read = await peak(raw)
+    print(f"\n{len(raw)} bytes: {alone:.2f} and {together:.2f} of them at most")
+    assert read == 6
+    assert together > 10
+    assert 6 * alone > 10, "of each that is parsed"
+
+    assert (await peak(raw))[0] < 1
+
+
 async def test_of_a_large_page_one_item_is_parsed_at_a_time() -> None:
     """Each takes 20 times its bytes once it is parsed."""
     item = orjson.dumps({"metadata": {"name": "t"}, "spec": {"a": [{"a": 1}] * 30_000}})

@@ -23,14 +23,15 @@ from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import NOW, Object, agent_pod, ended, job
 
 
-def said(volumes: Volumes, *records: Object, code: int = 0) -> RecorderResult:
-    """What the recorder makes of an agent's output, of which each line is such a record."""
+def said(volumes: Volumes, *records: Object, code: int = 0, **places: str) -> RecorderResult:
+    """What the recorder makes of an agent's output, of which each line is such a record; `places`:
+    files that it is told to be elsewhere."""
     stream = "".join(f"{json.dumps(record)}\n" for record in records)
     exits = {"exitCode": code, "signal": None, "stopped": False}
     write(volumes.stream, {"stdout.log": stream, "exit.json": json.dumps(exits)})
     at_its_end = threading.Event()
     at_its_end.set()
-    beside = recorder.Recorder(volumes.recorder_config(), agents.get("demo").parser())
+    beside = recorder.Recorder(volumes.recorder_config(**places), agents.get("demo").parser())
     try:
         return beside.run(at_its_end)
     finally:

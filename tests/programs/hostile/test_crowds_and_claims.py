@@ -8,19 +8,29 @@ from __future__ import annotations
 import gc
 import json
 import tracemalloc
+from collections.abc import Iterator
 
 import pytest
 
 from bernstein.api.meta import Metadata
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
+from bernstein.api.task import MOST_EDGES
+from bernstein.checks import globs
 from bernstein.controllers.caches import READ
 from bernstein.core import diagnosis, pods
-from bernstein.core.scheduling import begin_turns, chain
+from bernstein.core.graph import Place, circle
+from bernstein.core.scheduling import begin_turns, chain, dependencies
+from bernstein.core.scheduling import edges as scheduling_edges
+from bernstein.core.scheduling.file_overlap import HeldFiles
+from bernstein.core.scheduling.starts import Capacity
+from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.retention import DELIVERED_BY, stands_alone
 from bernstein.kube.cache import Cache
+from tests.perf.test_file_overlap import tasks
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, at, ended, job, pod, waiting
+from tests.unit.core.scheduling import schedules
 from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
 from tests.unit.core.scheduling.schedules import schedule, starts
 
@@ -41,6 +51,84 @@ def test_hundreds_of_plans_make_no_hundreds_of_pods(monkeypatch: pytest.MonkeyPa
         assert that_begin(plans) == 300, "without turns all of them begin"
 
     assert that_begin(plans) == 4
+
+
+# --- what is hard to compare, and edges -----------------------------------------------------------
+
+
+STARS, LONG = "*[0-9a-z]" * 20, "a" * 200
+
+
+def compared(number: int, patch: pytest.MonkeyPatch) -> int:
+    """How many paths are held to globs in one look at so many Tasks with files that are hard to
+    compare; half of them are at work."""
+    count, read = 0, globs.Glob._read
+
+    def counted(glob: globs.Glob, path: str) -> int:
+        nonlocal count
+        count += 1
+        return read(glob, path)
+
+    with patch.context() as watched:
+        watched.setattr(globs.Glob, "_read", counted)
+        peers = tasks(number, lambda n, k: f"{LONG}{n}.{k}", lambda n, k: f"{STARS}{n}x{k}[xy]")
+        schedules.obstacles(peers, Capacity(number, {}))
+    return count
+
+
+def test_files_that_are_hard_to_compare_are_compared_so_often_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as taken:
+        taken.setattr(HeldFiles.__init__, "__defaults__", (10**12, None))
+        few, more = compared(4, monkeypatch), compared(8, monkeypatch)
+        assert more > 3 * few > 15_000, "twice as many Tasks are compared four times as often"
+
+    assert compared(300, monkeypatch) < few
+
+
+class Followed(tuple[str, ...]):
+    """The Tasks that one depends on; it counts how often one of them is gone on to."""
+
+    edges = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for name in super().__iter__():
+            Followed.edges += 1
+            yield name
+
+
+def followed(number: int, patch: pytest.MonkeyPatch) -> int:
+    """Edges that one look goes along, of so many Tasks in circles, each with as many as it may."""
+    edges = {
+        f"t{n}": Followed(f"t{(n + k) % number}" for k in range(1, MOST_EDGES + 1))
+        for n in range(number)
+    }
+    opened: Object = {"plan": None, "status": objects.status()}
+    made = {name: objects.task(name, dependsOn=[*on], **opened) for name, on in edges.items()}
+    snapshot = ProjectSnapshot(objects.project(), [*made.values()], {}, made)
+    with patch.context() as watched:
+        watched.setattr(scheduling_edges, "named_alone", lambda task: edges[task.metadata.name])
+        watched.setattr(Followed, "edges", 0)
+        waits = schedule(snapshot, NOW).waits
+        assert {s.waiting.reason for _, s in waits if s.waiting} == {"DependencyFailed"}
+        return Followed.edges
+
+
+def test_the_edges_of_tasks_in_circles_are_followed_as_often_as_there_are_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def alone(snapshot: TaskSnapshot) -> Place:
+        """Where a Task stands, found from this one on."""
+        graph = {name: Followed(task.spec.depends_on) for name, task in snapshot.tasks.items()}
+        return Place(circle(graph, snapshot.task.metadata.name)[:-1], 0)
+
+    with monkeypatch.context() as taken:
+        taken.setattr(dependencies, "_circle", alone)
+        assert followed(100, monkeypatch) > 50 * 100 * MOST_EDGES, "each of all, for each Task"
+
+    assert followed(100, monkeypatch) <= 3 * 100 * MOST_EDGES
+    assert followed(400, monkeypatch) <= 3 * 400 * MOST_EDGES
 
 
 # --- metadata -------------------------------------------------------------------------------------

@@ -5,6 +5,8 @@ Each way is first seen to be free where the protection is taken off.
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bernstein.api import encoding
@@ -58,6 +60,20 @@ def test_long_last_words_make_no_failure_free_within_the_12_kib_of_a_pod(
     assert fitted.final.message.startswith("\U0001f600")
     status = after(over(as_the_kubelet_keeps_it(fitted))).status
     assert ending(status) == ("AgentFailed", True)
+
+
+def test_a_file_of_the_tree_is_the_launchers_word_only_where_both_lie_in_one_volume(
+    volumes: Volumes,
+) -> None:
+    forged = json.dumps({"exitCode": 0, "signal": None, "stopped": False})
+    (volumes.worktree / "exit.json").write_text(forged)
+
+    in_the_tree = said(volumes, code=1, exit_record=str(volumes.worktree / "exit.json"))
+    assert "(exit code 0)" in in_the_tree.final.message, "it is taken for the launcher's"
+
+    apart = said(volumes, code=1)
+    assert "(exit code 1)" in apart.final.message
+    assert apart.changed.files == 1, "it is work like any other"
 
 
 def test_long_last_words_lose_no_honest_work_within_the_12_kib_of_a_pod(

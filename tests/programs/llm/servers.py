@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,6 +33,31 @@ scenarios:
   - {{name: endless, match: "[endless]", turns: [{{endless: true}}]}}
   - {{name: silent, match: "[silent]", turns: [{{delay: 30, text: "yes"}}]}}
 """
+
+
+@dataclass(frozen=True)
+class _Obedient(scenario.Script):
+    """A model that does what it is told, if it takes that for no data."""
+
+    order: str = ""
+    then: str = ""
+    otherwise: str = ""
+
+    def choose(self, messages: Sequence[str], _: str = "") -> tuple[scenario.Scenario, int]:
+        told = self.order in _outside_of_data(messages[-1])
+        answer = self.then if told else self.otherwise
+        return scenario.Scenario("obedient", (scenario.Turn(text=answer),)), len(messages) - 1
+
+
+def _outside_of_data(question: str) -> str:
+    lines = question.splitlines()
+    mark, kept, inside = lines[0].split()[1], [], False
+    for line in lines:
+        if mark in line:
+            inside = f"{mark} begin: " in line
+        elif not inside:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 class Scripted:
@@ -84,6 +110,11 @@ class Scripted:
             ]
         }
         self._http.state.script = scenario.parse(json.dumps(script))
+
+    def obeys(self, order: str, then: str, otherwise: str) -> None:
+        """Answers `then` where this order stands outside of the data in a question, which a line
+        with its own mark begins and another one ends; to every other question `otherwise`."""
+        self._http.state.script = _Obedient(order=order, then=then, otherwise=otherwise)
 
     @property
     def rows(self) -> list[dict[str, Any]]:

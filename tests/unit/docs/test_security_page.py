@@ -36,64 +36,96 @@ def test_what_was_tried_names_tests_that_there_are(row: list[str]) -> None:
     assert ", ".join(f"`{each}`" for each in named) == shown_in, "nothing else is said there"
 
 
-def test_where_attacks_are_seen_to_work_first_there_are_tests() -> None:
-    section = PAGE.read_text().split("## Tried, and what stopped it")[1].split("\n| Tried |")[0]
-    named = re.findall(r"`(tests/[^`]+)`", section)
-
-    assert len(named) > 8
-    assert [path for path in named if not (ROOT / path).exists()] == []
+def seen_to_work_first() -> list[str]:
+    """Files and folders of tests that see an attack work first, as the page names them."""
+    words = " ".join(PAGE.read_text().split())
+    return re.findall(r"`(tests/[^`]+)`", words.split("Such tests are in ")[1].split(". Of ")[0])
 
 
-FIRST_SEEN_TO_WORK = {
-    "to hold up the operator": "test_patterns.py",
-    "integration ref pushed before the Plan begins": "test_forged_refs.py",
-    "to blind `pii_scan`": "test_scans.py",
-    "to blind `lint`": "test_lint_gate.py",
-    "last words of wide characters": "test_free_failures.py",
-    "`.gitignore` of 100,000 rules": "test_walker_limits.py",
-    "the operator's token used": "test_policies_off.py",
-    "looked for in conditions, Events and logs": "hostile/test_agents_words.py",
-    "to be `github.com`": "hostile/test_names.py",
-    "`allowBaseFailures` excuses": "hostile/test_verdicts.py",
-    "`os._exit(127)`": "hostile/test_verdicts.py",
-    "pod deleted once it has failed": "hostile/test_pods_of_others.py",
-    "a result of its own": "hostile/test_pods_of_others.py",
-    "`blockOwnerDeletion`": "hostile/test_pods_of_others.py",
-    "after an approval": "hostile/test_approved_work.py",
-    "tokens of other providers": "hostile/test_scans.py",
-    "before any check has seen it": "pusher/test_secrets.py",
-    "another `LICENSE`": "test_inspect.py",
-    "`://` thousands of times": "hostile/test_log.py",
-    "writes into the launcher's memory": "test_launcher.py",
-    "a verdict forged by an editor": "hostile/test_forgeries.py",
-    "another's Plan as its owner": "hostile/test_forgeries.py",
-    "prompt's ConfigMap made before": "hostile/test_forgeries.py",
-    "a second owner": "test_policies_off.py",
-    "takes an agent's pod over": "test_policies_off.py",
-    "by which its Job knows it": "test_policies_off.py",
-    "finalizer taken off a pod": "test_policies_off.py",
-    "kept of its log, deleted early": "test_policies_off.py",
-    "added to a pod of ours": "test_policies_off.py",
-    "after a `begin` that failed": "test_forged_refs.py",
-    "one Task's check connects": "test_network.py",
-    "hidden from its judge": "programs/test_judge.py",
-    "whose attributes hide its change": "test_checkout_prompt.py",
-    "millions of findings": "test_compare_bounds.py",
-    "outlives its command": "test_serving.py",
-    "before the service does": "test_serving.py",
-    "a regular expression for ever": "test_inspect.py",
-    "output without end": "hostile/test_log.py",
-    "so many lines at its end": "recorder/test_log.py",
-    "`# pragma: no cover`": "test_compared_gates.py",
+ALONE = {
+    "tests/control_plane/chart/test_connections.py": {
+        "test_without_the_policy_all_of_them_are_open",
+    },
+    "tests/control_plane/chart/test_costs.py": {
+        "test_it_holds_up_the_api_server_where_a_policy_goes_through_all_labels",
+    },
+    "tests/control_plane/chart/test_requests.py": {
+        "test_twenty_requests_of_one_person_lock_all_out_where_their_author_alone_takes_them_out",
+    },
+    "tests/model/approvals/test_bypasses.py": {
+        "test_without_the_binding_the_model_finds_a_bypass_of_something_else",
+    },
+    "tests/perf/memory/test_managed_fields.py": {
+        "test_parsed_the_largest_metadata_takes_many_times_its_bytes",
+    },
+    "tests/programs/pods/git/test_line_counts.py": {
+        "test_a_configuration_that_takes_the_square_of_its_length_is_not_parsed",
+        "test_many_configurations_that_are_slow_to_read_are_not_all_read",
+    },
+    "tests/programs/pods/programs/formatting/test_formatted_work.py": {
+        "test_settings_come_from_the_pinned_commit",
+    },
+    "tests/programs/pods/programs/merging/test_attest.py": {
+        "test_what_somebody_else_has_put_there_is_overwritten",
+    },
+    "tests/programs/pods/programs/test_judge.py": {
+        "test_a_link_is_shown_as_a_link_and_not_followed",
+        "test_a_model_that_obeys_its_data_is_told_nothing_by_it_unless_a_mark_is_known_and_let_pass",
+        "test_a_yes_to_what_was_not_shown_is_a_persons_to_give",
+        "test_attributes_of_the_tree_hide_nothing",
+    },
+    "tests/programs/pods/programs/test_judge_of_reviews.py": {
+        "test_a_reviewer_that_obeys_its_data_approves_only_where_a_mark_is_known_and_let_pass",
+    },
+    "tests/programs/pods/programs/test_judge_of_tests.py": {
+        "test_a_change_has_a_test_written_that_proves_nothing_only_where_a_mark_is_known_and_let_pass",
+    },
+    "tests/programs/pods/session/test_session.py": {
+        "test_what_a_commit_of_the_repository_says_of_an_end_is_not_taken",
+    },
+    "tests/unit/kube/answers/test_documents.py": {
+        "test_the_parser_alone_goes_through_no_thousands_of_levels",
+    },
 }
+"""Files of which these tests alone see an attack work first; the others try other things."""
 
 
-@pytest.mark.parametrize(("tried", "shown_in"), FIRST_SEEN_TO_WORK.items())
-def test_an_attack_names_the_test_that_sees_it_work_first(tried: str, shown_in: str) -> None:
-    rows = [row for row in ROWS if tried in row[0]]
+def sees_it_work_first(named: str) -> bool:
+    path, _, name = named.partition("::")
+    if path in ALONE:
+        return name in ALONE[path]
+    return any(path == seen or path.startswith(f"{seen}/") for seen in seen_to_work_first())
 
-    assert rows
-    assert any(shown_in in row[2] for row in rows)
+
+def test_where_attacks_are_seen_to_work_first_there_are_tests() -> None:
+    named = seen_to_work_first()
+
+    assert [path for path in named if not (ROOT / path).exists()] == []
+    assert named == list(dict.fromkeys(named))
+    assert set(named) >= ALONE.keys()
+    assert [path for path, tests in ALONE.items() if not tests <= names_in(path)] == []
+
+
+NOT_SEEN_TO_WORK = {
+    "connects to the operator": "the network stops it; the test sees the port open to its node",
+}
+"""What was tried without being seen to work first, and why it cannot or need not be."""
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[cells[0][:50] for cells in ROWS])
+def test_what_was_tried_names_a_test_that_sees_it_work_first(row: list[str]) -> None:
+    works = any(map(sees_it_work_first, re.findall(r"`([^`]+)`", row[2])))
+    excused = [tried for tried in NOT_SEEN_TO_WORK if tried in row[0]]
+
+    assert works or excused, "name a test that sees it work where the protection is taken off"
+    assert not (works and excused), f"{excused} is seen to work: it needs no exception"
+
+
+def test_every_exception_is_one_row() -> None:
+    tried = [row[0] for row in ROWS]
+
+    assert [e for e in NOT_SEEN_TO_WORK if sum(e in each for each in tried) != 1] == []
+    assert all(NOT_SEEN_TO_WORK.values())
 
 
 IN_FULL = ("tests/programs/", "tests/control_plane/", "tests/e2e/")

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.kube.answers import documents
+from bernstein.kube.answers import documents, watch_event
 from bernstein.kube.answers.documents import Items, loads, without_managed_fields
+from bernstein.kube.errors import Unreadable
 
 NAMES = st.sampled_from(["managedFields", "metadata", "items", '"managedFields":[', "\\", '"'])
 TEXTS = NAMES | st.text() | st.text('[]{}"\\:,mF', max_size=12)
@@ -64,6 +65,22 @@ def test_how_deep_managed_fields_are_does_not_matter(levels: int) -> None:
     read = loads(deep(levels))
     assert read["metadata"].pop("managedFields") is not None
     assert read == {"metadata": expected, "spec": {"a": [1]}}
+
+
+@pytest.mark.parametrize("levels", [1_100, 200_000])
+def test_the_parser_alone_goes_through_no_thousands_of_levels(
+    levels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = b'{"type":"ADDED","object":%s}' % deep(levels).replace(
+        b'"name":"w"', b'"name":"w","resourceVersion":"5"'
+    )
+
+    with monkeypatch.context() as taken:
+        taken.setattr(documents, "without_managed_fields", lambda raw: raw)
+        with pytest.raises(Unreadable):
+            watch_event(line)
+
+    assert watch_event(line).object["metadata"]["name"] == "w"
 
 
 def test_what_is_no_text_in_managed_fields_does_not_matter() -> None:

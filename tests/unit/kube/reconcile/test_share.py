@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from dataclasses import dataclass
 
 import pytest
 
-from bernstein.kube import share
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
 from bernstein.kube.errors import TransportError
@@ -30,81 +28,55 @@ class Time:
         return Clock(monotonic=lambda: self.seconds)
 
 
-def taken(its: Share, namespace: str) -> int:
+def taken(share: Share, namespace: str) -> int:
     """How many workers it gets."""
-    return sum(1 for _ in itertools.takewhile(its.take, [namespace] * WORKERS))
+    return sum(1 for _ in itertools.takewhile(share.take, [namespace] * WORKERS))
 
 
 def test_a_namespace_has_all_workers_until_it_takes_them_long() -> None:
     time = Time()
-    its = Share(WORKERS, time.clock())
+    share = Share(WORKERS, time.clock())
 
-    assert taken(its, "a") == WORKERS
-    its.give_back("a", SLOW_SECONDS)
-    assert not its.take("a")
+    assert taken(share, "a") == WORKERS
+    share.give_back("a", SLOW_SECONDS)
+    assert not share.take("a")
     for _ in range(WORKERS - 1):
-        its.give_back("a", 0.1)
-    assert taken(its, "a") == WORKERS // 2
-    assert taken(its, "b") == WORKERS
+        share.give_back("a", 0.1)
+    assert taken(share, "a") == WORKERS // 2
+    assert taken(share, "b") == WORKERS
 
 
 def test_what_was_slow_is_forgotten_after_a_while() -> None:
     time = Time()
-    its = Share(WORKERS, time.clock())
-    assert its.take("a")
-    its.give_back("a", SLOW_SECONDS)
+    share = Share(WORKERS, time.clock())
+    assert share.take("a")
+    share.give_back("a", SLOW_SECONDS)
 
     time.seconds = SLOW_FOR
 
-    assert taken(its, "a") == WORKERS
+    assert taken(share, "a") == WORKERS
 
 
 def test_one_worker_is_shared_by_all() -> None:
-    its = Share(1, Time().clock())
-    assert its.take("a")
-    its.give_back("a", SLOW_SECONDS)
+    share = Share(1, Time().clock())
+    assert share.take("a")
+    share.give_back("a", SLOW_SECONDS)
 
-    assert its.take("a")
-
-
-LARGE = [Key("greedy", f"large-{number}") for number in range(30)]
-SMALL = Key("team", "small")
+    assert share.take("a")
 
 
-@dataclass
-class Held:
-    """What comes of keys that hold their worker until they time out, as writes do of 1.4 MB of
-    managedFields, and of another one beside them."""
-
-    controller: Controller
-    time: Time
-    tries: list[Key]
-
-    async def times_out(self, times: int) -> None:
-        """All that run do, one set after the other."""
-        for _ in range(times):
-            await eventually(lambda: self._running() > 0)
-            self.time.seconds += 30.0
-            self.timeout.set()
-            self.timeout.clear()
-            for _ in range(50):
-                await asyncio.sleep(0)
-
-    def __post_init__(self) -> None:
-        self.timeout = asyncio.Event()
-
-    def _running(self) -> int:
-        return len(self.controller.queue._running)
-
-
-@pytest.fixture
-async def held(client: Client, background: Background) -> Held:
-    time, tries = Time(), list[Key]()
+async def test_while_writes_of_one_namespace_time_out_another_ones_are_made(
+    client: Client, background: Background
+) -> None:
+    """Each of thirty keys holds its worker until it times out, as a write does of 1.4 MB of
+    managedFields; the other namespace waits no longer than for the first ones."""
+    time, timeout = Time(), asyncio.Event()
+    tries: list[str] = []
 
     async def reconcile(key: Key) -> Result:
-        tries.append(key)
-        if key != SMALL:
-            await made.timeout.wait()
+        tries.append(key.name)
+        if key.namespace == "greedy":
+            await timeout.wait()
             raise TransportError("no answer")
         return Result()
 
@@ -113,29 +85,18 @@ async def held(client: Client, background: Background) -> Held:
     controller = Controller(
         "widgets", reconcile, primary=widgets, workers=WORKERS, clock=time.clock()
     )
-    made = Held(controller, time, tries)
     background.start(controller.run())
-    for key in LARGE:
-        controller.queue.add(key)
+    for number in range(30):
+        controller.queue.add(Key("greedy", f"large-{number}"))
     await eventually(lambda: len(tries) == WORKERS)
-    controller.queue.add(SMALL)
-    return made
+    controller.queue.add(Key("team", "small"))
+    time.seconds += 30.0
 
+    timeout.set()
+    timeout.clear()
 
-async def test_while_writes_of_one_namespace_time_out_another_ones_are_made(held: Held) -> None:
-    await held.times_out(1)
-
-    await eventually(lambda: SMALL in held.tries)
-    assert len(held.tries) == WORKERS + WORKERS // 2 + 1
-    due, _, _ = held.controller.queue._delayed[LARGE[0]]
-    assert due == pytest.approx(held.time.seconds + LONGEST_REST)
-
-
-async def test_where_it_may_have_all_workers_others_wait_for_all_that_it_has(
-    held: Held, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(share, "SLOW_SECONDS", 1000.0)
-
-    await held.times_out(len(LARGE) // WORKERS - 1)
-
-    assert SMALL not in held.tries
+    await eventually(lambda: "small" in tries)
+    assert len(tries) == WORKERS + WORKERS // 2 + 1
+    assert set(controller.queue._delayed) >= {Key("greedy", f"large-{n}") for n in range(WORKERS)}
+    due, _, _ = controller.queue._delayed[Key("greedy", "large-0")]
+    assert due == pytest.approx(time.seconds + LONGEST_REST)

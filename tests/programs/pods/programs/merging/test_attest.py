@@ -97,12 +97,16 @@ def test_a_repeat_says_the_same_and_pushes_nothing(
 
 
 def test_what_somebody_else_has_put_there_is_overwritten(
-    origin: Origin, ready: tuple[str, str], attest: Lands
+    origin: Origin, ready: tuple[str, str], attest: Lands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tip, sha = ready
     foreign = origin.commit({statement.FILE: "forged\n"}, ref=names.attestation_ref(sha))
+    push = Git._push
+    with monkeypatch.context() as taken:
+        taken.setattr(Git, "_push", lambda git, more, to, **_: push(git, more, to))
+        assert reason(lambda: attest(sha, tip)) == "AttestationRefused", "nothing lands any more"
 
-    assert attest(sha, tip).attestation == "Signed"
+    assert attest(sha, tip) == LandResult("Landed", sha, "Signed")
     assert origin.tip(names.attestation_ref(sha)) != foreign
 
 
