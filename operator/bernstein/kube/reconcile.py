@@ -14,7 +14,7 @@ from bernstein.kube.informer import Informer
 from bernstein.kube.observer import NullObserver, Observer, ReconcileResult
 from bernstein.kube.queue import Priority, QueueClosed, WorkQueue
 from bernstein.kube.resource import Key, Object, Resource, is_deleting, key_of
-from bernstein.kube.share import SLOW_SECONDS, Share
+from bernstein.kube.share import Share
 
 log = structlog.get_logger(__name__)
 
@@ -31,9 +31,6 @@ ADDED_AT_ONCE = 200
 """Keys that are queued in one step of the loop, where all are."""
 TELL_SECONDS = 1.0
 """A key whose back-off is as long as this keeps failing: from then on ``tell`` hears of it."""
-REST = 4.0
-"""A slow run that fails is tried again after that many times the time it took, or later."""
-LONGEST_REST = 120.0
 SHARE_SECONDS = 2.0
 """After which a key is looked at again whose namespace has its share of the workers."""
 
@@ -98,7 +95,7 @@ def _or(fallback: R, function: Callable[[*Args], R], *args: *Args) -> R:
 
 class Controller:
     """Reconciles the keys of one resource, ``workers`` at a time, but never one key twice at once,
-    and for a namespace that takes them long only half as many.
+    and for one of several namespaces that takes them long only half as many.
 
     ``reconcile`` reads caches, writes, and returns a Result. When it raises, the key is tried again
     with back-off; a Requeue says itself when. What is settled at the start, and about every
@@ -231,7 +228,7 @@ class Controller:
                 return
             outcome = await self._reconcile(key)
         except Exception as error:  # noqa: BLE001 - whatever it is, the key is tried again
-            result = self._failed(key, error, self._clock.monotonic() - started)
+            result = self._failed(key, error)
         except asyncio.CancelledError:
             worker = asyncio.current_task()
             if worker is not None and worker.cancelling():
@@ -250,12 +247,11 @@ class Controller:
         """With which a key that has to wait comes again: no later than usual."""
         return min(Priority.NORMAL, self.queue.priority_of(key))
 
-    def _failed(self, key: Key, error: Exception, took: float = 0.0) -> ReconcileResult:
+    def _failed(self, key: Key, error: Exception) -> ReconcileResult:
         if isinstance(error, Requeue):
             self.queue.add_after(key, error.after, self._rank(key))
             return "requeue"
-        rest = min(REST * took, LONGEST_REST) if took >= SLOW_SECONDS else 0.0
-        delay = self.queue.retry(key, max(rest, seconds_asked(error)), self._rank(key))
+        delay = self.queue.retry(key, seconds_asked(error), self._rank(key))
         if isinstance(error, Conflict):
             # Somebody else wrote first, as happens often; the newer state is on its way.
             log.debug("reconcile conflict", message=str(error), retry_seconds=delay)

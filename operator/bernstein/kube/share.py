@@ -13,7 +13,7 @@ SLOW_FOR = 300.0
 
 
 class Share:
-    """All of them; half of them while it is slow.
+    """All of them; half of them while it is slow, and there are others.
 
     How long the API server takes with an object is up to who wrote it: megabytes of metadata keep
     each write of its status busy until there is no more time. Others must find a worker meanwhile.
@@ -24,10 +24,15 @@ class Share:
         self._clock = clock
         self._running: Counter[str] = Counter()
         self._slow_until: dict[str, float] = {}
+        self._seen = set[str]()
+        """Some that there were, two at most: one alone has nobody to leave workers to."""
 
     def take(self, namespace: str) -> bool:
         """Takes a worker for it, which ``give_back`` gives back; or says that it has its share."""
-        if self._is_slow(namespace) and self._running[namespace] >= self._half:
+        if len(self._seen) < 2:
+            self._seen.add(namespace)
+        is_slow = len(self._seen) > 1 and self._is_slow(namespace)
+        if is_slow and self._running[namespace] >= self._half:
             return False
         self._running[namespace] += 1
         return True

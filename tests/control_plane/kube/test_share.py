@@ -64,9 +64,13 @@ async def test_how_many_slow_writes_of_others_a_write_waits_for(
     elsewhere = Informer(client, WIDGETS, label_selector="nobody=has-it")
     background.start(elsewhere.run())
     controller = Controller("widgets", reconcile, primary=elsewhere, workers=WORKERS)
+    background.start(controller.run())
+    controller.queue.add(small)
+    await eventually(lambda: written == [small])
+    written.clear()
+
     for key in (*keys, small):
         controller.queue.add(key)
-    background.start(controller.run())
 
     await eventually(lambda: small in written)
     assert written.index(small) in before

@@ -31,22 +31,27 @@ def evidence_lasts(status: TaskStatus, *, ready: bool, now: datetime) -> float |
     waiting = status.waiting
     if waiting is None or waiting.tried is None or status.state is TaskState.CLAIMED:
         return None
-    if _tries(waiting, waiting.tried) and not policy(waiting.tried.reason).unconfirmed:
-        return None
-    if not _tries(waiting, waiting.tried):
-        return EVIDENCE_SECONDS - (now - waiting.since).total_seconds()
-    lasts = 2 * EVIDENCE_SECONDS if ready else EVIDENCE_SECONDS
-    return lasts - (now - _failed_at(status, waiting, waiting.tried)).total_seconds()
+    left = []
+    if waiting.reason != waiting.tried.reason:
+        left.append(EVIDENCE_SECONDS - (now - waiting.since).total_seconds())
+    if policy(waiting.tried.reason).unconfirmed:
+        # Whatever it waits for by now: else it would count anew each time it waits for another.
+        lasts = 2 * EVIDENCE_SECONDS if ready else EVIDENCE_SECONDS
+        left.append(lasts - (now - _failed_at(status, waiting, waiting.tried)).total_seconds())
+    return min(left, default=None)
 
 
 def until_said_again(status: TaskStatus, *, ready: bool, now: datetime) -> float | None:
     """Seconds until it may try whatever others try, for its session to say again what counts
-    still, 0 or less: it may; None: it has said no such thing, or cannot try."""
+    still, 0 or less: it may, if nothing else keeps it from trying; None: it has said no such thing.
+    """
     waiting = status.waiting
-    if not ready or waiting is None or waiting.tried is None or not _tries(waiting, waiting.tried):
+    if not ready or waiting is None or waiting.tried is None or status.state is TaskState.CLAIMED:
         return None
-    lasts = evidence_lasts(status, ready=ready, now=now)
-    return lasts - EVIDENCE_SECONDS if lasts is not None else None
+    if not policy(waiting.tried.reason).unconfirmed:
+        return None
+    failed = _failed_at(status, waiting, waiting.tried)
+    return EVIDENCE_SECONDS - (now - failed).total_seconds()
 
 
 def met_at(status: TaskStatus) -> datetime | None:
@@ -60,8 +65,3 @@ def met_at(status: TaskStatus) -> datetime | None:
 def _failed_at(status: TaskStatus, waiting: Waiting, tried: Tried) -> datetime:
     last = status.history[-1] if status.history else None
     return last.time if last is not None and last.reason == tried.reason else waiting.since
-
-
-def _tries(waiting: Waiting, tried: Tried) -> bool:
-    """Nothing else keeps it from trying."""
-    return waiting.reason == tried.reason

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
@@ -247,8 +249,29 @@ def test_who_is_to_say_it_again_waits_as_others_do_for_an_agent() -> None:
 
     assert claimed(look(busy, *tasks, now=301, agents=2)) == ["b"]
     (_, *waits) = after(look(busy, *tasks, now=301, agents=1), busy, *tasks)
-    waits = after(look(*waits, now=302, agents=3), *waits)
-    assert claimed(look(*waits, now=303, agents=3)) == ["b"]
+    assert claimed(look(*waits, now=302, agents=3)) == ["b"]
+
+
+MET = st.tuples(
+    st.integers(0, 1200),
+    st.sampled_from(["PodRejected", "UsageLimited", "ModelAuthFailed", "SecretNotFound"]),
+)
+"""When a Task has failed, and by what."""
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(MET, min_size=1, max_size=5), st.integers(1, 3), st.integers(1200, 1900))
+def test_what_was_told_is_not_told_otherwise_in_turn(
+    those: list[tuple[int, str]], agents: int, now: int
+) -> None:
+    """Who waits for an agent has met what it has met, as much as while it waited for others."""
+    failed = [met(f"t{n}", when, when + 5, reason) for n, (when, reason) in enumerate(those)]
+    tasks = [*failed, objects.task("free", status=status())]
+
+    for _ in range(3):
+        tasks = after(look(*tasks, now=now, agents=agents), *tasks)
+
+    assert look(*tasks, now=now, agents=agents).waits == ()
 
 
 PLAN = plan()
