@@ -45,14 +45,23 @@ def cost(cluster: Cluster, tools: Tools, kind: str) -> float:
     return min(taken)
 
 
+def is_held_up(cluster: Cluster, tools: Tools, kind: str) -> bool:
+    """Whether it costs far more than an object that no policy looks at."""
+    return cost(cluster, tools, kind) > 5 * cost(cluster, tools, "Secret")
+
+
 @pytest.mark.usefixtures("chart")
 @pytest.mark.parametrize("kind", ["ConfigMap", "Task"])
-def test_an_object_of_many_labels_costs_little_more_than_one_that_no_policy_looks_at(
+async def test_an_object_of_many_labels_costs_little_more_than_one_that_no_policy_looks_at(
     cluster: Cluster, tools: Tools, kind: str
 ) -> None:
     """With the most labels that an object can have it was three quarters of a minute where policies
     went through all of them."""
-    assert cost(cluster, tools, kind) < 5 * cost(cluster, tools, "Secret")
+
+    async def costs_little() -> bool:
+        return not is_held_up(cluster, tools, kind)
+
+    await eventually(costs_little)  # what others have left there may take it minutes to clear away
 
 
 BY_NAME = re.compile(r"\(l\[\?'app[^]]*\][^|]*\|\|\s*\[[^]]*\]\.exists\([^)]*\)\)")
@@ -71,10 +80,8 @@ def by_their_beginning(spec: Object) -> None:
 async def test_it_holds_up_the_api_server_where_a_policy_goes_through_all_labels(
     cluster: Cluster, tools: Tools, kind: str, policy: str
 ) -> None:
-    usual = cost(cluster, tools, "Secret")
-
-    async def is_held_up() -> bool:
-        return cost(cluster, tools, kind) > 5 * usual
+    async def costs_much() -> bool:
+        return is_held_up(cluster, tools, kind)
 
     with older(tools, policy, by_their_beginning):
-        await eventually(is_held_up)
+        await eventually(costs_much)
