@@ -83,7 +83,8 @@ test-control-plane: venv components ## a real API server, no containers
 
 test-crash: venv components ## the operator killed after every write, behind a bad network
 	BERNSTEIN_CRASH_AFTER=every $(PYTEST) tests/control_plane/controllers/crash \
-	  tests/control_plane/controllers/requests/test_replayed.py
+	  tests/control_plane/controllers/requests/test_replayed.py \
+	  tests/control_plane/controllers/test_crashes.py
 
 # It counts what the machine holds, so nothing else may run beside it.
 test-cluster: venv binaries ## the local node itself: pods, kills, what is left of it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ _READS = ("GET",)
 _NO_WORK = ("leases", "events")
 AT_ONCE = 8
 """Stories that are told side by side."""
+EVERY = os.environ.get("BERNSTEIN_CRASH_AFTER") == "every"
+"""Whether the engine dies after every write of each story: each takes a life."""
 
 
 @dataclass
@@ -105,11 +108,11 @@ def unable(resource: str) -> Callable[[ConnectionInfo, Metrics], Client]:
 
 
 async def after_each_write(
-    tell: Callable[[Life], Awaitable[None]], more_than: int, most: int | None = None
+    tell: Callable[[Life], Awaitable[None]], more_than: int, most: int
 ) -> None:
     """Tells the story as a whole, which writes `more_than` so often, then with an engine that dies
-    after its first write, after its second, and so on; at `most` of them, evenly spread, if it
-    says."""
+    after its first write, after its second, and so on; at `most` of them, evenly spread, unless at
+    EVERY one."""
     whole = Life(lasts=1000)
     await tell(whole)
     assert len(whole.writes) > more_than
@@ -126,7 +129,7 @@ async def after_each_write(
 
     async with asyncio.TaskGroup() as stories:
         numbers = range(1, len(whole.writes) + 1)
-        for number in numbers[:: 1 if most is None else max(1, -(-len(numbers) // most))]:
+        for number in numbers[:: 1 if EVERY else max(1, -(-len(numbers) // most))]:
             stories.create_task(crash_after(number))
 
 

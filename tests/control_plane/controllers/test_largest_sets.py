@@ -28,7 +28,7 @@ from tests.perf.test_largest_sets import (
 
 IN_MEMORY = (
     *("Plan with all edges", "Plan with twenty signals", "AgentSessions and Approvals"),
-    *("edges in order", "edges in circles"),
+    *("edges in order", "edges in circles", "patterns"),
 )
 """What the API server takes minutes to write, and what a node has to play to its end."""
 KINDS = [kind for kind in LARGEST if kind not in IN_MEMORY]
