@@ -244,7 +244,7 @@ def test_files_beside_its_own_are_shown_to_who_approves_where_they_are_only_warn
     here = world([does("strays", writing("new.py", "X = 1\n"))], warns)
     here.task("strays", files=["app.py"])
     task = here.await_("task", "strays", lambda t: bool(t["status"]["approval"]["because"]), 180)
-    because = "it changes a file that its step does not declare: new.py"
+    because = "it changes a file that its step does not declare: 'new.py'"
     assert task["status"]["approval"]["because"] == [because]
     name = task["status"]["approval"]["name"]
     shown = here.await_("bappr", name, lambda a: bool(a["status"]["shown"]))["status"]["shown"]
@@ -266,8 +266,8 @@ def test_what_ci_runs_and_a_weaker_test_wait_for_a_person_and_other_work_lands(
     ]
     here = world(scripts, lambda spec: spec.update(approval={"result": "HighRisk"}))
     risks = {
-        "ci": "it changes a protected path: .github/workflows/x.yml",
-        "weakens": "it takes lines from a test that existed, or weakens it: test_app.py",
+        "ci": "it changes a protected path: '.github/workflows/x.yml'",
+        "weakens": "it takes lines from a test that existed, or weakens it: 'test_app.py'",
     }
     here.task("ci", files=[".github/workflows/x.yml"])
     here.task("weakens", files=["test_app.py"])

@@ -55,9 +55,9 @@ def test_what_a_person_has_let_in_judges_nothing_of_its_own_plan_but_what_begins
 
     task = here.await_("task", "plan-plants-plants", lambda t: state(t) == "PendingApproval", 180)
     assert task["status"]["approval"]["because"] == [
-        f"it changes a protected path: {FILE}",
-        "it takes lines from a test that existed, or weakens it: conftest.py",
-        "it changes a file that configures checks: ruff.toml",
+        f"it changes a protected path: '{FILE}'",
+        "it takes lines from a test that existed, or weakens it: 'conftest.py'",
+        "it changes a file that configures checks: 'ruff.toml'",
     ]
     answer = CommandLine(here, tmp_path)("approve", "plan-plants-plants")
     assert answer.code == 0, answer

@@ -373,10 +373,10 @@ class _Maker:
         event: Event = {"at": at, "do": "fault", "what": what}
         match what:
             case "late" | "forbidden":
-                kinds = ("jobs", "agentsessions", "tasks")
+                kinds = ("jobs", "agentsessions", "tasks", "approvals")
                 event["verb"] = dice.pick(("POST", "POST", "PATCH", "DELETE"), "late verb", number)
                 if event["verb"] == "PATCH":
-                    kinds = ("tasks", "plans", "agentsessions")
+                    kinds = ("tasks", "plans", "agentsessions", "approvals")
                 event["resource"] = dice.pick(kinds, "kind", number)
                 if event["verb"] == "DELETE":
                     event["resource"] = "jobs"
@@ -397,7 +397,7 @@ class _Maker:
     def _watch(self, number: int, at: float) -> Event:
         dice = self._dice
         what = dice.weighed({"lag": 5.0, "gone": 1, "broken": 1, "doubles": 1}, "watch", number)
-        kinds = ("jobs", "pods", "tasks", "agentsessions", "plans", "projects")
+        kinds = ("jobs", "pods", "tasks", "agentsessions", "plans", "projects", "approvals")
         seconds = round(dice.pick((2, 10, 30, 60, 120), "lag", number) * dice.draw("s", number), 1)
         kind = dice.pick(kinds, "lags", number)
         return {"at": at, "do": what, "resource": kind, "seconds": seconds}

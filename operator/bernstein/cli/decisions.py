@@ -265,15 +265,39 @@ async def _write(
     decision: Decision,
     reason: str,
 ) -> None:
-    """Writes the decision; where somebody has decided already, theirs stands."""
-    await _is_there(cluster, subject, asked)
+    """Writes the decision, until it stands or nobody asks for it any more.
+
+    Raises CliError where somebody has decided otherwise meanwhile, or the question stays over: of
+    one that is asked all the same that is put right by the operator, in a moment.
+    """
     spec = {"decision": decision, "decidedBy": await user_name(cluster)}
     body = {"spec": spec | ({"reason": reason} if reason else {})}
-    try:
-        await cluster.client.patch(APPROVALS, asked.name, cluster.namespace, body)
-    except Invalid as error:
-        if not _is_decided(error):
-            raise
+    clock: Callable[[], float] = asyncio.get_running_loop().time
+    end = clock() + _SECONDS
+    while True:
+        await _is_there(cluster, subject, asked)
+        try:
+            await cluster.client.patch(APPROVALS, asked.name, cluster.namespace, body)
+        except Invalid as error:
+            if not _is_decided(error):
+                raise
+        else:
+            return
+        approval = await cluster.find_approval(asked.name)
+        stands = approval.spec.decision if approval is not None else None
+        if approval is not None and stands is not None:
+            if stands != decision:
+                update = {"decision": stands, "by": approval.spec.decided_by}
+                raise _another(subject, asked.model_copy(update=update), decision)
+            return
+        now = (await again(cluster, subject)).status.approval
+        if now is None or now.name != asked.name:
+            return
+        if clock() >= end:
+            state = approval.status.state if approval is not None else "gone"
+            text = f"{called(subject)}: Approval '{asked.name}' is {state}; nothing is decided"
+            raise CliError("NothingToDecide", text, "is the operator running? `bernstein doctor`")
+        await asyncio.sleep(_TICK)
 
 
 def _is_decided(refusal: Invalid) -> bool:

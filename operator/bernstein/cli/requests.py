@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from bernstein.api.meta import is_line
 from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
-from bernstein.api.requests import KILL, MOST_REQUESTS, Answer, Request
+from bernstein.api.requests import KILL, MOST_REQUESTS, UNBLOCK, Answer, Request
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
@@ -74,16 +74,16 @@ def check_reason(reason: str, longest: int = LONGEST_REQUEST_REASON) -> None:
 
 
 async def ask(cluster: Cluster, subject: Plan | Task, verb: str, reason: str) -> str:
-    """Ask for it, and return the request's id; one of the same verb that has no answer will do."""
+    """Ask for it, and return the request's id; one that has no answer and does the same will do."""
     user = await user_name(cluster)
     for _ in range(_TRIES):
         asked, answers = subject.spec.requests, subject.status.requests
-        waits = [request for request in unanswered(asked, answers) if request.verb == verb]
-        if waits:
-            return waits[0].id
         new = Request(
             id=f"{verb.lower()}-{secrets.token_hex(6)}", verb=verb, by=user, reason=reason
         )
+        waits = [request for request in unanswered(asked, answers) if _will_do(request, new)]
+        if waits:
+            return waits[0].id
         body = {
             "metadata": {"resourceVersion": subject.metadata.resource_version},
             "spec": {"requests": [*_kept(subject), new.dump()]},
@@ -97,6 +97,14 @@ async def ask(cluster: Cluster, subject: Plan | Task, verb: str, reason: str) ->
         return new.id
     text = f"{called(subject)} changes too often to be asked for anything"
     raise CliError("Conflict", text, "try again")
+
+
+def _will_do(request: Request, new: Request) -> bool:
+    """Whether nothing is lost where this one stands for the new one: of Unblock an agent is told
+    the reason."""
+    if request.verb != new.verb:
+        return False
+    return new.verb != UNBLOCK or (request.by, request.reason) == (new.by, new.reason)
 
 
 def _kept(subject: Plan | Task) -> list[dict[str, Any]]:

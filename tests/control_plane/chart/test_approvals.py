@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bernstein.kube.client import Client
@@ -209,14 +211,23 @@ async def test_a_task_of_a_plan_has_no_author_of_its_own(
         await admin.patch(TASKS, "one", namespace, {"spec": {"author": user}})
 
 
+@pytest.mark.parametrize(
+    "other",
+    [{"description": "something else"}, {"fileScope": "Warn"}, {"protectTests": True}],
+    ids=["description", "fileScope", "protectTests"],
+)
 async def test_who_corrects_a_plan_that_never_ran_is_its_author(
-    admin: Client, operator: Client, person: Person, namespace: str, user: str
+    admin: Client,
+    operator: Client,
+    person: Person,
+    namespace: str,
+    user: str,
+    other: dict[str, Any],
 ) -> None:
     editor, name = await person("edit"), account(namespace, "edit")
     await editor.create(PLANS, valid("Plan", namespace, author=name))
     invalid = {"status": {"phase": "Invalid", "observedGeneration": 1}}
     await operator.patch(PLANS, "one", namespace, invalid, subresource="status")
-    other = {"description": "something else"}
 
     with pytest.raises(Forbidden, match=r"bernstein-authors.*who changes the work of a Plan"):
         await admin.patch(PLANS, "one", namespace, {"spec": other})

@@ -131,8 +131,8 @@ def test_people_are_asked_about_the_work_that_is_a_risk_and_about_no_other() -> 
     tasks = map(task.parse, world.store.all(TASKS))
     asked = {t.metadata.name: t.status.approval.because if t.status.approval else () for t in tasks}
     assert asked == {
-        "task-0": ("it changes a protected path: .github/workflows/release.yml",),
-        "task-1": ("it takes lines from a test that existed, or weakens it: tests/test_one.py",),
+        "task-0": ("it changes a protected path: '.github/workflows/release.yml'",),
+        "task-1": ("it takes lines from a test that existed, or weakens it: 'tests/test_one.py'",),
         "task-2": (),
     }
 

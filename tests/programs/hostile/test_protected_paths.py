@@ -47,4 +47,4 @@ def test_a_change_of_a_protected_path_lands_unseen_only_where_nobody_asks(
     found = look(work, of=project()).status
     assert found.state is TaskState.PENDING_APPROVAL
     assert found.approval is not None
-    assert found.approval.because == (f"it changes a protected path: {path}",)
+    assert found.approval.because == (f"it changes a protected path: '{path}'",)

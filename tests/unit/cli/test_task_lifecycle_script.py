@@ -267,6 +267,24 @@ async def test_the_script_fails_where_a_person_rejects_just_before_it_approves(
     assert api.get(TASKS, name, "team")["status"]["state"] == "Cancelled"
 
 
+async def test_what_was_sent_back_and_then_done_without_a_question_ends_closed(
+    api: ApiServer, script: Process
+) -> None:
+    """The next attempt is such that nobody is asked about it."""
+    people_are_asked(api)
+    name = await added(api)
+    about = asked(api, name, decision="Retry", by="ben")
+    judged = scenes.verification(passed=True)
+    moves(api, name, state="Done", verification=judged, **about | {"attempt": 2})
+    await watching(api)
+    moves(api, name, **MERGED | {"attempt": 2})
+
+    answer = await ended(script)
+
+    assert answer.code == 0, answer
+    assert last(answer)["status"] == "closed"
+
+
 def test_the_script_is_the_one_of_the_contract() -> None:
     """Where it is changed, what people have is no longer what is tested."""
     found = hashlib.sha256(TASK_LIFECYCLE.read_bytes()).hexdigest()

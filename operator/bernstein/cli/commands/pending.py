@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -55,8 +55,10 @@ async def _pending(
     async with connected(settings) as cluster:
         awaited = await _verdicts(cluster, seconds)
         approvals = await cluster.approvals(everywhere=everywhere)
+        tasks = await cluster.tasks(everywhere=everywhere)
+        attempts = {task.metadata.uid: task.status.attempt for task in tasks}
         now = datetime.now(UTC)
-        listed = [a for a in approvals if is_pending(a) or is_rejected(a, awaited, now)]
+        listed = [a for a in approvals if is_pending(a) or is_rejected(a, awaited, attempts, now)]
     if terminal.json:
         terminal.answer([where(each, everywhere) | approval_record(each) for each in listed])
         return
@@ -100,46 +102,64 @@ def is_pending(approval: Approval) -> bool:
     return undecided and approval.status.state in (None, ApprovalState.PENDING)
 
 
-def is_rejected(approval: Approval, awaited: Collection[str], now: datetime) -> bool:
+def is_rejected(
+    approval: Approval,
+    awaited: Mapping[str, Collection[str]],
+    attempts: Mapping[str, int],
+    now: datetime,
+) -> bool:
     """Whether work was rejected while it was waited for, or so shortly before that whoever asks may
-    not know: he would take it for approved, or for merged without him."""
-    spec, status = approval.spec, approval.status
+    not know: he would take it for approved, or for merged without him.
+
+    `awaited`: as `_verdicts` tells. `attempts`: of every Task, by its uid; what was sent back of an
+    attempt before says nothing about the work that there is now.
+    """
+    spec, status, uid = approval.spec, approval.status, approval.spec.subject.uid
     no = spec.decision in (REJECT, RETRY) or status.state is ApprovalState.EXPIRED
     if not no or status.state is ApprovalState.VOID:
         return False
+    if spec.asks.attempt is not None and spec.asks.attempt < attempts.get(uid, 0):
+        return False
+    if uid in awaited:
+        return approval.metadata.name not in awaited[uid]
     ended = status.ended_at
-    just_now = ended is None or (now - ended).total_seconds() < _JUST_NOW_SECONDS
-    return just_now or spec.subject.uid in awaited
+    return ended is None or (now - ended).total_seconds() < _JUST_NOW_SECONDS
 
 
-async def _verdicts(cluster: Cluster, seconds: float) -> set[str]:
+Awaited = dict[str, frozenset[str]]
+"""By the uid of a Task: the Approvals that were over when it was first seen to be verified. They
+are about something else, and no clock has to say so."""
+
+
+async def _verdicts(cluster: Cluster, seconds: float) -> Awaited:
     """Waits until no verdict is on its way about which a person may have to decide; returns the
-    uids of the Tasks that were waited for."""
+    Tasks that were waited for."""
     end = asyncio.get_running_loop().time() + seconds
-    awaited: set[str] = set()
+    awaited: Awaited = {}
     while True:
         left = end - asyncio.get_running_loop().time()
-        verifying = await _verifying(cluster) if left > 0 else set()
+        verifying = await _verifying(cluster) if left > 0 else {}
         if not verifying:
             return awaited
-        awaited |= verifying
+        awaited = verifying | awaited
         await asyncio.sleep(min(_TICK, left))
 
 
-async def _verifying(cluster: Cluster) -> set[str]:
-    """Uids of the Tasks whose work is being judged, or about to be asked about, where people are
-    asked at all."""
+async def _verifying(cluster: Cluster) -> Awaited:
+    """The Tasks whose work is being judged, or about to be asked about, where people are asked at
+    all."""
     projects = await cluster.projects()
     policies = [project.spec.approval for project in projects]
     policies += [p.spec.approval for p in await cluster.plans() if p.spec.approval is not None]
     of_all = any(policy.result != "Never" for policy in policies)
     of_all = of_all or any(project.spec.gates.allow_bypass for project in projects)
     lists = {digest_of(project.spec.protected_paths) for project in projects}
+    # Before the Tasks: what somebody decides in between is news.
+    approvals = await cluster.approvals()
     tasks = [t for t in await cluster.tasks() if of_all or not touches_none(t, lists)]
-    if not tasks:
-        return set()
-    known = {approval.metadata.name for approval in await cluster.approvals()}
-    return {t.metadata.uid for t in tasks if _may_be_asked(t, known)}
+    known = {approval.metadata.name for approval in approvals}
+    over = frozenset(a.metadata.name for a in approvals if a.status.ended_at is not None)
+    return {t.metadata.uid: over for t in tasks if _may_be_asked(t, known)}
 
 
 def touches_none(task: Task, lists: Collection[str]) -> bool:

@@ -126,10 +126,10 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
         risks.append("its complexity is high")
     risks += _of_protected_paths(judged, protected)
     if judged.tests_weakened:
-        named = line(judged.tests_weakened, 100)
+        named = _named(judged.tests_weakened)
         risks.append(f"it takes lines from a test that existed, or weakens it: {named}")
     if judged.checks_configured:
-        named = line(judged.checks_configured, 100)
+        named = _named(judged.checks_configured)
         risks.append(f"it changes a file that configures checks: {named}")
     risks += [
         f"it changes a file that its step does not declare: {path}" for path in _outside(judged)
@@ -145,14 +145,19 @@ def _of_protected_paths(judged: Verification, protected: str) -> tuple[str, ...]
     if judged.protected_by != protected:
         return ("it is not known whether it changes protected paths",)
     if judged.protected:
-        return (f"it changes a protected path: {line(judged.protected, 100)}",)
+        return (f"it changes a protected path: {_named(judged.protected)}",)
     return ()
 
 
 def _outside(judged: Verification) -> list[str]:
     """The first file that is not the Task's to change, by the verdict on that; [] where all are."""
     told = (r.excerpt for r in judged.checks if r.reason == file_scope.OUTSIDE)
-    return [line(excerpt.partition("\n")[0], 100) for excerpt in told]
+    return [_named(excerpt.partition("\n")[0]) for excerpt in told]
+
+
+def _named(path: str) -> str:
+    """An agent has chosen it: between quotes nobody takes it for our words."""
+    return f"'{line(path, 100)}'"
 
 
 def why_models(judged: Verification) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ Unclaim  Claimed ── its session ends ─────▶ Open
 Kill     InProgress ── its session ends ──▶ Orphaned, and Open; before its agent began: Open
 
 The last two are answered with the move that the end of the session is. So whatever crashes before
-finds the request without an answer, and the session told to stop.
+finds the request without an answer, and the session told to stop. It is told so by the first of
+them: the other one is answered by what that came to.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Round, TaskStatus
 from bernstein.core import requests
-from bernstein.core.actions import StopSession, TaskDecision, give_up
+from bernstein.core.actions import StopSession, TaskAction, TaskDecision, give_up
 from bernstein.core.delivery import conflict, landing
 from bernstein.core.fsm import is_final, move
 from bernstein.core.sanitise import line
@@ -65,7 +66,17 @@ def answered(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
     if new.state is not status.state:
         # What was begun for another state ends.
         return TaskDecision(new, give_up(judging(snapshot.jobs)))
-    return TaskDecision(new, actions, again)
+    return TaskDecision(new, _told_once(snapshot.session, actions), again)
+
+
+def _told_once(
+    session: AgentSession | None, actions: tuple[TaskAction, ...]
+) -> tuple[TaskAction, ...]:
+    """A session is told to stop once, and why is never changed: the first who asked counts, and
+    the others wait for its end."""
+    stops = [action for action in actions if isinstance(action, StopSession)]
+    told = session is not None and session.spec.stop is not None
+    return tuple(a for a in actions if a not in stops) + tuple(() if told else stops[:1])
 
 
 def _cancelled(snapshot: TaskSnapshot, status: TaskStatus) -> Refusal | None:

@@ -83,6 +83,30 @@ async def test_a_claim_is_given_back_before_the_agent_begins(world: World, user:
     assert task["status"]["attempt"] == 0
 
 
+async def test_of_who_gives_a_starting_session_back_and_who_kills_it_the_first_counts(
+    world: World, user: str
+) -> None:
+    world.kubelet.on("one-s1", Pod.bind)
+    await world.start()
+    await world.task("one")
+    await world.until(JOBS, "one-s1", lambda j: j["status"].get("active"))
+
+    await ask(world, user, "Unclaim", "Kill")
+
+    assert await answered(world, 2) == [("Unclaim", "Done"), ("Kill", "Refused")]
+    task = await world.task_in("one", "Closed")
+    assert ("Open", user, "Unclaimed") in moves(task)
+    assert await world.sessions() == ["one-s1", "one-s2"]
+    told = [
+        write.body["spec"]["stop"]["reason"]
+        for write in await world.writes()
+        if (write.resource, write.name) == ("agentsessions", "one-s1")
+        and "stop" in (write.body or {}).get("spec", {})
+        and write.verb == "patch"
+    ]
+    assert set(told) == {"Unclaimed"}
+
+
 # --- Blocked --------------------------------------------------------------------------------------
 
 

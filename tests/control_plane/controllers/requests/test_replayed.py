@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,8 @@ from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.kubelet import Pod, Script, ends, exited, works
 from tests.control_plane.controllers.mortal import Life, after_each_write, mortal, over_or
 from tests.control_plane.controllers.remote import MAIN
-from tests.control_plane.controllers.world import QUIET, World, state_of
-from tests.control_plane.objects import APPROVALS, TASKS
+from tests.control_plane.controllers.world import QUIET, World, stage, state_of
+from tests.control_plane.objects import APPROVALS, PLANS, TASKS
 
 MOST = 3
 """Writes of each story at which the engine dies, where it is not every one."""
@@ -132,7 +132,19 @@ STORIES = (
         ("one-s1", "one-s1-land-1"),
         project={"approval": {"result": "Always"}},
     ),
+    Story(
+        "Reject",
+        is_asked_about,
+        {},
+        "Cancelled",
+        (("Cancelled", "Rejected"),),
+        ("one-s1",),
+        project={"approval": {"result": "Always"}},
+        more_than=1,
+    ),
 )
+DECIDED = {"Approve": "Approved", "Reject": "Rejected"}
+"""By the decision: the state of an Approval that was acted upon."""
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.verb)
@@ -149,27 +161,40 @@ async def _told(story: Story, world: World, user: str, life: Life) -> None:
     for job, script in story.scripts.items():
         world.kubelet.on(job, script)
     await world.project(gates=QUIET, **story.project)
-    # What comes before is told often enough elsewhere: only what follows is replayed.
+
+    async def before() -> None:
+        await world.task("one", **story.spec)
+        await story.moment(world)
+
+    await _replayed(world, life, before, lambda: _acts(story, world, user))
+    await _ends_as_told(story, world, user)
+
+
+async def _replayed(
+    world: World,
+    life: Life,
+    before: Callable[[], Awaitable[None]],
+    acts: Callable[[], Coroutine[Any, Any, None]],
+) -> None:
+    """What comes before is told often enough elsewhere: only what follows is replayed."""
     lasts, life.lasts = life.lasts, NEVER
     first = await world.start(client=mortal(life))
-    await world.task("one", **story.spec)
-    await story.moment(world)
+    await before()
     life.writes.clear()
     life.lasts = lasts
-    done = asyncio.create_task(_acts(story, world, user))
+    done = asyncio.create_task(acts())
     if await over_or(done, life):
         await first.kill()
         await world.start(lease="second")
     await done
     await world.at_rest()
-    await _ends_as_told(story, world, user)
 
 
 async def _acts(story: Story, world: World, user: str) -> None:
-    if story.verb == "Approve":
+    if story.verb in DECIDED:
         (name,) = await world.all(APPROVALS)
         await world.change(APPROVALS, name, decision=story.verb, decidedBy=user)
-        await world.until(APPROVALS, name, lambda a: state_of(a) == "Approved")
+        await world.until(APPROVALS, name, lambda a: state_of(a) == DECIDED[story.verb])
     else:
         asked = {"id": "r-1", "verb": story.verb, "by": user, "reason": "once more"}
         await world.change(TASKS, "one", requests=[asked])
@@ -180,9 +205,95 @@ async def _acts(story: Story, world: World, user: str) -> None:
 async def _ends_as_told(story: Story, world: World, user: str) -> None:
     task = await world.get(TASKS, "one")
     answers = [(a["verb"], a["answer"]) for a in task["status"].get("requests") or ()]
-    assert answers == ([] if story.verb == "Approve" else [(story.verb, "Done")])
+    assert answers == ([] if story.verb in DECIDED else [(story.verb, "Done")])
     moves = [(m["toState"], m["reason"]) for m in task["status"]["history"] if m["actor"] == user]
     assert tuple(moves) == story.moves
     assert sorted(world.kubelet.ran) == sorted(story.ran)
     landed = [MAIN] if story.end == "Closed" else []
     assert [ref for ref, _ in world.kubelet.remote.landed] == landed
+
+
+# --- of a Plan ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PlanStory:
+    """A Plan, `web`, of the Tasks `one` and `two`, of which `two` has failed for good."""
+
+    verb: str
+    end: str
+    tasks: Mapping[str, str]
+    """The state of each at the end."""
+    moves: tuple[tuple[str, str], ...]
+    """Of `two`, in the name of who asks: to which state, and why."""
+    ran: int
+    """Sessions of `two`."""
+
+
+PLAN_STORIES = (
+    PlanStory(
+        "Retry",
+        "Succeeded",
+        {"web-a-one": "Closed", "web-a-two": "Closed"},
+        (("Open", "Retry"),),
+        5,
+    ),
+    PlanStory(
+        "DeliverPartial",
+        "DeliveredPartially",
+        {"web-a-one": "Closed", "web-a-two": "Failed"},
+        (),
+        4,
+    ),
+)
+
+
+@pytest.mark.parametrize("story", PLAN_STORIES, ids=lambda story: story.verb)
+async def test_what_is_asked_of_a_plan_is_carried_through_once_whatever_write_was_the_last(
+    story: PlanStory, make_world: MakeWorld, user: str
+) -> None:
+    async def tell(life: Life) -> None:
+        await _told_of_a_plan(story, await make_world(), user, life)
+
+    await after_each_write(tell, more_than=3, most=MOST)
+
+
+async def _told_of_a_plan(story: PlanStory, world: World, user: str, life: Life) -> None:
+    fails = works(outcome="AgentFailed", message="it cannot be done")
+    world.kubelet.on("web-a-two-s[1-4]", fails)
+    await world.project(gates=QUIET)
+
+    async def before() -> None:
+        await world.plan("web", [stage("a", "one", "two")])
+        await _plan_is(world, "Failed")
+
+    async def acts() -> None:
+        asked = {"id": "r-1", "verb": story.verb, "by": user, "reason": "once more"}
+        await world.change(PLANS, "web", requests=[asked])
+        await world.until(PLANS, "web", lambda p: p["status"].get("requests"))
+        await _plan_is(world, story.end)
+
+    await _replayed(world, life, before, acts)
+    await _plan_ends_as_told(story, world, user)
+
+
+async def _plan_is(world: World, phase: str) -> None:
+    await world.until(PLANS, "web", lambda p: p["status"].get("phase") == phase)
+
+
+async def _plan_ends_as_told(story: PlanStory, world: World, user: str) -> None:
+    plan, tasks = await world.get(PLANS, "web"), await world.all(TASKS)
+    answers = [(answer["verb"], answer["answer"]) for answer in plan["status"]["requests"]]
+    assert answers == [(story.verb, "Done")]
+    assert {name: state_of(task) for name, task in tasks.items()} == story.tasks
+    history = tasks["web-a-two"]["status"]["history"]
+    moves = [(m["toState"], m["reason"]) for m in history if m["actor"] == user]
+    assert tuple(moves) == story.moves
+    sessions = {f"web-a-two-s{number}" for number in range(1, story.ran + 1)}
+    assert set(await world.sessions()) == {"web-a-one-s1", *sessions}
+    ran = world.kubelet.ran
+    assert sorted(ran) == sorted(set(ran))
+    remote = world.kubelet.remote
+    assert [ref for ref, _ in remote.landed].count(MAIN) == 1
+    closed = sum(state == "Closed" for state in story.tasks.values())
+    assert len(remote.content(MAIN)) == closed

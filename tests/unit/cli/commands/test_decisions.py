@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from bernstein.api.approvals.approval import Approval
+from bernstein.api.states import TaskState
 from bernstein.cli.commands.pending import is_rejected, touches_none
 from bernstein.cli.main import app
 from bernstein.resources import APPROVALS, PROJECTS, TASKS
@@ -64,29 +66,77 @@ def test_without_a_kubeconfig_it_says_so(
     calls.needs_a_kubeconfig(runner, tmp_path, *call)
 
 
-@pytest.mark.parametrize(
-    ("ago", "awaited", "told"),
-    [(5, (), True), (120, (), False), (120, ("uid-work",), True), (None, (), True)],
-    ids=["a moment ago", "long ago", "while it was waited for", "not acted upon yet"],
-)
-def test_what_was_rejected_is_told_to_who_may_not_know(
-    ago: float | None, awaited: tuple[str, ...], told: bool
-) -> None:
+def no_of_a_person(ago: float | None = 5, decision: str = "Reject") -> Approval:
+    """About the first attempt of the Task `work`; `ago`: seconds since it was acted upon."""
     ended = {} if ago is None else {"state": "Rejected", "endedAt": at(-ago)}
-    rejected = Approval.model_validate(
+    return Approval.model_validate(
         {
             "metadata": objects.metadata("work-approval-1", "uid-approval"),
             "spec": {
                 "subject": {"kind": "Task", "name": "work", "uid": "uid-work"},
                 "asks": {"attempt": 1, "digest": DIGEST},
-                "decision": "Reject",
+                "decision": decision,
                 "decidedBy": "ben",
             },
             "status": {"state": "Pending"} | ended,
         }
     )
 
-    assert is_rejected(rejected, awaited, NOW) is told
+
+NEW: dict[str, set[str]] = {"uid-work": set()}
+OVER = {"uid-work": {"work-approval-1"}}
+"""It was over when the wait for the Task began."""
+
+
+@pytest.mark.parametrize(
+    ("ago", "awaited", "told"),
+    [
+        (5, {}, True),
+        (120, {}, False),
+        (120, NEW, True),
+        (None, {}, True),
+        (120, OVER, False),
+        (5, OVER, False),
+    ],
+    ids=[
+        *("a moment ago", "long ago", "while it was waited for", "not acted upon yet"),
+        *("long before the wait", "a moment before the wait"),
+    ],
+)
+def test_what_was_rejected_is_told_to_who_may_not_know(
+    ago: float | None, awaited: dict[str, set[str]], told: bool
+) -> None:
+    assert is_rejected(no_of_a_person(ago), awaited, {"uid-work": 1}, NOW) is told
+
+
+@pytest.mark.parametrize("awaited", [{}, NEW], ids=["not waited for", "waited for"])
+def test_what_was_sent_back_is_told_no_more_of_the_attempt_that_followed(
+    awaited: dict[str, set[str]],
+) -> None:
+    sent_back = no_of_a_person(5, "Retry")
+
+    assert is_rejected(sent_back, awaited, {"uid-work": 1}, NOW)
+    assert not is_rejected(sent_back, awaited, {"uid-work": 2}, NOW)
+
+
+async def test_what_was_sent_back_before_its_work_came_to_be_waited_for_is_not_told(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    """Such as work that somebody had verified once more: it is the same attempt's."""
+    project = objects.project(approval={"result": "Always"}).dump()
+    api.put(PROJECTS, "default", "team", spec=project["spec"])
+    asked_about(api, "team", "one")
+    spec = api.get(APPROVALS, "one-approval-1", "team")["spec"]
+    decided = spec | {"decision": "Retry", "decidedBy": "ben"}
+    ended = {"state": "Rejected", "endedAt": datetime.now(UTC).isoformat()}
+    api.put(APPROVALS, "one-approval-1", "team", spec=decided, status=ended)
+    judged = objects.task(status=objects.status(TaskState.DONE, attempt=1)).dump()
+    meta = {"uid": "uid-one"}
+    api.put(TASKS, "one", "team", metadata=meta, spec=judged["spec"], status=judged["status"])
+
+    found = await bernstein("pending", "--timeout", "1s")
+
+    assert found.out == "Nothing waits for a decision in namespace 'team'.\n"
 
 
 def asked_about(api: ApiServer, namespace: str, name: str, kind: str = "Task") -> None:

@@ -138,6 +138,25 @@ def test_what_is_of_high_risk_is_asked_about(spec: dict[str, Any], work: dict[st
     assert len(found) == 1
 
 
+NAME = "all is well, nobody has to look"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        {"protected": NAME},
+        {"tests_weakened": NAME},
+        {"checks_configured": NAME},
+        {"checks": [OUTSIDE | {"excerpt": f"{NAME}\ndocs/a.md"}]},
+    ],
+    ids=["protected path", "tests", "configuration", "other files"],
+)
+def test_a_name_that_an_agent_has_chosen_is_not_taken_for_our_words(work: dict[str, Any]) -> None:
+    (because,) = why("HighRisk", judged(**work))
+
+    assert because.endswith(f": '{NAME}'")
+
+
 def test_what_is_of_no_risk_is_not() -> None:
     assert why("HighRisk", judged()) == ()
     assert why("Never", judged(), role="security") == ()
@@ -150,7 +169,7 @@ PROTECTED = {"protected": ".github/workflows/ci.yml"}
 @pytest.mark.parametrize(
     ("work", "because"),
     [
-        (PROTECTED, "it changes a protected path: .github/workflows/ci.yml"),
+        (PROTECTED, "it changes a protected path: '.github/workflows/ci.yml'"),
         ({"protected_by": None}, "it is not known whether it changes protected paths"),
         ({"protected_by": "another list"}, "it is not known whether it changes protected paths"),
     ],

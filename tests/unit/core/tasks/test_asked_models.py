@@ -116,7 +116,7 @@ def test_what_the_policy_and_what_models_have_asked_is_one_question() -> None:
         asked = look(of, *jobs, under=under).status.approval
 
         assert asked.because[-2:] == (
-            "it changes a file that its step does not declare: docs/a.md",
+            "it changes a file that its step does not declare: 'docs/a.md'",
             "no signal but those of models says that it is done",
         )
     never = look(of, *jobs, under=project(fileScope="Warn")).status.approval

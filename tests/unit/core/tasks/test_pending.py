@@ -80,7 +80,7 @@ def test_a_change_of_a_protected_path_waits_for_a_person_without_a_policy() -> N
 
     assert found.status.state is TaskState.PENDING_APPROVAL
     assert found.status.approval is not None
-    assert found.status.approval.because == (f"it changes a protected path: {CI['protected']}",)
+    assert found.status.approval.because == (f"it changes a protected path: '{CI['protected']}'",)
     approval = made(look(found.status, of=objects.project()))
     approved = look(found.status, decided(approval, "Approve"), of=objects.project()).status
     assert approved.state is TaskState.DONE
@@ -285,13 +285,27 @@ def test_without_a_limit_it_stays_pending_for_ever() -> None:
     assert found.state is TaskState.PENDING_APPROVAL
 
 
-def test_a_decision_that_came_in_time_is_not_expired() -> None:
+def test_a_decision_that_is_there_before_it_expires_counts_whenever_it_was_made() -> None:
+    """Nothing that only the API server sets says when: whoever decides in time shall lose nothing
+    because no operator has led since."""
     limited = asking(expiresAfterSeconds=3600)
-    in_time = decided(approval(of=limited), "Approve")
+    answer = decided(approval(of=limited), "Approve")
 
-    found = look(pending(of=limited), in_time, of=limited, now=9999).status
+    found = look(pending(of=limited), answer, of=limited, now=9999).status
 
     assert found.state is TaskState.DONE
+
+
+def test_what_is_decided_after_somebody_has_acted_upon_the_end_does_not_count() -> None:
+    limited = asking(expiresAfterSeconds=3600)
+    expired = look(pending(of=limited), approval(of=limited), of=limited, now=3600).status
+    answer = decided(approval(of=limited), "Approve")
+
+    found = look(expired, answer, of=limited, now=3601).status
+
+    assert found.state is TaskState.CANCELLED
+    assert found.approval is not None
+    assert found.approval.decision == "Expired"
 
 
 def test_making_it_again_gives_it_no_more_time() -> None:

@@ -34,7 +34,8 @@ def stop(
 ) -> None:
     """Suspends every Plan of the namespace; `start` lets them go on.
 
-    Agents that are at work go on, and so do Tasks without a Plan. Asking again changes nothing.
+    Agents that are at work go on, and so do Tasks without a Plan: by force their agents end, too,
+    and others start in their place. Asking again changes nothing.
     """
     terminal = Terminal(settings)
     try:
@@ -117,6 +118,7 @@ def _tell_what_goes_on(
         terminal.say(
             f"  {count(len(killed), 'session')} ended at once: {some(killed, len(killed))}"
         )
+        _tell_what_starts_again(terminal, [n for n in _names(alone) if n in killed])
     elif active:
         text = f"{count(len(active), 'agent')} at work: what they leave is verified, and kept"
         terminal.say(f"  {text}")
@@ -124,6 +126,14 @@ def _tell_what_goes_on(
         names = some(_names(alone), len(alone))
         text = f"{count(len(alone), 'Task')} without a Plan can only be cancelled: {names}"
         terminal.advise(f"{text}; `bernstein cancel task/{alone[0].metadata.name}`")
+
+
+def _tell_what_starts_again(terminal: Terminal, names: Sequence[str]) -> None:
+    """A killed agent is followed by another one, where no Plan is suspended that would wait."""
+    if names:
+        verb, it = ("starts", "it") if len(names) == 1 else ("start", "them")
+        text = f"{len(names)} of these {verb} again at once, as no Plan holds {it}"
+        terminal.say(f"  {text}: {some(names, len(names))}", "yellow")
 
 
 def _names(found: Iterable[Plan] | Iterable[Task]) -> list[str]:

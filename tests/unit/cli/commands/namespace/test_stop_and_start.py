@@ -142,6 +142,26 @@ async def test_by_force_the_end_of_every_session_is_asked_for(
     assert not api.get(TASKS, name(1), "team")["spec"].get("requests")
 
 
+async def test_by_force_who_works_without_a_plan_is_told_to_start_again_at_once(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    known_as(api, "ann")
+    put_plan(api, "one")
+    of_plan, alone = (task(index, state="InProgress").dump() for index in range(2))
+    del alone["metadata"]["ownerReferences"]
+    for each in (of_plan, alone):
+        api.put(TASKS, each["metadata"]["name"], "team", **each)
+
+    soft = await bernstein("stop")
+    force = await bernstein("stop", "--force")
+
+    text = "starts again at once, as no Plan holds it"
+    assert text not in soft.out
+    assert "2 sessions ended at once: " in force.out
+    assert f"  1 of these {text}: {name(1)}\n" in force.out
+    assert f"`bernstein cancel task/{name(1)}" in force.out
+
+
 async def test_by_force_one_that_cannot_be_asked_saves_no_other_agent(
     api: ApiServer, bernstein: Bernstein
 ) -> None:

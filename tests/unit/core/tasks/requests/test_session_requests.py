@@ -151,6 +151,28 @@ def test_of_two_at_once_the_second_finds_nothing_to_kill() -> None:
     assert answers(found) == [("r-1", "Done", "Kill"), ("r-2", "Refused", "NothingToKill")]
 
 
+@pytest.mark.parametrize(
+    ("verbs", "why"),
+    [(("Unclaim", "Kill"), "Unclaimed"), (("Kill", "Unclaim"), "Killed")],
+    ids=["to give it back first", "to kill it first"],
+)
+def test_a_session_that_starts_is_told_to_end_once_by_who_asked_first(
+    verbs: tuple[str, str], why: str
+) -> None:
+    both = [request(verbs[0]), request(verbs[1], 2, "bob")]
+
+    waits = asked(CLAIMED, "", STARTING, requests=both)
+    told = session(state=SessionState.STARTING, stop=why)
+    still = asked(waits.status, "", told, requests=both)
+    ended = dead(why, started=False, stop=why)
+    found = asked(waits.status, "", ended, requests=both).status
+
+    assert waits.actions == (StopSession(why),)
+    assert still.actions == ()
+    assert moved(found) == ("Open", "ann", why)
+    assert [answer for _, answer, _ in answers(found)] == ["Done", "Refused"]
+
+
 def test_a_session_that_ended_by_itself_before_counts_as_it_ended() -> None:
     ended = dead("Succeeded", work=work(final=True))
 

@@ -171,7 +171,7 @@ def test_what_is_only_warned_of_keeps_no_work_back_and_is_a_high_risk() -> None:
 
     assert summary.passed([warned])
     assert policy.why_result(rules_, objects.task(), judged, "known") == (
-        "it changes a file that its step does not declare: docs/a.md",
+        "it changes a file that its step does not declare: 'docs/a.md'",
     )
 
 
