@@ -8,7 +8,7 @@ GATE = Gate(
     name="complexity_check",
     condition="python_changed",
     default_on=False,
-    # Where radon is missing, `find` would end with 1. Where it runs, it looks for its configuration:
+    # Where radon is missing, `find` would end with 1. It looks for its configuration where it runs:
     # so not in the repository. Names with a dot it passes over, unless they are said.
     runs=Command(
         "if ! command -v radon > /dev/null; then exit 127; fi; "
