@@ -63,9 +63,10 @@ def verdict(
                 command, tree, folder, tolerance, {"PIP_AUDIT_OSV_URL": url, **variables}
             )
     write(tree, folder / "workspace")
-    code = run(command.command, folder / "workspace").returncode
+    code = run(command.command, folder / "workspace", variables).returncode
     word = "Passed" if code == 0 else "Errored" if code in (126, 127, 128) else "Failed"
-    return CheckVerdict("", word, "" if code == 0 else "ExitCode")
+    reason = {"Passed": "", "Errored": "ToolMissing"}.get(word, "ExitCode")
+    return CheckVerdict("", word, reason)
 
 
 def _compared(

@@ -421,3 +421,15 @@ def test_a_repository_without_benchmarks_has_nothing_to_be_measured_by(tmp_path:
     found = verdict(command_of("benchmark"), tree, tmp_path)
 
     assert (found.verdict, found.reason) == ("Skipped", "NoBaseline")
+
+
+BESIDE = {"one/p/a.py": "import q.b\n", "two/q/b.py": "import p.a\n"}
+PACKAGES = {"one/p/__init__.py": "", "two/q/__init__.py": ""}
+
+
+def test_a_circle_of_packages_that_are_found_nowhere_is_none(tmp_path: Path) -> None:
+    """The page says so: without `__init__.py` nothing tells where a package begins."""
+    gate = command_of("import_cycle")
+
+    assert verdict(gate, Tree(BESIDE), tmp_path / "folders").verdict == "Passed"
+    assert verdict(gate, Tree(BESIDE | PACKAGES), tmp_path / "packages").verdict == "Failed"

@@ -39,6 +39,8 @@ PINS = {
     "a lock file": {"services/uv.lock": LOCK},
     "a lock file of Pipenv": {"Pipfile.lock": '{"default": {"leaky": {"version": "==1.0"}}}'},
     "a project": {"pyproject.toml": '[project]\ndependencies = ["leaky==1.0"]\n'},
+    "a project of before": {"setup.cfg": "[options]\ninstall_requires = leaky==1.0\n"},
+    "an environment": {"environment.yml": "dependencies:\n  - pip:\n    - leaky==1.0\n"},
 }
 
 
@@ -49,6 +51,15 @@ def test_a_weak_version_is_found_wherever_it_is_pinned(how: str, tmp_path: Path)
     (path,) = PINS[how]
     assert (found.verdict, found.reason) == ("Failed", "NewFindings")
     assert found.excerpt.endswith(f"leaky PYSEC-leak 1.0 of {path}: high, fixed in 2.0")
+
+
+def test_a_list_of_any_name_counts_where_another_one_names_it(tmp_path: Path) -> None:
+    tree = Tree({"requirements.txt": "-r ci/pins\n", "ci/pins": "leaky==1.0\n"})
+
+    found = judged(tree, tmp_path)
+
+    assert found.verdict == "Failed"
+    assert "leaky PYSEC-leak 1.0 of ci/pins" in found.excerpt
 
 
 def test_a_weakness_of_before_passes_in_another_version_and_another_file(tmp_path: Path) -> None:

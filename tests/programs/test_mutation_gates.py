@@ -123,6 +123,18 @@ def test_an_image_without_the_tool_is_no_verdict_on_the_work(tmp_path: Path) -> 
     assert (found.verdict, found.reason) == ("Errored", "ToolMissing")
 
 
+def test_tests_of_the_projects_own_that_are_not_found_are_no_verdict_either(
+    tmp_path: Path,
+) -> None:
+    command = gates.of("mutation_testing").runs
+    assert isinstance(command, Command)
+    assert command.with_tests is not None
+
+    found = verdict(command.with_tests("no-such-tests"), Tree({"a.py": CODE}), tmp_path)
+
+    assert (found.verdict, found.reason) == ("Errored", "ToolMissing")
+
+
 def test_a_new_test_that_runs_nothing_of_the_repository_fails(tmp_path: Path) -> None:
     before = {"a.py": CODE}
     hollow = before | {"test_a.py": "def test_a() -> None:\n    assert True\n"}

@@ -83,6 +83,23 @@ class Plugin:
     """The class says for which changes it runs."""
 
 
+def needs(*modules: str) -> str:
+    """Begins a shell command that needs these modules of Python: without them it ends as one that
+    is not found. Python would end with 1, as tests do that fail.
+
+    It asks outside of the tree: what that holds under such a name is no tool.
+    """
+    return f"if ! (cd / && python3 -c 'import {', '.join(modules)}'); then exit 127; fi; "
+
+
+WITHOUT_COV = (
+    "(cd / && python3 -c 'import pytest_cov') 2> /dev/null"
+    ' && export PYTEST_ADDOPTS="${PYTEST_ADDOPTS:-} --no-cov"; '
+)
+"""Begins a shell command that runs tests to see what they do. Where pytest-cov of the repository
+measures them (`addopts = --cov`), nobody else would see what they run, and a part of them would
+fail where more of the code is to be run (`--cov-fail-under`)."""
+
 PLUGIN_TOOL = "gate_plugin"
 """Program of `bernstein.checks.tools` that asks a class."""
 

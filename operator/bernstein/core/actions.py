@@ -53,6 +53,8 @@ class RunCheck:
     the check is always asked of both."""
     compares: bool = False
     """The check prints what it finds or measures in both, the base and the work."""
+    is_second: bool = False
+    """It has judged the work already, which counts only in the light of this `base`."""
     changed_since: str | None = None
     """The commit before the work, where it runs for some changed paths only."""
     plugin: PluginConfig | None = None

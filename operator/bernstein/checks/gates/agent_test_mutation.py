@@ -3,7 +3,7 @@ run."""
 
 from __future__ import annotations
 
-from bernstein.checks.gate import Command, Gate
+from bernstein.checks.gate import WITHOUT_COV, Command, Gate, needs
 
 _TESTS = "'python3 -m pytest -q -x -p no:cacheprovider -p no:randomly'"
 
@@ -12,7 +12,7 @@ GATE = Gate(
     condition="tests_changed",
     default_on=False,
     runs=Command(
-        f'python3 -I "$TOOLS/mutants.py" tests {_TESTS}',
+        f'{needs("pytest")}{WITHOUT_COV}python3 -I "$TOOLS/mutants.py" tests {_TESTS}',
         output="mutants",
         against_base=True,
         least=0.7,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bernstein.checks.gate import Command, Gate
+from bernstein.checks.gate import WITHOUT_COV, Command, Gate, needs
 
 _COMMAND = (
+    f"{needs('pytest', 'pytest_benchmark')}{WITHOUT_COV}"
     # What the other tree has left here is removed: tests may end before anything is written.
     'rm -f "$TMPDIR/benchmark.json"; '
     "python3 -m pytest -q -p no:cacheprovider --benchmark-only"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bernstein.checks.gate import Command, Gate
+from bernstein.checks.gate import WITHOUT_COV, Command, Gate, needs
 
 _OURS = '--rcfile="$TMPDIR/measure.ini" --data-file="$TMPDIR/coverage"'
 _COMMAND = (
+    f"{needs('pytest')}{WITHOUT_COV}"
     # Lines that a comment excludes count like others, and so does code in a folder that is no
     # package. What the other tree has left here is removed: tests may end before anything is
     # written.

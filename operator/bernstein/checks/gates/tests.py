@@ -6,9 +6,10 @@ run. So pytest has to leave a report as well, outside of the tree, that tells of
 
 from __future__ import annotations
 
-from bernstein.checks.gate import Command, Gate
+from bernstein.checks.gate import Command, Gate, needs
 
 _COMMAND = (
+    f"{needs('pytest')}"
     # What has run here before may have left one.
     'rm -f "$TMPDIR/tests.xml"; '
     'python3 -m pytest -q -p no:cacheprovider --junitxml="$TMPDIR/tests.xml"; '

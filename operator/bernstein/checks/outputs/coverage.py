@@ -29,9 +29,11 @@ class _File:
 
 
 def measures(output: bytes, root: str) -> Measures:
-    """Per cent of all lines; nothing where there are no lines, or no tests. Raises NoListing."""
+    """Per cent of all lines; nothing where there are no lines, or no tests, or where none of the
+    lines is run: maybe nobody has seen it. Raises NoListing."""
     files = _files(output, root)
-    return _share(files, _of_tests(files))
+    found = _share(files, _of_tests(files))
+    return found if any(found.values()) else {}
 
 
 def of_work(output: bytes, base: bytes, root: str) -> Measures:

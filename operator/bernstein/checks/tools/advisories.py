@@ -12,16 +12,19 @@ object of JSON, which `bernstein.checks.outputs.advisories` reads.
 from __future__ import annotations
 
 import codecs
+import configparser
 import importlib
 import importlib.util
 import json
 import os
+import posixpath
 import re
 import subprocess
 import sys
 import tempfile
 import urllib.error
 import urllib.request
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +34,8 @@ MOST = 2000
 """Pinned versions."""
 MOST_VERSIONS = 10
 """Of one package."""
+MOST_NAMED = 1000
+"""Lists that others name."""
 _FILE_BYTES = 20_000_000
 _SECONDS = 15
 _MISSING = 127
@@ -39,6 +44,9 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 _FOLDER = "requirements"
+_ENVIRONMENT = re.compile(r"environment\.ya?ml", re.IGNORECASE)
+_NAMES = re.compile(r"\s*(?:-[rc]|--(?:requirement|constraint)(?=[\s=]))[\s=]*([^\s=].*)")
+"""A line that names another list."""
 _CONTINUED = re.compile(r"\\\r?\n")
 _TABLES = re.compile(r"(uv|poetry|pdm)\.lock|pylock(\..*)?\.toml")
 _BOUND = r"(?:[<>!~]=?\s*[A-Za-z0-9.!+_*-]{1,100}\s*,\s*)"
@@ -80,17 +88,54 @@ class Silent(Exception):  # noqa: N818 - nobody has answered
 # --- what is pinned -----------------------------------------------------------------------------
 
 
+class TooMany(Exception):  # noqa: N818 - it says what was found instead
+    """More lists are named than are read."""
+
+
 def pins(root: Path) -> list[Pin]:
-    """Each version once. A file that is no such file is passed over: nobody can install from it."""
+    """Each version once. A file that is no such file is passed over: nobody can install from it.
+
+    Raises TooMany.
+    """
     found: dict[tuple[str, str], Pin] = {}
-    for path, file in _files(root):
+    waiting = deque(path for path in _files(root) if _is_read(path))
+    known = set(waiting)
+    most = len(known) + MOST_NAMED
+    while waiting:
+        path = waiting.popleft()
         try:
-            for name, version in _pinned(path, _text(file.read_bytes())):
-                key = (re.sub(r"[-_.]+", "-", name).lower(), version)
-                found.setdefault(key, Pin(key[0], version, path))
-        except (ValueError, TypeError, AttributeError, RecursionError):
+            for line in _lines(path, _text((root / path).read_bytes())):
+                other = _named(path, line)
+                if other is not None and other not in known:
+                    known.add(other)
+                    if _is_inside(root, other):
+                        waiting.append(other)
+                if len(known) > most:
+                    raise TooMany
+                for name, version in _of_lines([line]):
+                    key = (re.sub(r"[-_.]+", "-", name).lower(), version)
+                    found.setdefault(key, Pin(key[0], version, path))
+        except (ValueError, TypeError, AttributeError, RecursionError, OSError):
             continue
     return list(found.values())
+
+
+def _named(path: str, line: str) -> str | None:
+    """The other list that this line names; None: it names none."""
+    match = _NAMES.fullmatch(line)
+    if match is None:
+        return None
+    name = match.group(1).split(" #")[0].strip().strip("\"'")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+
+
+def _is_inside(root: Path, path: str) -> bool:
+    """Whether it is a file of the tree, and no symlink leads there."""
+    try:
+        file = root.resolve() / path
+        return file.resolve() == file and file.is_relative_to(root.resolve()) and _is_small(file)
+    except (ValueError, OSError, RuntimeError):
+        return False
 
 
 def _text(data: bytes) -> str:
@@ -101,33 +146,48 @@ def _text(data: bytes) -> str:
     return data.decode(errors="replace")
 
 
-def _files(root: Path) -> Iterator[tuple[str, Path]]:
+def _files(root: Path) -> Iterator[str]:
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted(files):
             file = Path(folder, name)
-            is_small = (
-                file.is_file() and not file.is_symlink() and file.stat().st_size < _FILE_BYTES
-            )
-            if is_small:
-                yield str(file.relative_to(root)), file
+            if _is_small(file):
+                yield str(file.relative_to(root))
 
 
-def _pinned(path: str, text: str) -> Iterator[tuple[str, str]]:
+def _is_small(file: Path) -> bool:
+    return file.is_file() and not file.is_symlink() and file.stat().st_size < _FILE_BYTES
+
+
+def _is_read(path: str) -> bool:
+    """Whether its name says that it may pin versions."""
     *folders, name = path.split("/")
     if _LISTED.fullmatch(name) or (_FOLDER in folders and name.endswith((".txt", ".in"))):
-        yield from _of_lines(_CONTINUED.sub("", text).splitlines())
-    elif _TABLES.fullmatch(name):
+        return True
+    usual = name in ("Pipfile.lock", "pyproject.toml", "setup.cfg")
+    return usual or any(each.fullmatch(name) for each in (_TABLES, _ENVIRONMENT))
+
+
+def _lines(path: str, text: str) -> Iterator[str]:
+    """What it pins, as in a list of requirements, which a file of any other name is."""
+    name = path.rpartition("/")[2]
+    if _TABLES.fullmatch(name):
         table = _toml(text)
         for package in (*table.get("package", ()), *table.get("packages", ())):
             if {"name", "version"} <= package.keys():
-                yield from _of_lines([f"{package['name']}=={package['version']}"])
+                yield f"{package['name']}=={package['version']}"
     elif name == "Pipfile.lock":
         for group in ("default", "develop"):
             for package, of in json.loads(text).get(group, {}).items():
-                yield from _of_lines([f"{package}{of.get('version', '')}"])
+                yield f"{package}{of.get('version', '')}"
     elif name == "pyproject.toml":
-        yield from _of_lines(_of_project(_toml(text)))
+        yield from _of_project(_toml(text))
+    elif name == "setup.cfg":
+        yield from _of_setup(text)
+    elif _ENVIRONMENT.fullmatch(name):
+        yield from _of_environment(text)
+    else:
+        yield from _CONTINUED.sub("", text).splitlines()
 
 
 def _of_lines(lines: list[str]) -> Iterator[tuple[str, str]]:
@@ -145,6 +205,41 @@ def _of_project(table: dict[str, Any]) -> list[str]:
         *table.get("dependency-groups", {}).values(),
     ]
     return [each for group in groups for each in group if isinstance(each, str)]
+
+
+def _of_setup(text: str) -> Iterator[str]:
+    config = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        config.read_string(text)
+    except configparser.Error:
+        return
+    wanted = [config.get("options", "install_requires", fallback=None)]
+    if config.has_section("options.extras_require"):
+        wanted += config["options.extras_require"].values()
+    for value in filter(None, wanted):
+        # As setuptools reads it: what stands behind a semicolon on a line of its own is a mark.
+        yield from value.splitlines() if "\n" in value else value.split(";")
+
+
+def _of_environment(text: str) -> Iterator[str]:
+    """What conda has pip install: entries below `pip`. Its own packages are no packages of PyPI."""
+    above: int | None = None
+    for line in text.splitlines():
+        entry = line.lstrip()
+        if not entry or entry.startswith("#"):
+            continue
+        depth = len(line) - len(entry)
+        if above is not None and depth > above:
+            yield _value(entry.removeprefix("-").strip())
+            continue
+        key, colon, rest = entry.removeprefix("-").partition(":")
+        is_pip = key.strip().strip("\"'") == "pip" and colon and not rest.split("#")[0].strip()
+        above = depth if is_pip else None
+
+
+def _value(entry: str) -> str:
+    mark = entry[:1]
+    return entry[1:].partition(mark)[0] if mark in ("'", '"') else entry
 
 
 def _toml(text: str) -> dict[str, Any]:
@@ -263,7 +358,11 @@ def main() -> int:
     if importlib.util.find_spec("pip_audit") is None:
         sys.stderr.write("the image has no pip-audit\n")
         return _MISSING
-    found = pins(Path())
+    try:
+        found = pins(Path())
+    except TooMany:
+        sys.stderr.write(f"over {MOST_NAMED} lists are named by others\n")
+        return 1
     names = [pin.name for pin in found]
     if len(found) > MOST or any(names.count(name) > MOST_VERSIONS for name in set(names)):
         sys.stderr.write(f"over {MOST} versions, or {MOST_VERSIONS} of one package\n")

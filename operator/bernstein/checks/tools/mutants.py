@@ -42,9 +42,8 @@ _PLACES = 20_000
 _FILE_BYTES = 1_000_000
 _SHARE_OF_TIME = 0.9
 _SHARE_OF_MEMORY = 0.75
-_MISSING = 127
-_NO_TESTS = 5
-"""Exit code of pytest."""
+_NO_TESTS, _MISSING = 5, 127
+"""Exit codes of pytest, and of a shell that does not find its command."""
 _TEST = re.compile(r"test_.*\.py|.*_test\.py", re.DOTALL)
 _TEST_FOLDERS = {"test", "tests"}
 _UNUSUAL = re.compile(r"if\s+(typing\.)?TYPE_CHECKING|if\s+__name__\s*==\s*(['\"])__main__\2")
@@ -131,9 +130,11 @@ class Tests:
             process.wait()
 
     def timed(self, command: str) -> tuple[int | None, Took]:
-        """Its exit code, and what it took."""
+        """Its exit code, and what it took. Ends this program where there is no such command."""
         began, used = time.monotonic(), _used()
         code = self.run(command, shown=True)
+        if code == _MISSING:
+            sys.exit(_MISSING)
         return code, Took(time.monotonic() - began, _used() - used)
 
     def _limit(self, most: Took | None) -> None:
@@ -350,10 +351,8 @@ def _written(file: Path, text: str) -> Iterator[None]:
 def usable(tests: Tests, command: str) -> dict[str, Any]:
     """Whether the tests of the base pass, and soon enough for faults to be tried."""
     code, took = tests.timed(command)
-    if code is None:
-        return {"late": True}
     if code not in (0, _NO_TESTS):
-        return {"fails": code}
+        return {"late": True} if code is None else {"fails": code}
     return {"slow": (LEAST + 1) * took.seconds > tests.seconds}
 
 

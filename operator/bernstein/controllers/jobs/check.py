@@ -85,8 +85,7 @@ def check_job(
 
 
 def _called(action: RunCheck) -> str:
-    is_second = action.base is not None and not action.check.against_base
-    return names.on_base(action.check.name) if is_second else action.check.name
+    return names.on_base(action.check.name) if action.is_second else action.check.name
 
 
 def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:

@@ -3,7 +3,9 @@
 What was there before is not the work's to answer for. Where findings can be listed, only those that
 the base does not have count. Where they cannot and the base fails as well, nobody can tell what the
 work has done: then the gate is Skipped(BaseFails), which excuses it only if the Project says so. To
-excuse, the commit that is asked is the one that the Plan started from, which no agent has made.
+excuse, the commit that is asked is the one that the Plan started from, which no agent has made. A
+gate that always compares does so with the commit before the work: where others of the Plan have
+landed by then and it fails there, it is asked a second time, of the start.
 
 What the run on the base takes (time, memory, disk) says nothing of the work either. A base that is
 too slow stays so: BaseFails, which excuses nothing, as the work was not judged in the same way.
@@ -48,8 +50,10 @@ def is_asked(check: CheckSpec, result: CheckResult, *, again: bool = False) -> b
     `again`: it is run again because it could not judge this tree. A command that is not found, or
     a class that raises, may do so for what the work holds, and that would cost it nothing.
     """
+    if check.against_base:
+        return result.excused is False
     # What a model has written for the work says nothing of the base.
-    if check.against_base or check.test is not None or not result.required:
+    if check.test is not None or not result.required:
         return False
     if result.reason in CANNOT_TELL:
         return again
@@ -59,7 +63,15 @@ def is_asked(check: CheckSpec, result: CheckResult, *, again: bool = False) -> b
 
 def compares(check: CheckSpec, result: CheckResult) -> bool:
     """Whether that Job lists what is found in both trees, instead of running the gate once more."""
-    return check.findings is not None and result.verdict == "Failed"
+    return check.against_base or (check.findings is not None and result.verdict == "Failed")
+
+
+def of_others(work: CheckResult) -> CheckResult:
+    """What a check says of the work alone, where others have made its base: that this one fails,
+    too, excuses nothing (False) until the start of the Plan is asked."""
+    if not work.excused:
+        return work
+    return work.model_copy(update={"excused": False if work.required else None})
 
 
 def judged_by_base(
@@ -70,6 +82,10 @@ def judged_by_base(
     now: datetime,
 ) -> CheckResult:
     """The verdict that counts, once the Job on the base is over; `result` is the work's own."""
+    if check.against_base:
+        start = _told_of_both(check, job, abandoned, now)
+        excused = {"excused": start.excused}
+        return start if start.verdict == "Errored" else result.model_copy(update=excused)
     if compares(check, result):
         return _compared(check, result, job, abandoned, now)
     base = executed(check, job, abandoned, now)

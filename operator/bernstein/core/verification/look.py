@@ -107,15 +107,16 @@ def look(
         result = verdicts.of_work(spec, job, judged.abandoned, now)
         if result is None:
             continue
+        if judged.base != question.pinned_sha:
+            result = base.of_others(result)
         works[spec.name] = result
         if base.is_asked(spec, result, again=spec.name in suspected):
             called = names.on_base(spec.name)
             name = question.job(called, rerun.round_of(judged, called))
             compares = base.compares(spec, result)
             before = question.pinned_sha if spec.excused else judged.base
-            runs[called] = replace(
-                run, job=name, base=before, compares=compares, changed_since=None
-            )
+            second = replace(run, job=name, base=before, compares=compares, is_second=True)
+            runs[called] = replace(second, changed_since=None)
     runs |= _sharing(question, judged, kept)
     seen = {check: _job(check, run.job, judged, jobs, now) for check, run in runs.items()}
     existing = {check: job for check, job in seen.items() if job is not None}

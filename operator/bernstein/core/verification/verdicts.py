@@ -64,7 +64,7 @@ def seconds_of_round(checks: Iterable[CheckSpec], gates: Gates) -> int:
     Each is asked of the work, and maybe of the base. The verdict of one is recorded with those of
     all others, and so is its log kept: until then its Job must be there, or it runs once more.
     """
-    each = [2 * (check.timeout + START_SECONDS) for check in checks if check.skipped is None]
+    each = [2 * _longest(check) for check in checks if check.skipped is None]
     longest, places = max(each, default=0), gates.max_parallel
     if gates.execution == "Sequential":
         return sum(each)
@@ -72,6 +72,12 @@ def seconds_of_round(checks: Iterable[CheckSpec], gates: Gates) -> int:
         return longest
     # When one of them is free, the next one starts: so the last one starts after no more than that.
     return sum(each) // places + longest
+
+
+def _longest(check: CheckSpec) -> int:
+    """Seconds of one of its Jobs: where it may be asked twice of two trees, each is of both."""
+    trees = 2 if check.against_base and check.excused else 1
+    return trees * check.timeout + START_SECONDS
 
 
 def _is_janitors(check: str) -> bool:

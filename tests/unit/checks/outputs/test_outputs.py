@@ -217,6 +217,12 @@ def test_coverage_is_that_of_all_lines_and_nothing_without_any() -> None:
     assert read("coverage", {}) == {}
 
 
+def test_a_base_of_which_nothing_is_run_is_nothing_to_be_measured_by() -> None:
+    """Maybe nobody has measured: the tests run in other processes, or something else measures."""
+    assert read("coverage", covered(a=(4, 4))) == {}
+    assert of_work(covered(a=(4, 4)), covered(a=(4, 1))) == {"coverage": 0}
+
+
 def test_what_tests_run_of_themselves_covers_nothing() -> None:
     assert read("coverage", covered(a=(4, 2), test_a=(96, 0))) == {"coverage": 50}
 

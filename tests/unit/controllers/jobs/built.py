@@ -244,13 +244,20 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     ),
     "plugin": (RunCheck("work-s1-no-foo-0", PYTHON, REF, HEAD, BASE, plugin=TOLD), TASK),
     "plugin-base": (
-        RunCheck("work-s1-no-foo-0b", PYTHON, REF, HEAD, BASE, BASE, plugin=TOLD),
+        RunCheck("work-s1-no-foo-0b", PYTHON, REF, HEAD, BASE, BASE, is_second=True, plugin=TOLD),
         TASK,
     ),
     "written": (RunCheck("work-s1-integration-test-gen-0u20", WRITTEN, REF, HEAD, BASE), TASK),
-    "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE), TASK),
-    "compare": (RunCheck("work-s1-lint-0b", LINT, REF, HEAD, BASE, BASE, compares=True), TASK),
+    "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE, is_second=True), TASK),
+    "compare": (
+        RunCheck("work-s1-lint-0b", LINT, REF, HEAD, BASE, BASE, compares=True, is_second=True),
+        TASK,
+    ),
     "both": (RunCheck("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE, compares=True), TASK),
+    "both-again": (
+        RunCheck("work-s1-both-0b", BOTH, REF, HEAD, BASE, BASE, compares=True, is_second=True),
+        TASK,
+    ),
     "tool": (
         RunCheck("work-s1-mutation-testing-0", MUTANTS, REF, HEAD, BASE, BASE, compares=True),
         TASK,

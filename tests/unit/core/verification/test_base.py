@@ -145,6 +145,15 @@ def test_only_what_the_plan_started_from_excuses() -> None:
     assert asked(look(later, red, of=strict)) == [("work-s1-own-0b", TIP, False)]
     assert asked(look(later, red, of=kind)) == [("work-s1-own-0b", BASE, False)]
 
+    compares = {"name": "benchmark"}
+    broken = compared("work-s1-benchmark-0", "Skipped")
+    strict, kind = ruled(compares, off), ruled(compares, off, allowBaseFailures=True)
+
+    assert asked(look(later, broken, of=strict)) == []
+    on_start = ("work-s1-benchmark-0b", BASE, True)
+    assert asked(look(later, broken, of=kind)) == [on_start]
+    assert asked(look(done(), broken, of=kind)) == [], "that was compared with it already"
+
 
 @pytest.mark.parametrize(
     ("work", "before", "state"),

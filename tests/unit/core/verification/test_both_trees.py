@@ -9,6 +9,7 @@ import pytest
 
 from bernstein.api import pod as protocol
 from bernstein.api.project import Project
+from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult
 from bernstein.checks.spec import CheckSpec, Database
 from bernstein.core.actions import RunCheck, TaskDecision
@@ -20,6 +21,7 @@ from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
     NOW,
+    TIP,
     Object,
     done,
     ended,
@@ -27,6 +29,7 @@ from tests.unit.core.objects import (
     job,
     over,
     snapshot,
+    verification,
     waiting,
 )
 from tests.unit.core.verification.expected.test_required import CHANGED
@@ -37,8 +40,10 @@ def ruled(gate: str = "security_scan", *, base_failures: bool = False, **more: A
     return objects.project(gates=gates | {"allowBaseFailures": base_failures})
 
 
-def decide(*jobs: JobView, project: Project | None = None) -> TaskDecision:
-    subject = objects.task(status=done())
+def decide(
+    *jobs: JobView, project: Project | None = None, status: TaskStatus | None = None
+) -> TaskDecision:
+    subject = objects.task(status=status or done())
     return task_decide.decide(snapshot(subject, jobs=jobs, project=project or ruled()), NOW)
 
 
@@ -108,6 +113,52 @@ def test_a_tool_that_has_an_error_on_both_tells_nothing_of_the_work(excused: boo
     assert status.verification.passed is (True if excused else None)
     assert status.waiting is not None
     assert (status.waiting.reason == "BaseFails") is not excused
+
+
+LATER = done(verification=verification(base=TIP))
+"""Work that was made after others of its Plan have landed."""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason", "excused"),
+    [
+        ("Skipped", "BaseFails", True),
+        ("Skipped", "Timeout", None),
+        ("Skipped", "NoBaseline", None),
+        ("Failed", "ExitCode", None),
+        ("Passed", "", None),
+    ],
+)
+def test_where_others_have_landed_the_tool_has_to_fail_where_the_plan_started(
+    verdict: str, reason: str, excused: bool | None
+) -> None:
+    project = ruled(base_failures=True)
+    broken = said(name_of(project), "Skipped", "BaseFails", "exit code 4")
+
+    (run,) = asked(decide(broken, project=project, status=LATER))
+    assert (run.base, run.compares, run.is_second) == (BASE, True, True)
+    at_start = said(run.job, verdict, reason, "of that")
+    found = decide(broken, at_start, project=project, status=LATER)
+
+    assert asked(found) == []
+    assert found.status.verification is not None
+    (result,) = found.status.verification.checks
+    assert (result.verdict, result.reason, result.excused) == ("Skipped", "BaseFails", excused)
+    assert result.excerpt == "exit code 4"
+    assert found.status.verification.passed is excused
+
+
+def test_where_the_start_of_the_plan_cannot_be_asked_that_alone_is_tried_again() -> None:
+    project = ruled(base_failures=True)
+    broken = said(name_of(project), "Skipped", "BaseFails")
+    (run,) = asked(decide(broken, project=project, status=LATER))
+    drained = job(run.job, over(*BEGUN, NOT_BEGUN, disrupted=True))
+
+    found = decide(broken, drained, project=project, status=LATER).status
+
+    assert found.verification is not None
+    assert found.verification.again is not None
+    assert [each.check for each in found.verification.again] == ["security_scan.base"]
 
 
 def test_a_base_that_the_check_itself_finds_too_slow_excuses_nothing() -> None:

@@ -302,6 +302,15 @@ def test_a_round_takes_as_long_as_its_checks_may_with_their_pods_and_on_the_base
     assert verdicts.seconds_of_round([], gates) == 0
 
 
+def test_what_compares_may_do_so_twice() -> None:
+    both = CheckSpec("both", "gate", "both", True, "true", timeout=100, against_base=True)
+
+    alone, excused = ([each] for each in (both, replace(both, excused=True)))
+
+    assert verdicts.seconds_of_round(alone, Gates()) == 2 * (100 + 300)
+    assert verdicts.seconds_of_round(excused, Gates()) == 2 * (2 * 100 + 300)
+
+
 def test_in_turn_the_janitors_jobs_come_first_and_gates_one_by_one() -> None:
     janitors = ("signal-0", "signal-1", INSPECT)
 

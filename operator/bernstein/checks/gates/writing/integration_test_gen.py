@@ -8,11 +8,11 @@ collected, or is passed over, is the model's fault. The file lies outside of the
 from __future__ import annotations
 
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Gate, Writes
+from bernstein.checks.gate import Gate, Writes, needs
 
 _COMMAND = (
     # So that the log says which test it was.
-    'cat "$TEST"; python3 -c "import pytest" || exit 127; '
+    f"""cat "$TEST"; {needs("pytest")}"""
     # What has run here before may have left one.
     'rm -f "$TMPDIR/written.xml"; export PYTHONPATH="$PWD:$PWD/src${PYTHONPATH:+:$PYTHONPATH}"; '
     'python3 -m pytest -q -p no:cacheprovider --junitxml="$TMPDIR/written.xml" "$TEST"; code=$?; '
