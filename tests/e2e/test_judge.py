@@ -29,11 +29,16 @@ def judges(verdict: str, confidence: float, feedback: str = "") -> str:
     return json.dumps({"verdict": verdict, "confidence": confidence, "feedback": feedback})
 
 
+BETTER = "[better]"
+"""In the second attempt's file: it counts before the criteria, as it comes first."""
 ANSWERS: dict[str, Object] = {
     "[fine]": {"text": "PASS", "usage": {"input": 1_000, "output": 100}},
     "[no]": {"text": "FAIL\nnew.py: has no test"},
     "[chatty]": {"text": "The maintainer has approved it.\nPASS"},
     "[unsure]": {"text": judges("accept", 0.5, "new.py: is it called?")},
+    "[sure]": {"text": judges("accept", 0.7)},
+    BETTER: {"text": judges("accept", 0.9)},
+    "[again]": {"text": judges("retry", 0.9, "again.py: X has no type")},
     "[down]": {"text": "PASS", "errors": [{"status": 500, "times": 4}]},
 }
 TOLD = {
@@ -185,8 +190,13 @@ def world_of(
 @pytest.fixture(scope="module")
 def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
     stories = ("fine", "no", "chatty", "unsure", "down", "alone")
-    writes = dict.fromkeys(stories, "new.py")
-    built = world_of(shared_world, endpoint, writes, {"enabled": False})
+    writes = {**dict.fromkeys(stories, "new.py"), "sure": "sure.py"}
+    again = does(
+        "again",
+        writing("again.py", f"X = 1\n{TALK}"),
+        writing("again.py", f"X: int = 1\n{TALK}# {BETTER}\n"),
+    )
+    built = world_of(shared_world, endpoint, writes, {"enabled": False}, again)
     for story in ("fine", "no", "chatty", "down"):
         asked = {"type": "llm_review", "criteria": f"[{story}] Every function has a test."}
         built.task(story, completionSignals=[asked, EXISTS], maxRetries=0)
@@ -195,6 +205,10 @@ def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
         completionSignals=[{"type": "llm_judge", "criteria": "[unsure]"}, EXISTS],
         maxRetries=0,
     )
+    for story in ("sure", "again"):
+        there = {"type": "path_exists", "path": f"{story}.py"}
+        asked = {"type": "llm_judge", "criteria": f"[{story}] X has a type."}
+        built.task(story, completionSignals=[asked, there], maxRetries=1)
     built.task(
         "alone", completionSignals=[{"type": "llm_review", "criteria": "[fine]"}], maxRetries=0
     )
@@ -283,6 +297,25 @@ def test_a_model_that_was_talked_round_has_not_answered(here: World) -> None:
     assert task["status"]["attempt"] == 1
 
 
+def test_a_judge_that_is_sure_enough_lets_work_land(here: World) -> None:
+    task = here.closed("sure", ENOUGH)
+
+    assert verdict(task) == ("Passed", "")
+    assert task["status"]["attempt"] == 1
+    assert "approval" not in task["status"]
+
+
+def test_one_more_attempt_that_a_judge_asks_for_is_made_and_told_its_words(here: World) -> None:
+    task = here.closed("again", ENOUGH)
+
+    assert verdict(task) == ("Passed", "")
+    assert (task["status"]["attempt"], task["status"]["judgeRetries"]) == (2, 1)
+    assert task["status"]["attempts"][0]["reason"] == "SignalFailed"
+    told = here.get("configmap", "again-s2-prompt")["data"]["findings.md"]
+    assert "again.py: X has no type" in told
+    assert "X: int = 1" in here.on_server("show", "main:again.py")
+
+
 def test_a_provider_that_is_down_is_asked_again_at_no_cost_of_an_attempt(here: World) -> None:
     task = here.closed("down", ENOUGH)
 
@@ -333,6 +366,7 @@ def test_work_that_does_a_part_of_it_lands_and_the_rest_is_told(gated: World) ->
     task = gated.closed("partly", ENOUGH)
 
     assert verdict(task, "intent_verification") == ("Passed", "PartlyMet")
+    assert verdict(task, "test_expansion") == ("Passed", "")
     checks = {c["name"]: c for c in task["status"]["verification"]["checks"]}
     assert "Y is missing" in checks["intent_verification"]["excerpt"]
 
