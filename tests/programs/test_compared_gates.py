@@ -6,7 +6,6 @@ Each payload is first shown to work where the tool is run as anybody would.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -171,40 +170,6 @@ def test_no_name_hides_a_function_from_the_measure(path: str, tmp_path: Path) ->
     found = verdict(command_of("complexity_check"), tree, tmp_path)
 
     assert found.excerpt == f"1 worse:\n{path}:f was 10, is 20"
-
-
-BLINDS: dict[str, Callable[[str], str]] = {
-    "a byte order mark": lambda text: f"\ufeff{text}",
-    "a very long expression": lambda text: f"{text}\nX = {'+'.join(['1'] * 50_000)}\n",
-}
-"""What Python runs and radon cannot read."""
-
-
-@pytest.mark.parametrize("path", ["a.py", "p/new.py"])
-@pytest.mark.parametrize("how", BLINDS)
-def test_nothing_that_the_tool_cannot_read_hides_a_function_from_the_measure(
-    how: str, path: str, tmp_path: Path
-) -> None:
-    others = {"b.py": function(2)}
-    work, before = {path: BLINDS[how](function(20))}, {"a.py": function(10)}
-    write(Tree(work), tmp_path / "plain")
-    told = run("radon cc -s .", tmp_path / "plain").stdout
-    assert "f - " not in told, "the payload does not work"
-
-    found = verdict(command_of("complexity_check"), Tree(work | others, before | others), tmp_path)
-
-    assert (found.verdict, found.reason) == ("Failed", "WorseThanBase")
-    assert found.excerpt.startswith(f"1 worse:\n{path} is not measured: ")
-
-
-def test_a_file_that_the_tool_could_not_read_before_may_stay_and_move(tmp_path: Path) -> None:
-    unread = BLINDS["a byte order mark"](function(10))
-    before = {"a.py": unread, "b.py": unread.replace("f(", "g("), "c.py": function(2)}
-    work = {"a.py": f"{unread}\n# More.\n", "p/b.py": before["b.py"], "c.py": function(2)}
-
-    found = verdict(command_of("complexity_check"), Tree(work, before), tmp_path)
-
-    assert (found.verdict, found.excerpt) == ("Passed", "was 2, is 2")
 
 
 def test_a_small_function_may_grow_and_a_tolerance_may_be_greater(tmp_path: Path) -> None:
