@@ -15,8 +15,9 @@ from tests.unit.checks.trees import Tree
 
 pytestmark = pytest.mark.verification
 
-COMMAND = gates.of("complexity_check").runs
-assert isinstance(COMMAND, Command)
+RUNS = gates.of("complexity_check").runs
+assert isinstance(RUNS, Command)
+COMMAND: Command = RUNS
 BLINDS: dict[str, Callable[[str], str]] = {
     "a byte order mark": lambda text: f"\ufeff{text}",
     "a very long expression": lambda text: f"{text}\nX = {'+'.join(['1'] * 50_000)}\n",

@@ -152,7 +152,13 @@ def unread(said: dict[str, Any]) -> Mapping[str, str]:
 
 
 def test_whatever_stands_in_place_of_functions_is_a_file_that_was_not_read() -> None:
-    said = {"./a.py": {}, "/workspace/b.py": None, "c.py": {"error": 1}, "d.py": [], "e": "x"}
+    said: dict[str, Any] = {
+        "./a.py": {},
+        "/workspace/b.py": None,
+        "c.py": {"error": 1},
+        "d.py": [],
+        "e": "x",
+    }
 
     assert unread(said).keys() == {"a.py", "b.py", "c.py", "e"}
 
