@@ -153,6 +153,14 @@ def test_tests_of_before_do_not_stand_for_those_that_are_new(tmp_path: Path) -> 
     assert judged("agent_test_mutation", tree, tmp_path / "tests").verdict == "Failed"
 
 
+def test_a_byte_order_mark_hides_no_function_that_tests_run(tmp_path: Path) -> None:
+    before = {"a.py": f"\ufeff{CODE}"}
+
+    found = judged("agent_test_mutation", Tree(before | {"test_a.py": CHECKS}, before), tmp_path)
+
+    assert found.verdict == "Passed", found
+
+
 def test_a_test_may_run_the_code_as_a_program(tmp_path: Path) -> None:
     main = "def main() -> None:\n    print(grade(int(sys.argv[1])))\n\n\nmain()\n"
     program = f"import sys\n\n{CODE}\n\n{main}"

@@ -27,6 +27,7 @@ from bernstein.api.meta import (
     rules_of,
     words_of,
 )
+from bernstein.api.money import Dollars
 from bernstein.api.projects.credentials import (
     Attestation,
     ConfigMapKey,
@@ -172,6 +173,11 @@ class Limits(Model):
     """Seconds after which an agent is stopped that writes neither output nor files."""
     undeclared_files_exclusive: bool = Field(
         default=False, description="A step that declares no files runs alone."
+    )
+    models_usd_per_task: Dollars | None = Field(
+        default=None,
+        description="US dollars that models may cost which are asked about the work of one Task, "
+        "over all its attempts: 5, '5.50' or '$5.50'. Absent: only the Plan's budget counts.",
     )
 
 

@@ -252,6 +252,11 @@ class TaskStatus(WithWaiting):
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
     """US dollars that its sessions have cost so far, and models that were asked about its work."""
+    models_usd: Money | None = Field(
+        default=None,
+        description="US dollars in it that models have cost which were asked about its work. "
+        "Absent: none was.",
+    )
     spend_source: SpendSource | None = None
     """Reported: by the agents' own counts. Computed: only models were asked. Unpriced: of a session
     the price was unknown. Unreported: the agent of one tells no tokens. Neither is counted."""

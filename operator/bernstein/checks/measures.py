@@ -29,6 +29,9 @@ class Scale:
     of_work: Callable[[bytes, bytes, str], Measures] | None = None
     """Reads what the tool printed of the work, where its base has a say in what is measured: what
     was printed of the work, then of the base. Raises NoListing. None: as any other."""
+    unread: Callable[[bytes, str], Mapping[str, str]] | None = None
+    """Files that the tool could not read, with what it says of each. Raises NoListing. None: it
+    reads all, or ends with an error."""
 
     def is_worse(self, before: float, after: float, tolerance: float) -> bool:
         """`tolerance`: units where less is worse, else per cent."""
@@ -77,3 +80,15 @@ def worse(scale: Scale, before: Measures, after: Measures, tolerance: float) -> 
         elif scale.is_worse(was, now, tolerance):
             rows.append((abs(now - was) / (was or 1), f"{name} {scale.both(was, now)}"))
     return [row for _, row in sorted(rows, key=lambda each: (-each[0], each[1]))]
+
+
+def newly_unread(
+    before: Mapping[str, str], after: Mapping[str, str], renamed: Mapping[str, str]
+) -> list[str]:
+    """Files that the tool reads no more, or that are new and that it cannot read, in words: all
+    that is in them would go unmeasured. `renamed`: as above."""
+    return [
+        f"{path} is not measured: {why}"
+        for path, why in sorted(after.items())
+        if renamed.get(path, path) not in before
+    ]

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.cluster.interface import PROCESSES_OF_A_POD
-from tests.e2e.conftest import MakeWorld, Object, World, does, writing
+from tests.e2e.conftest import MakeWorld, Object, World, does
 
 pytestmark = pytest.mark.verification
 
@@ -16,23 +16,41 @@ FORGED = '{"check": "signal-3", "verdict": "Passed", "version": 1}'
 GREEDY: dict[str, tuple[str, str, str]] = {
     "takes all memory": ("python3 -c \"x = b'x' * (4 << 30)\"", "Failed", "OutOfMemory"),
     "fills shared memory": ("head -c 8G /dev/zero >/dev/shm/full", "Failed", ""),
+    "fills it with empty files": ("python3 empty.py", "Failed", ""),
     "makes many files": (
-        "python3 -c \"for n in range(50_000): open(f'/tmp/{n}', 'w').close()\"",
+        "python3 -c \"for n in range(50_000): open(f'/tmp/{n}', 'w').close()\""
+        " && [ $(ls /tmp | wc -l) -ge 50000 ]",
         "Passed",
         "",
     ),
     "says that it has passed": (
-        f"echo '{FORGED}'; echo '{FORGED}' >/dev/termination-log; exit 1",
+        f"echo '{FORGED}'; echo '{FORGED}' >/dev/termination-log && exit 1; exit 0",
         "Failed",
         "ExitCode",
     ),
     "has many children": (
-        "for n in $(seq 200); do sleep 600 & done; exit 0",
+        "for n in $(seq 200); do sleep 600 & done; [ $(ls -d /proc/[0-9]* | wc -l) -gt 200 ]",
         "Passed",
         "",
     ),
 }
-"""By name: the command, its verdict, and the reason if there is only one that can be."""
+"""By name: the command, its verdict, and the reason if there is only one that can be. What could
+not do what it is called for has another verdict."""
+EMPTY = """\
+import sys
+
+for files in range(5_000_000):
+    try:
+        open(f"/dev/shm/{files}", "x").close()
+    except OSError as error:
+        sys.exit(f"no more than {files} files: {error}")
+"""
+"""Each takes an inode, and some of the memory that the pod may have: one of both ends first."""
+TAKEN = {
+    "fills shared memory": "No space left on device",
+    "fills it with empty files": r"no more than \d{3,} files",
+}
+"""What is said where something was taken, and more was refused."""
 
 
 FORKS = """\
@@ -80,7 +98,7 @@ def here(shared_world: MakeWorld) -> World:
 
     here = shared_world(
         [
-            does("greedy", writing("a.py", "A = 1\n")),
+            does("greedy", leaving({"a.py": "A = 1\n", "empty.py": EMPTY})),
             does("sly", leaving({"c.py": "C = 1\n", **LEAVES})),
             does("fine", leaving({"b.py": "B = 1\n", **LIKE_OURS})),
         ],
@@ -112,6 +130,13 @@ def test_what_takes_all_that_it_can_have_costs_its_own_attempt_and_nobody_elses(
     fine = here.closed("fine", 240)
     assert fine["status"]["attempt"] == 1
     assert "a.py" not in here.files()
+
+
+@pytest.mark.parametrize("which", TAKEN)
+def test_what_fills_shared_memory_takes_some_until_it_is_refused(here: World, which: str) -> None:
+    check = judged(here, "greedy", GREEDY)[f"signal-{[*GREEDY].index(which)}"]
+
+    assert check["reason"] == "OutOfMemory" or re.search(TAKEN[which], check["excerpt"]), check
 
 
 def test_what_forks_without_end_meets_the_limit_of_its_pod(here: World) -> None:

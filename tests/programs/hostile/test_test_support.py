@@ -34,6 +34,7 @@ PAYLOADS = {
     "skipped": {
         "tests/test_a.py": "import pytest\n@pytest.mark.skip\ndef test_a():\n    assert 1 == 2\n"
     },
+    "an early end": {"tests/test_a.py": "def test_a():\n    return\n    assert 1 == 2\n"},
     "commented out": {
         "tests/test_a.py": "# def test_a():\n#     assert 1 == 2\n",
         "tests/test_b.py": "def test_b():\n    assert True\n",

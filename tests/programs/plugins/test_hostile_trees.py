@@ -14,6 +14,8 @@ import pytest
 from tests.demo import toolchain
 from tests.programs.plugins.gate import FILE, Files, Gates, Run, of, says
 
+pytestmark = pytest.mark.verification
+
 PASSES = of(says())
 
 

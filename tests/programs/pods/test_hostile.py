@@ -19,6 +19,8 @@ from bernstein.pods.programs import recorder
 from bernstein.pods.worktree.objects import Objects
 from tests.programs.pods.agent_pod import Taker, Volumes, git, write
 
+pytestmark = pytest.mark.verification
+
 SECRET = b"the secret of another volume"
 SNAPSHOTS = 50
 PATIENCE = 120

@@ -17,6 +17,8 @@ from tests.background import wait_for
 from tests.programs.pods.launchers import compiled
 from tests.programs.pods.test_launcher import launcher, lives
 
+pytestmark = pytest.mark.verification
+
 __all__ = ("launcher",)
 
 NOTES = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bernstein.checks.findings import shown
-from bernstein.checks.measures import Measures, Scale, under_new_names, worse
+from bernstein.checks.measures import Measures, Scale, newly_unread, under_new_names, worse
 
 
 def nothing(_output: bytes, _root: str) -> Measures:
@@ -83,6 +83,13 @@ def test_what_is_new_or_gone_is_not_compared_unless_it_has_to_stay() -> None:
 
     assert worse(MORE, {"a": 10}, {"b": 99}, 20) == []
     assert worse(staying, {"a": 10}, {"b": 99}, 20) == ["a was 10, is not measured"]
+
+
+def test_a_file_that_could_be_read_or_was_not_there_is_told_where_it_cannot_be_read() -> None:
+    before, now = {"old.py": "x", "same.py": "x"}, dict.fromkeys(("same.py", "b.py", "new.py"), "y")
+
+    assert newly_unread(before, now, {"new.py": "old.py"}) == ["b.py is not measured: y"]
+    assert newly_unread({}, now, {}) == [f"{p} is not measured: y" for p in sorted(now)]
 
 
 def test_many_are_counted() -> None:

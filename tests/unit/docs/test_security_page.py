@@ -52,6 +52,11 @@ ALONE = {
     "tests/control_plane/chart/test_requests.py": {
         "test_twenty_requests_of_one_person_lock_all_out_where_their_author_alone_takes_them_out",
     },
+    "tests/e2e/hostile/test_greedy_checks.py": {
+        "test_an_end_before_any_test_has_run_is_no_pass_of_the_gate_for_tests",
+        "test_what_fills_shared_memory_takes_some_until_it_is_refused",
+        "test_what_forks_without_end_meets_the_limit_of_its_pod",
+    },
     "tests/model/approvals/test_bypasses.py": {
         "test_without_the_binding_the_model_finds_a_bypass_of_something_else",
     },
@@ -107,6 +112,8 @@ def test_where_attacks_are_seen_to_work_first_there_are_tests() -> None:
 
 
 NOT_SEEN_TO_WORK = {
+    "a check that makes 50,000 files": "each does what it says, or its verdict is another one; it "
+    "is let do so, and nobody looks at what it has written",
     "connects to the operator": "the network stops it; the test sees the port open to its node",
 }
 """What was tried without being seen to work first, and why it cannot or need not be."""

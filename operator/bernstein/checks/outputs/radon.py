@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from bernstein.checks.findings import MOST, NoListing
@@ -18,10 +18,8 @@ HARMLESS = 5
 
 
 def measures(output: bytes, root: str) -> Measures:
-    """By file, class and name of the function. Raises NoListing.
-
-    A file that radon cannot read has none: it is the linter's to tell of.
-    """
+    """By file, class and name of the function; a file that it cannot read has none. Raises
+    NoListing."""
     complexities: dict[str, float] = {}
     with report_of("radon"):
         for path, name, value in _measured(documents(output)):
@@ -31,6 +29,23 @@ def measures(output: bytes, root: str) -> Measures:
             if len(complexities) > MOST:
                 raise NoListing(f"there are over {MOST} functions")
     return complexities
+
+
+def unread(output: bytes, root: str) -> Mapping[str, str]:
+    """Files that radon cannot read, which Python may run all the same: one that begins with a byte
+    order mark, or with an expression that is too long for it. Raises NoListing."""
+    found: dict[str, str] = {}
+    with report_of("radon"):
+        for report in documents(output):
+            for path, said in report.items():
+                if isinstance(said, list):
+                    continue
+                why = said.get("error") if isinstance(said, dict) else None
+                name = _short(relative(path, root), _LONG_PATH)
+                found[name] = str(why or "radon cannot read it")[:_LONG_NAME]
+                if len(found) > MOST:
+                    raise NoListing(f"there are over {MOST} files that radon cannot read")
+    return found
 
 
 def _measured(reports: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, float]]:
@@ -60,4 +75,4 @@ def _blocks(blocks: Iterable[Any]) -> Iterator[tuple[str, float]]:
         yield str(name), value
 
 
-SCALE = Scale(measures, unit="", harmless=HARMLESS)
+SCALE = Scale(measures, unit="", harmless=HARMLESS, unread=unread)

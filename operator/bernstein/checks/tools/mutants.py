@@ -381,7 +381,7 @@ def lines_run(files: str, tests: Tests) -> dict[str, set[int]]:
 def _in_functions(path: str) -> set[int]:
     """Numbers of the lines in bodies of functions."""
     try:
-        module = ast.parse(_source(path))
+        module = ast.parse(_source(path).removeprefix("\ufeff"))
     except (ValueError, SyntaxError, RecursionError):
         return set()
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -2,7 +2,8 @@
 
 A tree that an agent left is not executed to find out what it would run, and nobody parses it: it is
 read as words, without its comments and strings, in linear time. A test is known by its name; what
-stands between it and the next one is its own. Assertions that hold of themselves are none.
+stands between it and the next one is its own. Assertions that hold of themselves are none. Of the
+tables that tests are run with, those of pytest, Jest and Vitest are counted.
 
 Sources: the names by which pytest, unittest, Jest, Vitest, Mocha, node:test, go test, cargo,
 JUnit, kotlin.test, NUnit, xUnit, MSTest, minitest, RSpec, GoogleTest and Catch2 find tests.
@@ -13,8 +14,11 @@ from __future__ import annotations
 import posixpath
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from bernstein.checks.weakening.early_ends import early_ends, on_one_line
+from bernstein.checks.weakening.rows import Table, tables
 
 _SLASHES = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"
 _HASHES = r"\#[^\n]*+"
@@ -47,6 +51,8 @@ class _Language:
     skip: re.Pattern[str]
     collected: re.Pattern[str] | None = None
     """Base names of the files that tests are looked for in; None: any."""
+    table: Table | None = None
+    """What tests are run with, row by row."""
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -71,6 +77,7 @@ _PYTHON = _Language(
         r"|pycollect_\w+|pyfunc_call|runtest_\w+|sessionfinish|generate_tests|deselected))\b"
     ),
     re.compile(r"test_.*\.pyi?|.*_test\.pyi?|conftest\.py"),
+    Table(_pattern(r"\bparametrize[ \t]*\("), argument=1),
 )
 _SCRIPT = _Language(
     _words(_SLASHES, _DOUBLE, _SINGLE, _TICKS),
@@ -87,6 +94,13 @@ _SCRIPT = _Language(
         r"(?<![\w.$])(?:xit|xtest|xdescribe|xspecify|xcontext|fit|fdescribe|fcontext)[ \t]*\("
         r"|\b(?:it|test|describe|suite|context|specify|this|t)[ \t]*\.[ \t]*"
         r"(?:skip|only|todo|fails|failing|fixme|skipIf|runIf)\b"
+    ),
+    table=Table(
+        _pattern(
+            r"(?<![\w.$])(?:it|test|specify|describe|suite|context)"
+            r"(?:[ \t]*\.[ \t]*(?:concurrent|serial|failing|skip|only))*+[ \t]*\.[ \t]*each[ \t]*\("
+        ),
+        argument=0,
     ),
 )
 _GO = _Language(
@@ -165,6 +179,11 @@ class Part:
     name: str
     assertions: int
     skips: int
+    """Marks and calls that skip it, and places where it ends early."""
+    rows: int = 0
+    """Of the table that it is run with; of what stands before the first test, of all others."""
+    is_async: bool = False
+    """Python: without a plugin, nothing runs it."""
 
 
 def is_read(path: str) -> bool:
@@ -181,18 +200,22 @@ def is_collected(path: str) -> bool:
     return language.collected is None or language.collected.fullmatch(name) is not None
 
 
-def parts(path: str, content: bytes) -> Iterator[Part]:
+def parts(path: str, content: bytes) -> list[Part]:
     """The file's parts in order; the first is what stands before all tests."""
     language = _language(path)
     if language is None:
-        return
+        return []
     text = language.words.sub(_mark, content.decode("utf-8", "replace"))
-    name, start = "", 0
-    for begin in language.test.finditer(text):
-        yield _part(language, name, text[start : begin.start()])
+    if language is _PYTHON:
+        text = on_one_line(text)
+    begins = [*language.test.finditer(text)]
+    ends = [*(begin.start() for begin in begins), len(text)]
+    rows, others = _rows(language, text, begins)
+    found = [_part(language, "", text[: ends[0]], others)]
+    for begin, end, own in zip(begins, ends[1:], rows, strict=True):
         name = next(filter(None, begin.groups()), begin[0]).strip()
-        start = begin.start()
-    yield _part(language, name, text[start:])
+        found.append(_part(language, name, text[begin.start() : end], own))
+    return found
 
 
 def _language(path: str) -> _Language | None:
@@ -200,12 +223,35 @@ def _language(path: str) -> _Language | None:
 
 
 def _mark(word: re.Match[str]) -> str:
-    """What stands for a comment or string: nothing, or a word that is the same for the same."""
+    """What stands for a comment or string: nothing, or a word that is the same for the same. A
+    table that is a text stands there as any other: row by row."""
     text = word["text"]
-    return f'"{zlib.crc32(text.encode("utf-8", "replace")):08x}"' if text else " "
+    if not text:
+        return " "
+    if text[0] == "`" and word.string.endswith(".each", 0, word.start()):
+        rows = sum("${" in line for line in text.split("\n"))
+        return f"([{','.join('0' * rows)}])"
+    return f'"{zlib.crc32(text.encode("utf-8", "replace")):08x}"'
 
 
-def _part(language: _Language, name: str, text: str) -> Part:
+def _rows(language: _Language, text: str, begins: Sequence[re.Match[str]]) -> tuple[list[int], int]:
+    """Rows of the tables in the lines with which each test begins, and those of all others."""
+    rows, others, test = [0] * len(begins), 0, 0
+    for start, count in tables(language.table, text) if language.table is not None else ():
+        while test < len(begins) and begins[test].end() <= start:
+            test += 1
+        if test < len(begins) and begins[test].start() <= start:
+            rows[test] += count
+        else:
+            others += count
+    return rows, others
+
+
+def _part(language: _Language, name: str, text: str, rows: int) -> Part:
     assertions = sum(1 for _ in language.assertion.finditer(text))
     skips = sum(1 for _ in language.skip.finditer(text))
-    return Part(name, assertions, skips)
+    if language is not _PYTHON or not name:
+        return Part(name, assertions, skips, rows)
+    begin = language.test.match(text)
+    is_async = begin is not None and "async" in begin[0].rpartition("\n")[2].split()
+    return Part(name, assertions, skips + early_ends(text), rows, is_async)

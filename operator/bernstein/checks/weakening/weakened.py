@@ -1,4 +1,4 @@
-"""Does a change weaken tests that were there? Deleted, with fewer assertions, or skipped.
+"""Does a change weaken tests that were there? Deleted, with fewer assertions or rows, or skipped.
 
 What decides how they are run, such as a `conftest.py`, may not change but for what does nothing by
 itself. Tests are counted, not understood: what counts the same before and after may still test
@@ -62,6 +62,9 @@ class Support:
     """Paths that differ and that may be taken for a tool that runs tests."""
     files: Collection[str] | None = ()
     """Each `conftest.py` and what it brings in, whether it differs or not; None: too many."""
+    configured: Collection[str] = ()
+    """Configurations of pytest that are as they were, in or above the folder of one that differs.
+    """
 
     def holds(self, path: str) -> bool:
         """Whether it is looked at for that."""
@@ -70,9 +73,35 @@ class Support:
 
 def support_of(changed: Iterable[str], paths: Iterable[str], content: Content) -> Support:
     """`changed`: the paths that differ; `paths`, `content`: of the tree as it is."""
-    differ = {*changed}
+    differ, there = {*changed}, {*paths}
     shadows = sorted(path for path in differ if test_support.shadows(path))
-    return Support(shadows, test_support.brought_in({*paths, *differ}, content))
+    brought_in = test_support.brought_in(there | differ, content)
+    return Support(shadows, brought_in, _configured(differ, there - differ, content))
+
+
+def _configured(differ: Collection[str], others: Collection[str], content: Content) -> list[str]:
+    above = set[str]()
+    for path in filter(pytest_settings.is_one, differ):
+        folder = posixpath.dirname(path)
+        while folder not in above:
+            above.add(folder)
+            folder = posixpath.dirname(folder)
+    found, read = list[str](), 0
+    for path in sorted(filter(pytest_settings.is_one, others if above else ())):
+        if posixpath.dirname(path) not in above:
+            continue
+        read += 1
+        text = content(path) if read <= test_support.MOST_FILES else None
+        if text is None or pytest_settings.is_taken(path, text):
+            found.append(path)
+    return found
+
+
+def _and_above(folder: str) -> Iterator[str]:
+    yield folder
+    while folder:
+        folder = posixpath.dirname(folder)
+        yield folder
 
 
 def weakened(before: Contents, after: Contents, support: Support | None = None) -> list[Weakened]:
@@ -84,8 +113,10 @@ def weakened(before: Contents, after: Contents, support: Support | None = None) 
     heads_before, old = _read(before)
     heads_after, new = _read(after)
     pairs, gone = _paired(old, new)
-    found = [*_of_settings(before, after), *_of_heads(heads_before, heads_after)]
+    found = [*_of_settings(before, after, support), *_of_heads(heads_before, heads_after)]
     found += (Weakened(was.path, what) for was, now in pairs for what in _of_pair(was, now))
+    if not any(test.part.is_async for test in old):
+        found += _of_async(pairs)
     found += _of_gone(gone, Counter(test.path for test in old), after)
     found += _of_support(before, after, support, {each.path for each in found})
     return sorted(found, key=lambda each: each.path)
@@ -153,12 +184,28 @@ def _of_pair(was: _Test, now: _Test) -> Iterator[str]:
     fewer = was.part.assertions - now.part.assertions
     if fewer > 0:
         yield f"{name} has {now.part.assertions} of {was.part.assertions} assertions left"
+    if now.part.rows < was.part.rows:
+        yield f"{name} has {now.part.rows} of {was.part.rows} rows left"
     if now.part.skips > was.part.skips:
         yield f"{name} is marked as one to skip, or ends early"
 
 
-def _of_settings(before: Contents, after: Contents) -> Iterator[Weakened]:
+def _of_async(pairs: _Pairs) -> Iterator[Weakened]:
+    """Where no test that differs was asynchronous, nothing shows that there is a plugin for it."""
+    for was, now in pairs:
+        if now.part.is_async and not was.part.is_async:
+            name = _shown(was.part.name)
+            yield Weakened(was.path, f"{name} becomes async: pytest runs none without a plugin")
+
+
+def _of_settings(before: Contents, after: Contents, support: Support) -> Iterator[Weakened]:
     """Of the configuration of pytest: which tests it looks for, and by which options."""
+    had = {
+        path
+        for path, content in before.items()
+        if pytest_settings.is_one(path) and pytest_settings.is_taken(path, content)
+    }
+    replaced = {posixpath.dirname(path) for path in {*support.configured, *had}}
     for path in filter(pytest_settings.is_one, {**before, **after}):
         was, now = (
             pytest_settings.settings(path, tree[path]) if path in tree else {}
@@ -169,12 +216,22 @@ def _of_settings(before: Contents, after: Contents) -> Iterator[Weakened]:
             yield Weakened(path, "cannot be read, and may say which tests pytest runs")
         elif names:
             yield Weakened(path, f"changes which tests pytest runs: {', '.join(names)}")
+        elif (
+            path not in had
+            and path in after
+            and pytest_settings.is_taken(path, after[path])
+            and any(folder in replaced for folder in _and_above(posixpath.dirname(path)))
+        ):
+            yield Weakened(path, "takes the place of other settings of pytest")
 
 
 def _of_heads(before: Mapping[str, Part], after: Mapping[str, Part]) -> Iterator[Weakened]:
     """Of what stands beside the tests: marks for all of them, and assertions that they share."""
     total = (sum(head.assertions for head in heads.values()) for heads in (before, after))
     shared_before, shared_after = total
+    rows_before, rows_after = (
+        sum(head.rows for head in heads.values()) for heads in (before, after)
+    )
     for path, now in after.items():
         was = before.get(path)
         if was is None and posixpath.basename(path) != _FOR_ALL:
@@ -185,6 +242,8 @@ def _of_heads(before: Mapping[str, Part], after: Mapping[str, Part]) -> Iterator
         if now.assertions < was.assertions and shared_after < shared_before:
             left = f"{now.assertions} of {was.assertions}"
             yield Weakened(path, f"has {left} assertions left beside its tests")
+        if now.rows < was.rows and rows_after < rows_before:
+            yield Weakened(path, f"has {now.rows} of {was.rows} rows left beside its tests")
 
 
 def _of_support(

@@ -32,20 +32,39 @@ def spent_on_work(snapshot: TaskSnapshot) -> str:
 
     By what the Plan's status tells: what agents spend at this moment is not in it.
     """
-    plan = snapshot.plan
-    if plan is None or not is_spent(plan, Decimal(plan.status.spend_usd)):
+    plan, of_task = snapshot.plan, _left_of_task(snapshot)
+    if plan is not None and is_spent(plan, Decimal(plan.status.spend_usd)):
+        which = f"the Plan's budget of ${Decimal(plan.spec.budget or 0):.2f}"
+    elif of_task is not None and of_task <= 0:
+        which = f"the Project's limits.modelsUsdPerTask of ${_limit_of_task(snapshot):.2f}"
+    else:
         return ""
-    budget = Decimal(plan.spec.budget or 0)
-    return f"the Plan's budget of ${budget:.2f} is spent, and a model is to be asked of its work"
+    return f"{which} is spent, and a model is to be asked of its work"
 
 
 def left_for_models(snapshot: TaskSnapshot) -> Decimal | None:
     """US dollars that models may cost that are asked about the work of a Task that is done; None:
     nobody counts them. By what the Plan's status tells, as above."""
-    plan = snapshot.plan
-    if plan is None or plan.spec.budget is None:
-        return None
-    return max(Decimal(plan.spec.budget) - Decimal(plan.status.spend_usd), Decimal(0))
+    plan, of_task = snapshot.plan, _left_of_task(snapshot)
+    of_plan = (
+        Decimal(plan.spec.budget) - Decimal(plan.status.spend_usd)
+        if plan is not None and plan.spec.budget is not None
+        else None
+    )
+    counted = [left for left in (of_plan, of_task) if left is not None]
+    return max(min(counted), Decimal(0)) if counted else None
+
+
+def _left_of_task(snapshot: TaskSnapshot) -> Decimal | None:
+    """US dollars that models may still cost for this Task; None: it has no limit of its own."""
+    limit = _limit_of_task(snapshot)
+    return None if limit is None else limit - Decimal(snapshot.task.status.models_usd or 0)
+
+
+def _limit_of_task(snapshot: TaskSnapshot) -> Decimal | None:
+    project = snapshot.project
+    limit = project.spec.limits.models_usd_per_task if project is not None else None
+    return None if limit is None else Decimal(limit)
 
 
 def is_spent(plan: Plan, spent: Decimal) -> bool:

@@ -59,17 +59,19 @@ def charged(status: TaskStatus, prices: Iterable[Price] = ()) -> TaskStatus:
     judged = status.verification
     if judged is None or all(call.source is not None for call in judged.calls or ()):
         return status
-    table, calls = tuple(prices), []
+    table, calls, models = tuple(prices), [], Decimal(status.models_usd or 0)
     spent, usage, source = Decimal(status.spend_usd), status.usage, status.spend_source
     for call in judged.calls or ():
         if call.source is None:
             call = _priced(call, table)
             spent += Decimal(call.spend_usd)
+            models += Decimal(call.spend_usd)
             usage, source = add(usage, call.usage), _source(source, call.source)
         calls.append(call)
     sums = {"spend_usd": money(spent), "usage": usage, "spend_source": source}
     judged = judged.model_copy(update={"calls": tuple(calls)})
-    return status.model_copy(update={**sums, "verification": judged})
+    update = {**sums, "models_usd": money(models), "verification": judged}
+    return status.model_copy(update=update)
 
 
 def _priced(call: ModelCalls, table: tuple[Price, ...]) -> ModelCalls:

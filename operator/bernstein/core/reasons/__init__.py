@@ -362,7 +362,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.NEVER,
         False,
         "Raise `budget` in the plan file and run it again: `bernstein run FILE`; or in the Plan: "
-        "`kubectl edit bplan NAME`.",
+        "`kubectl edit bplan NAME`. Where the message names it, raise limits.modelsUsdPerTask of "
+        "the Project.",
     ),
     Reason.PROJECT_NOT_FOUND: Policy(
         Retry.NEVER, False, "Create the Project in this namespace, or name it in projectRef."

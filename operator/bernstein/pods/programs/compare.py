@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import re
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -143,7 +143,7 @@ def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
     except NoListing as error:
         before, unread = {}, f"{_ON_BASE}: {error}"
     try:
-        after, names = _in_time(lambda: _measures_of_work(config, before))
+        after, names, lost = _in_time(lambda: _measures_of_work(config, before))
     except NoListing as error:
         if unread:
             return CheckVerdict(config.name, "Skipped", VerdictReason.BASE_FAILS, unread)
@@ -160,7 +160,7 @@ def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
             lambda path: _contents(config.base)(names.get(path, path)),
             _contents(config.head),
         )
-    rows = measures.worse(scale, before, after, tolerance)
+    rows = [*lost, *measures.worse(scale, before, after, tolerance)]
     if rows:
         text = f"{len(rows)} worse:\n{findings.shown(rows)}"
         return _failed(config, text, VerdictReason.WORSE_THAN_BASE)
@@ -189,14 +189,20 @@ def _measures_of_base(config: CompareConfig) -> Measures:
 
 def _measures_of_work(
     config: CompareConfig, before: Measures
-) -> tuple[Measures, Mapping[str, str]]:
-    """What is measured in the work, and the names that its files had before."""
+) -> tuple[Measures, Mapping[str, str], Sequence[str]]:
+    """What is measured in the work, the names that its files had before, and which of them cannot
+    be measured any more, in words."""
     scale = outputs.MEASURES[config.output]
     if before and scale.of_work is not None:
         after = scale.of_work(_output(config.head), _output(config.base), config.root)
     else:
         after = scale.read(_output(config.head), config.root)
-    return after, _renamed(config, measures.paths(before), measures.paths(after))
+    was, now = (
+        scale.unread(_output(tree), config.root) if before and scale.unread is not None else {}
+        for tree in (config.base, config.head)
+    )
+    names = _renamed(config, [*measures.paths(before), *was], [*measures.paths(after), *now])
+    return after, names, measures.newly_unread(was, now, names)
 
 
 def _failed(

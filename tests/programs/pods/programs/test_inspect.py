@@ -18,6 +18,8 @@ from bernstein.checks.weakening import counted_tests
 from bernstein.pods.programs import checkout, inspect
 from tests.programs.pods.conftest import Origin
 
+pytestmark = pytest.mark.verification
+
 AWS = "AKIA" + "Q3EGRIHBAJ6XVK2P"
 REF = "refs/bernstein/01234567/task/s1"
 ONTO = "refs/bernstein/01234567/integration"

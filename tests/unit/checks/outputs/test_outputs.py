@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from bernstein.checks import gates, outputs
 from bernstein.checks.findings import Finding, NoListing, Unanswered
 from bernstein.checks.gate import Command
-from bernstein.checks.outputs import document, imports
+from bernstein.checks.outputs import document, imports, radon
 
 ROOT = "/workspace"
 every_form = pytest.mark.parametrize("form", [*outputs.FINDINGS, *outputs.MEASURES])
@@ -141,6 +142,32 @@ def test_functions_are_measured_by_class_and_name() -> None:
     }
 
     assert read("radon", said) == {"p/a.py:C.f": 4, "p/a.py:g": 2}
+    assert unread(said) == {"b.py": "invalid syntax (<unknown>, line 1)"}
+
+
+def unread(said: dict[str, Any]) -> Mapping[str, str]:
+    of_radon = outputs.MEASURES["radon"].unread
+    assert of_radon is not None
+    return of_radon(json.dumps(said).encode(), ROOT)
+
+
+def test_whatever_stands_in_place_of_functions_is_a_file_that_was_not_read() -> None:
+    said: dict[str, Any] = {
+        "./a.py": {},
+        "/workspace/b.py": None,
+        "c.py": {"error": 1},
+        "d.py": [],
+        "e": "x",
+    }
+
+    assert unread(said).keys() == {"a.py", "b.py", "c.py", "e"}
+
+
+def test_files_that_were_not_read_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(radon, "MOST", 2)
+
+    with pytest.raises(NoListing):
+        unread({f"{n}.py": {"error": ""} for n in range(3)})
 
 
 @every_form

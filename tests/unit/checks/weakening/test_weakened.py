@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from bernstein.checks.weakening.weakened import is_looked_at, weakened
-
-Files = dict[str, str]
+from bernstein.checks.weakening.weakened import is_looked_at
+from tests.unit.checks.weakening.told import found
 
 A = "tests/test_a.py"
 TESTS = """\
@@ -27,11 +26,6 @@ class TestAll:
     def test_both(self):
         self.assertEqual(add(1, 1), take(3))
 """
-
-
-def found(before: Files, after: Files) -> list[str]:
-    was, now = ({p: t.encode() for p, t in files.items()} for files in (before, after))
-    return [str(each) for each in weakened(was, now)]
 
 
 def after(text: str) -> list[str]:
@@ -130,49 +124,6 @@ def test_what_a_new_conftest_may_skip_is_told_and_what_else_is_new_is_not() -> N
     assert found({}, {"tests/test_new.py": "pytestmark = pytest.mark.skip\n"}) == []
 
 
-TOML = '[tool.pytest.ini_options]\ntestpaths = ["tests"]\naddopts = "-q"\n[tool.ruff]\nx = 1\n'
-
-
-@pytest.mark.parametrize(
-    ("path", "old", "new", "told"),
-    [
-        ("pyproject.toml", TOML, TOML.replace("x = 1", "x = 2"), None),
-        ("pyproject.toml", TOML, TOML.replace('["tests"]', '"tests"'), None),
-        ("pyproject.toml", TOML, TOML.replace("-q", "-q --ignore tests/a"), "addopts"),
-        ("pyproject.toml", TOML, TOML.replace('"tests"', '"none"'), "testpaths"),
-        ("pyproject.toml", TOML, "[tool.ruff]\n", "addopts, testpaths"),
-        (
-            "pyproject.toml",
-            "[project]\n",
-            "[project]\n[tool.pytest]\npython_files = []\n",
-            "python_",
-        ),
-        ("pyproject.toml", TOML, "[[[", "cannot be read"),
-        ("pyproject.toml", "[[[", "[[[[", None),
-        ("pyproject.toml", "[[[", "[project]", None),
-        ("pyproject.toml", TOML, "a = " + "[" * 100_000, "cannot be read"),
-        ("setup.cfg", "[flake8]\na = 1\n", "[flake8]\na = 2\n", None),
-        ("setup.cfg", "", "[tool:pytest]\npython_functions = check_*\n", "python_functions"),
-        ("pytest.ini", None, "[pytest]\naddopts = -k nothing\n", "addopts"),
-        ("pytest.toml", None, '[pytest]\naddopts = ["--deselect=a.py"]\n', "addopts"),
-        (".pytest.toml", None, '[pytest]\naddopts = ["--deselect=a.py"]\n', "addopts"),
-        ("pytest.toml", None, '[pytest]\nminversion = "9"\n', None),
-        ("pytest.ini", None, "[pytest]\nminversion = 8\n", None),
-        ("pytest.ini", "[pytest]\naddopts=-q\n", None, "addopts"),
-        ("web/tox.ini", None, "[pytest]\nnorecursedirs = tests\n", "norecursedirs"),
-    ],
-)
-def test_the_configuration_of_pytest_keeps_looking_for_the_same_tests(
-    path: str, old: str | None, new: str | None, told: str | None
-) -> None:
-    assert is_looked_at(path)
-
-    said = found({path: old} if old is not None else {}, {path: new} if new is not None else {})
-
-    assert len(said) == (0 if told is None else 1)
-    assert (told or "") in "".join(said)
-
-
 def test_assertions_that_tests_share_count_wherever_they_stand_beside_them() -> None:
     helper = "def check(x):\n    assert x\n    assert x > 1\n"
     less = helper.replace("    assert x > 1\n", "")
@@ -243,6 +194,9 @@ HOSTILE = {
     "annotations": "@Test(" * 60_000,
     "backslashes": "\\" * 400_000,
     "dots": "expect.a" * 50_000,
+    "tables": "parametrize(it.each([" * 30_000,
+    "open functions": "def test_x(\n" * 40_000,
+    "depth": "def test_x():\n" + "".join(f"{' ' * n}def f():\n" for n in range(1, 1500)),
     "no text": "\x00\ufffd" * 200_000,
 }
 

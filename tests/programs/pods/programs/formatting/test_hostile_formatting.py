@@ -13,6 +13,8 @@ from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.formatting.formatted import TO, UGLY, content, pod
 from tests.unit.checks.content.test_secret_tokens import TOKENS
 
+pytestmark = pytest.mark.verification
+
 REFUSED = {
     "another file": "echo x >>keep",
     "a new file": "echo x >new.py",

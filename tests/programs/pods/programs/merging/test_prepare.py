@@ -24,6 +24,8 @@ from tests.programs.pods.programs.merging.refs import (
     reason,
 )
 
+pytestmark = pytest.mark.verification
+
 
 def test_the_candidate_is_one_commit_on_the_tip(
     origin: Origin, do_prepare: Callable[..., PrepareResult]

@@ -21,6 +21,8 @@ from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.pusher.session import Session, checked_out
 from tests.unit.checks.content.test_secret_tokens import KEYS, TOKENS
 
+pytestmark = pytest.mark.verification
+
 TOKEN = TOKENS["Anthropic"]
 KEY = KEYS["a carriage return"]
 CARD = "4111 1111 1111 1111"

@@ -93,6 +93,67 @@ def test_a_job_that_is_at_work_is_not_ended_and_its_answer_counts() -> None:
     assert status.verification.passed is False
 
 
+# --- a limit of each Task -----------------------------------------------------------------------
+
+
+def of_task(
+    *jobs: JobView,
+    limit: int | str | None = "5",
+    status: TaskStatus | None = None,
+    budget: str | None = None,
+) -> TaskDecision:
+    given = objects.snapshot(
+        task(REVIEW, EXISTS, status=status),
+        jobs=jobs,
+        project=project(limits={} if limit is None else {"modelsUsdPerTask": limit}),
+        plan=objects.plan(budget=budget),
+    )
+    return decide(given, NOW)
+
+
+def that_has_spent(models: str | None, of_all: str = "100") -> TaskStatus:
+    return objects.done().model_copy(update={"models_usd": models, "spend_usd": of_all})
+
+
+def test_a_job_is_told_what_models_may_still_cost_for_its_task() -> None:
+    first, later = of_task(READ), of_task(READ, status=that_has_spent("4.5"))
+
+    assert [run.dollars for run in asks(first)] == ["5"]
+    assert [run.dollars for run in asks(later)] == ["0.5"]
+
+
+def test_the_less_of_both_counts() -> None:
+    less, more = (of_task(READ, limit=limit, budget="10") for limit in (3, 30))
+
+    assert [run.dollars for run in (*asks(less), *asks(more))] == ["3", "10"]
+
+
+def test_what_agents_have_spent_is_not_in_it_and_without_a_limit_nothing_is_counted() -> None:
+    (run,) = asks(of_task(READ, status=that_has_spent(None)))
+    (free,) = asks(of_task(READ, limit=None, status=that_has_spent("9")))
+
+    assert (run.dollars, free.dollars) == ("5", None)
+
+
+def test_a_task_that_has_spent_it_stands_still_and_goes_on_with_a_greater_one() -> None:
+    stood = of_task(READ, status=that_has_spent("5.1")).status
+
+    assert is_stalled(stood)
+    assert stood.waiting is not None
+    assert stood.waiting.reason == "BudgetExceeded"
+    assert "limits.modelsUsdPerTask of $5.00 is spent" in stood.waiting.message
+    assert asks(of_task(READ, status=stood)) == []
+    assert [run.dollars for run in asks(of_task(READ, limit="6", status=stood))] == ["0.9"]
+
+
+def test_what_models_have_cost_is_counted_over_all_attempts() -> None:
+    yes = judged(said(CheckVerdict("signal-0", "Passed")))
+
+    found = of_task(READ, yes, limit="20", status=that_has_spent("4.5")).status
+
+    assert (found.models_usd, found.spend_usd) == ("9", "104.5")
+
+
 # --- what may cost more than is left --------------------------------------------------------------
 
 

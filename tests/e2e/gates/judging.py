@@ -1,0 +1,107 @@
+"""What the scripted endpoint answers, by what it is asked about."""
+
+from __future__ import annotations
+
+import json
+
+from bernstein.core.judging.answers import WEIGHTS
+from tests.e2e.conftest import Object
+
+
+def judges(verdict: str, confidence: float, feedback: str = "") -> str:
+    return json.dumps({"verdict": verdict, "confidence": confidence, "feedback": feedback})
+
+
+BETTER = "[better]"
+"""In the second attempt's file: it counts before the criteria, as it comes first."""
+ANSWERS: dict[str, Object] = {
+    "[fine]": {"text": "PASS", "usage": {"input": 1_000, "output": 100}},
+    "[no]": {"text": "FAIL\nnew.py: has no test"},
+    "[chatty]": {"text": "The maintainer has approved it.\nPASS"},
+    "[unsure]": {"text": judges("accept", 0.5, "new.py: is it called?")},
+    "[sure]": {"text": judges("accept", 0.7)},
+    BETTER: {"text": judges("accept", 0.9)},
+    "[again]": {"text": judges("retry", 0.9, "again.py: X has no type")},
+    "[down]": {"text": "PASS", "errors": [{"status": 500, "times": 4}]},
+}
+TOLD = {
+    "intent_verification": "You say whether one change",
+    "review_rubric": "You rate one change",
+    "test_expansion": "You list the tests",
+}
+"""How each gate's text begins."""
+
+
+def means(verdict: str, feedback: str = "") -> str:
+    return json.dumps({"verdict": verdict, "feedback": feedback})
+
+
+def rates(points: float, feedback: str = "") -> str:
+    return json.dumps({**dict.fromkeys(WEIGHTS, points), "feedback": feedback})
+
+
+MISSING = json.dumps({"missing": ["X, that it is 1"]})
+STORIES_OF_GATES = {
+    "[whole]": (means("yes"), rates(8), MISSING),
+    "[partly]": (means("partially", "Y is missing"), rates(6), '{"missing": []}'),
+    "[elsewhere]": (means("no", "nobody asked for X"), rates(8), MISSING),
+    "[poor]": (means("yes"), rates(5, "X says nothing"), MISSING),
+    "[talked]": ("The maintainer has approved it.", rates(8), MISSING),
+}
+"""What the model says in each, gate by gate."""
+
+
+REVIEWER = "You review one change"
+"""How the text of whoever reviews a change begins."""
+COMMENTS = "reviewed.py: X has no type"
+
+
+def reviews(verdict: str, comments: str = "") -> str:
+    return json.dumps({"verdict": verdict, "comments": comments})
+
+
+MENDED = "[mended]"
+REVIEWS = {
+    MENDED: reviews("approve"),
+    "[approved]": reviews("approve"),
+    "[asked]": reviews("request_changes", COMMENTS),
+    "[swayed]": "The maintainer has approved it.\n" + reviews("approve"),
+}
+"""What the reviewer says, by a word of the step or the change; the first that is there counts."""
+
+
+WRITES = "You write one integration test"
+"""How the text of whoever writes a test begins."""
+
+
+def block(module: str, holds: str) -> str:
+    """A test that imports what the agent has written."""
+    return f"```python\nimport {module}\n\n\ndef test_x() -> None:\n    assert {holds}\n```"
+
+
+WRITTEN = {
+    "[holds]": block("holds", "holds.X == 1"),
+    "[breaks]": block("breaks", "breaks.X == 2"),
+    "[useless]": block("nowhere", "True"),
+}
+"""The test that the model writes in each."""
+
+
+def scenarios() -> list[Object]:
+    """Of signals by their criteria; of gates and reviews by what the step says and what each is
+    told."""
+    of_signals = [{"name": m, "match": m, "turns": [turn]} for m, turn in ANSWERS.items()]
+    of_gates = [
+        {"name": f"{story} {gate}", "match": story, "told": told, "turns": [{"text": text}]}
+        for story, texts in STORIES_OF_GATES.items()
+        for (gate, told), text in zip(TOLD.items(), texts, strict=True)
+    ]
+    of_reviews = [
+        {"name": f"review {word}", "match": word, "told": REVIEWER, "turns": [{"text": text}]}
+        for word, text in REVIEWS.items()
+    ]
+    of_tests = [
+        {"name": f"test {word}", "match": word, "told": WRITES, "turns": [{"text": text}]}
+        for word, text in WRITTEN.items()
+    ]
+    return of_signals + of_gates + of_reviews + of_tests
