@@ -61,7 +61,7 @@ async def test_an_object_of_many_labels_costs_little_more_than_one_that_no_polic
     async def costs_little() -> bool:
         return not is_held_up(cluster, tools, kind)
 
-    await eventually(costs_little)  # what others have left there may take it minutes to clear away
+    await eventually(costs_little)  # it may still clear away what others have left there
 
 
 BY_NAME = re.compile(r"\(l\[\?'app[^]]*\][^|]*\|\|\s*\[[^]]*\]\.exists\([^)]*\)\)")

@@ -58,8 +58,8 @@ def _retry(
         return PlanDecision(requests.done(status, asked, request, "it is tried again at once", now))
     tasks = [task for _, task in sorted(snapshot.tasks.items())]
     told = [task for task in tasks if _is_asked(task, request)]
-    stand = (t for t in tasks if not _is_leaving(t) and _waits_for_a_person(snapshot, t, now))
-    to_ask = [task for task in stand if task not in told]
+    others = (t for t in tasks if not (_is_asked(t, request) or _is_leaving(t)))
+    to_ask = [task for task in others if _waits_for_a_person(snapshot, task, now)]
     if to_ask:
         return PlanDecision(status, tuple(_ask(task, request) for task in to_ask))
     answers = [_answer(task, request) for task in told]
