@@ -26,7 +26,7 @@ from bernstein.checks.changes import digest_of
 from bernstein.core import labels
 from bernstein.core.pods import is_deleting, phase
 from bernstein.kube.client import Client
-from bernstein.kube.errors import NotFound
+from bernstein.kube.errors import Conflict, NotFound
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import PODS, Object, Resource, key_of, uid_of
 from tests.configuration import told
@@ -398,7 +398,8 @@ class Kubelet:
     def _start(self, work: Awaitable[None]) -> asyncio.Task[None]:
         async def watched() -> None:
             try:
-                with contextlib.suppress(NotFound):
+                # Deleted, or on its way: then it is bound to no node.
+                with contextlib.suppress(NotFound, Conflict):
                     await work
             except Exception as error:  # noqa: BLE001 - whatever it is, the test is told
                 if not self._problem.done():
