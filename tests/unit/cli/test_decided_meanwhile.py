@@ -55,7 +55,7 @@ async def test_where_another_decision_stands_it_says_whose_at_once(
     """The operator may be away: the question looks open until it is back."""
     known_as(api, ANN)
     waits_for(api, question(api, "first"))
-    end = {"decision": "Reject", "decidedBy": BEN}
+    end: dict[str, Any] = {"decision": "Reject", "decidedBy": BEN}
     refused(client, monkeypatch, partial(question, api, "first", **end))
 
     with pytest.raises(CliError) as refusal:

@@ -199,7 +199,8 @@ def test_such_a_file_takes_for_ever_where_a_pattern_looks_on_without_a_bound(
         pattern: re.Pattern[str] = getattr(language, of)
         assert bound in pattern.pattern
         careless = re.compile(pattern.pattern.replace(bound, without), pattern.flags)
-        taken.setitem(counted_tests._LANGUAGES, suffix, replace(language, **{of: careless}))
+        looser: dict[str, Any] = {of: careless}
+        taken.setitem(counted_tests._LANGUAGES, suffix, replace(language, **looser))
         assert summary(run(base, PROTECTED, scan_seconds=3)) == {"tests": "Errored TooSlow"}
 
     assert summary(run(base, PROTECTED)) == {"tests": "Passed"}
