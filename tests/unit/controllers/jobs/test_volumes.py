@@ -81,6 +81,12 @@ BETWEEN = {
 }
 """Who sees which scratch volume, and who may write there."""
 
+KINDS = {
+    **dict.fromkeys(("base", "paths", "check-own-image"), "check"),
+    **dict.fromkeys(("both", "both-again"), "compare"),
+}
+"""Of Jobs whose name is not that of their kind."""
+
 
 @EVERY
 def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
@@ -91,9 +97,7 @@ def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
             may.setdefault(mount["name"], {})[container["name"]] = mode
 
     plain = name.removesuffix("-full")
-    kind = {"base": "check", "paths": "check", "check-own-image": "check", "both": "compare"}.get(
-        plain, plain.removesuffix("-base")
-    )
+    kind = KINDS.get(plain, plain.removesuffix("-base"))
     kind = kind.removesuffix("-merge").removesuffix("-plan")
     assert may == (BETWEEN.get(name) or BETWEEN[kind])
 
