@@ -164,6 +164,7 @@ class Heart(threading.Thread):
         self._ended = threading.Event()
         self._failures = 0
         self._soon = False
+        self._told = False
 
     def end(self) -> None:
         """Send no more heartbeats; does not wait for one that is under way."""
@@ -175,19 +176,24 @@ class Heart(threading.Thread):
             self._once()
 
     def _pause(self) -> float:
-        if self._soon and self._failures <= _MOST_SOON:
+        if self._is_early():
             return min(self._seconds, _SOON_SECONDS)
         backed_off: float = self._seconds * 2**self._failures
         return max(self._seconds, min(backed_off, _LONGEST_PAUSE_SECONDS))
+
+    def _is_early(self) -> bool:
+        """Whether the server has only not heard yet of this pod."""
+        return self._soon and self._failures <= _MOST_SOON
 
     def _once(self) -> None:
         try:
             reason = self._client.heartbeat(self._beat())
         except CallbackError as error:
-            if self._failures == 0:
-                log.event("heartbeat-failed", status=error.status, message=str(error))
             self._failures, self._soon = min(self._failures + 1, 10), error.soon
+            if not self._told and not self._is_early():
+                self._told = True
+                log.event("heartbeat-failed", status=error.status, message=str(error))
             return
-        self._failures, self._soon = 0, False
+        self._failures, self._soon, self._told = 0, False, False
         if reason is not None:
             self._stop(reason)

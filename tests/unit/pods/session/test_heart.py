@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.pods import log
 from bernstein.pods.session.callback import Beat, CallbackError, Heart
 
 SECONDS = 30.0
@@ -61,3 +62,32 @@ def test_it_comes_again_soon_while_the_server_asks_for_it_and_later_when_nobody_
     heart.run()
 
     assert ended.waits == waits
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        ((UNKNOWN,), []),
+        ((UNKNOWN,) * 3, []),
+        ((UNKNOWN,) * 5, [403]),
+        ((UNKNOWN, DOWN, DOWN), [None]),
+        ((DOWN, DOWN, UNKNOWN), [None]),
+        ((DOWN, None, DOWN), [None, None]),
+    ],
+)
+def test_a_session_that_the_server_does_not_know_yet_looks_like_no_failure(
+    answers: tuple[CallbackError | None, ...],
+    told: list[int | None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each failure is told once, until a heartbeat is heard."""
+    events: list[int | None] = []
+    monkeypatch.setattr(log, "event", lambda _, *, status, **__: events.append(status))
+    client: Any = _Server(*answers)
+    heart = Heart(client, SECONDS, Beat, lambda _: None)
+    ended: Any = _Ended(len(answers))
+    heart._ended = ended
+
+    heart.run()
+
+    assert events == told
