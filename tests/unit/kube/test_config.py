@@ -254,3 +254,66 @@ async def test_a_missing_token_file_is_a_config_error(tmp_path: Path) -> None:
 def test_certificates_are_checked_unless_told_otherwise() -> None:
     assert ConnectionInfo(server="https://h").ssl_context().check_hostname
     assert not ConnectionInfo(server="https://h", verify=False).ssl_context().check_hostname
+
+
+def test_a_user_that_acts_as_another_one_sends_what_kubectl_sends(tmp_path: Path) -> None:
+    user = {
+        "token": "secret",
+        "as": "jane",
+        "as-uid": "42",
+        "as-groups": ["reviewers", "system:authenticated"],
+        "as-user-extra": {"example.org/Team%": ["a", "b c"], "scopes": ["view"]},
+    }
+    assert ConnectionInfo.from_kubeconfig(kubeconfig(tmp_path, user)).impersonation == (
+        ("Impersonate-User", "jane"),
+        ("Impersonate-Uid", "42"),
+        ("Impersonate-Group", "reviewers"),
+        ("Impersonate-Group", "system:authenticated"),
+        ("Impersonate-Extra-example.org%2FTeam%25", "a"),
+        ("Impersonate-Extra-example.org%2FTeam%25", "b c"),
+        ("Impersonate-Extra-scopes", "view"),
+    )
+
+
+def test_a_user_that_acts_as_itself_sends_nothing_more(tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path, {"token": "secret", "as": "", "as-groups": []})
+    assert ConnectionInfo.from_kubeconfig(path).impersonation == ()
+
+
+def test_of_several_files_the_user_of_the_first_one_that_has_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "first").mkdir()
+    (tmp_path / "second").mkdir()
+    first = kubeconfig(tmp_path / "first", {"as": "jane"})
+    second = kubeconfig(tmp_path / "second", {"as": "root"})
+    connection = ConnectionInfo.from_kubeconfig(f"{first}:{second}", "x")
+    assert connection.impersonation == (("Impersonate-User", "jane"),)
+
+
+@pytest.mark.parametrize(
+    "user", [{"as-uid": "42"}, {"as-groups": ["reviewers"]}, {"as-user-extra": {"k": ["v"]}}]
+)
+def test_groups_or_a_uid_of_nobody_are_refused(tmp_path: Path, user: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="without 'as'; name in 'as' the user to act as"):
+        ConnectionInfo.from_kubeconfig(kubeconfig(tmp_path, user))
+
+
+@pytest.mark.parametrize(
+    ("field", "user"),
+    [
+        ("as", {"as": 5}),
+        ("as", {"as": "jane\r\nImpersonate-Group: system:masters"}),
+        ("as-uid", {"as": "jane", "as-uid": ["42"]}),
+        ("as-groups", {"as": "jane", "as-groups": "reviewers"}),
+        ("as-groups", {"as": "jane", "as-groups": [None]}),
+        ("as-user-extra", {"as": "jane", "as-user-extra": ["k"]}),
+        ("as-user-extra", {"as": "jane", "as-user-extra": {"k": "v"}}),
+        ("as-user-extra", {"as": "jane", "as-user-extra": {1: ["v"]}}),
+    ],
+)
+def test_what_no_header_can_carry_is_refused(
+    tmp_path: Path, field: str, user: dict[str, object]
+) -> None:
+    with pytest.raises(ConfigError, match=f"'{field}' is not made of plain text; write it"):
+        ConnectionInfo.from_kubeconfig(kubeconfig(tmp_path, user))
