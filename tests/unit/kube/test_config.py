@@ -257,7 +257,7 @@ def test_certificates_are_checked_unless_told_otherwise() -> None:
 
 
 def test_a_user_that_acts_as_another_one_sends_what_kubectl_sends(tmp_path: Path) -> None:
-    user = {
+    user: dict[str, object] = {
         "token": "secret",
         "as": "jane",
         "as-uid": "42",
