@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 import orjson
@@ -235,40 +235,6 @@ async def test_a_refused_token_file_is_read_again_once(api: ApiServer, tmp_path:
         with pytest.raises(Unauthorized):
             await client.get(WIDGETS, "w", "default")
         assert len(api.calls) == 5
-
-
-async def test_every_request_says_as_whom_it_is_made() -> None:
-    who = (
-        ("Impersonate-User", "jane"),
-        ("Impersonate-Group", "one"),
-        ("Impersonate-Group", "two"),
-        ("Impersonate-Extra-example.org%2Fteam", "a"),
-    )
-    heard: list[tuple[str, list[tuple[str, str]]]] = []
-
-    async def answer(request: web.Request) -> web.Response:
-        sent = [(k, v) for k, v in request.headers.items() if k.startswith("Impersonate-")]
-        heard.append((f"{request.method} {request.path_qs.partition('&')[0]}", sent))
-        return web.json_response({"items": [], "metadata": {"resourceVersion": "1"}})
-
-    app = web.Application()
-    app.router.add_route("*", "/{tail:.*}", answer)
-    async with test_utils.TestServer(app) as server:
-        connection = ConnectionInfo(server=str(server.make_url("")), impersonation=who)
-        async with Client(connection) as client:
-            await client.list(PODS, "ns")
-            await client.create(PODS, {"metadata": {"name": "p", "namespace": "ns"}})
-            await client.delete(PODS, "p", "ns")
-            await client.logs("ns", "p")
-            await client.with_timeout(5).get(PODS, "p", "ns")
-            with suppress(KubeError):
-                await drained(client.watch(PODS, "ns", resource_version="1"))
-
-    assert [method.partition(" ")[0] for method, _ in heard] == [
-        *("GET", "POST", "DELETE", "GET", "GET", "GET")
-    ]
-    assert "watch=true" in heard[-1][0]
-    assert all(sent == list(who) for _, sent in heard)
 
 
 async def test_watch_gives_events_and_bookmarks(api: ApiServer, client: Client) -> None:
