@@ -22,6 +22,8 @@ INVALID = 2
 INTERRUPTED = 130
 
 _FORBIDDEN = re.compile(r'cannot (\S+) resource "([^"]+)"(?: in API group "[^"]*")?(.*)')
+_USER = re.compile(r'User "([A-Za-z0-9][\w.:@+/-]*)" cannot ', re.ASCII)
+"""One whose name a shell takes as it is."""
 _EVERYWHERE = "at the cluster scope"
 _NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 
@@ -122,12 +124,26 @@ def _forbidden(error: Forbidden) -> CliError:
     if match is None:
         return CliError("Forbidden", error.message, "ask who administers the cluster")
     verb, resource, where = match.groups()
+    if resource == "approvals" and verb == "patch":
+        return CliError(
+            "Forbidden",
+            f"you may not decide: {verb} {resource}{where.rstrip()}",
+            f"ask for the chart's role bernstein-approver: `{_bound_to(error.message)}`; "
+            "see docs/how-to/approve.md#who-may-decide",
+        )
     role = f"a Role that allows '{verb}' on '{resource}'"
     if _EVERYWHERE in where:
         role = f"a ClusterRole, bound by a ClusterRoleBinding, that allows '{verb}' on '{resource}'"
     return CliError(
         "Forbidden", f"you may not {verb} {resource}{where.rstrip()}", f"ask for {role}"
     )
+
+
+def _bound_to(refusal: str) -> str:
+    """The command that lets whoever was refused decide."""
+    user = _USER.search(refusal)
+    name = user[1] if user is not None else "NAME"
+    return f"kubectl create rolebinding approvers --clusterrole bernstein-approver --user {name}"
 
 
 def _not_found(error: NotFound) -> CliError:

@@ -44,10 +44,9 @@ async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None
     Raises CliError when it is deleted meanwhile, and TimeoutError when it is not over after
     `seconds`; one that is over already needs no time.
     """
-    name = plan.metadata.name
     if not is_at_rest(plan):
         async with asyncio.timeout(seconds):
-            plan = await _when_over(cluster, name, view)
+            plan = await _when_over(cluster, plan, view)
     # The Plan's watch may be ahead of that of its Tasks, so these are read once more.
     listed = await cluster.client.list(TASKS, cluster.namespace)
     last = Scene(plan, _tasks_of(plan, listed.items), {})
@@ -55,13 +54,23 @@ async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None
     return last
 
 
-async def _when_over(cluster: Cluster, name: str, view: View) -> Plan:
-    async with _watching(cluster, name) as watch:
-        while not is_at_rest((scene := watch.scene()).plan, scene.tasks):
-            trouble = watch.trouble() or notes.unseen(scene.plan, datetime.now(UTC))
+async def _when_over(cluster: Cluster, plan: Plan, view: View) -> Plan:
+    """`plan` as it was read or written last: what is older tells nothing, as a list may show it."""
+    changed = datetime.now(UTC)
+    async with _watching(cluster, plan.metadata.name) as watch:
+        while not _is_over(scene := watch.scene(), plan):
+            trouble = watch.trouble() or notes.unseen(scene.plan, datetime.now(UTC), changed)
             view.update(scene.plan, scene.tasks, scene.progress, trouble)
             await watch.changed(_TICK)
     return scene.plan
+
+
+def _is_over(scene: Scene, known: Plan) -> bool:
+    """Whether it is as new as the one that is `known`, or made after it, and is at rest."""
+    now, before = scene.plan.metadata, known.metadata
+    if now.uid == before.uid and now.generation < before.generation:
+        return False
+    return is_at_rest(scene.plan, scene.tasks)
 
 
 def succeeded(plan: Plan) -> bool:

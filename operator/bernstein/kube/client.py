@@ -13,7 +13,7 @@ import orjson
 
 from bernstein.kube import answers
 from bernstein.kube.answers import WatchEvent, documents, pages
-from bernstein.kube.config import ConnectionInfo, StaticToken
+from bernstein.kube.config import ConnectionInfo, Headers, StaticToken
 from bernstein.kube.errors import Gone, TooLarge, TransportError, Unreadable
 from bernstein.kube.observer import NullObserver, Observer
 from bernstein.kube.resource import PODS, Object, Resource, key_of, selectors_of
@@ -68,8 +68,8 @@ class Client:
     async def __aenter__(self) -> Self:
         connection = self.connection
         tls = connection.ssl_context() if connection.server.startswith("https:") else False
-        self._requests = _pool(tls, limit=REQUESTS)
-        self._watches = _pool(tls, limit=0)
+        self._requests = _pool(tls, connection.impersonation, limit=REQUESTS)
+        self._watches = _pool(tls, connection.impersonation, limit=0)
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -432,11 +432,11 @@ class Client:
         self._observer.request(verb, label, status, time.monotonic() - started)
 
 
-def _pool(tls: ssl.SSLContext | bool, *, limit: int) -> aiohttp.ClientSession:
+def _pool(tls: ssl.SSLContext | bool, more: Headers, *, limit: int) -> aiohttp.ClientSession:
     """Connections of which at most ``limit`` are open at once (0: any number)."""
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(ssl=tls, limit=limit, ttl_dns_cache=10),
-        headers={"Accept": "application/json", "User-Agent": "bernstein"},
+        headers=(("Accept", "application/json"), ("User-Agent", "bernstein"), *more),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None),
     )

@@ -1,10 +1,11 @@
-"""Where the API server is and how to authenticate: in-cluster or from a kubeconfig."""
+"""Where the API server is, how to authenticate and as whom: in-cluster or from a kubeconfig."""
 
 import asyncio
 import os
 import ssl
+import string
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +15,12 @@ from bernstein.kube.errors import ConfigError
 from bernstein.kube.kubeconfig_errors import kubeconfig_errors
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+Headers = tuple[tuple[str, str], ...]
+"""In which a name may come several times."""
+
+_IN_A_NAME = frozenset((string.ascii_letters + string.digits + "!#$&'*+-.^_`|~").encode())
+"""Bytes that the name of a header may have; '%' is what the others are written with."""
 
 
 class TokenSource(Protocol):
@@ -118,6 +125,8 @@ class ConnectionInfo:
     verify: bool = True
     tls_server_name: str | None = None
     proxy: str | None = None
+    impersonation: Headers = ()
+    """Headers that say as whom every request is made, if not as oneself."""
 
     def ssl_context(self) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=self.ca_file)
@@ -182,6 +191,7 @@ class ConnectionInfo:
         with kubeconfig_errors(file):
             contexts, active = library.list_kube_config_contexts(path)
             chosen = next((c for c in contexts if c["name"] == context), active)
+            user = _user(path or library.kube_config.KUBE_CONFIG_DEFAULT_LOCATION, chosen)
             return cls(
                 server=_url("server", loaded.host).rstrip("/"),
                 namespace=str(chosen["context"].get("namespace") or "default"),
@@ -192,7 +202,76 @@ class ConnectionInfo:
                 verify=loaded.verify_ssl,
                 tls_server_name=_text("tls-server-name", loaded.tls_server_name),
                 proxy=_url("proxy-url", loaded.proxy) if loaded.proxy else None,
+                impersonation=impersonation_of(user),
             )
+
+
+def _user(files: str, context: Any) -> Any:
+    """The user of a context, in the files that KUBECONFIG may name; one that is not there has no
+    credentials, and acts as nobody."""
+    from kubernetes.config import kube_config as untyped
+
+    library: Any = untyped
+    users = library.KubeConfigMerger(files).config.safe_get("users") or ()
+    named = (each["user"] for each in users if each["name"] == context["context"].get("user"))
+    found = next(named, None)
+    return found.value if found is not None else {}
+
+
+def impersonation_of(user: Any) -> Headers:
+    """The headers that kubectl sends for a kubeconfig's user with `as`, `as-uid`, `as-groups` or
+    `as-user-extra`.
+
+    Raises ConfigError for what kubectl refuses, too: to go on without it would act with the rights
+    of somebody else. Other errors where the user has not the form of one.
+    """
+    found = tuple(_impersonating(user))
+    if found and not user.get("as"):
+        raise ConfigError(
+            "the kubeconfig's user has 'as-uid', 'as-groups' or 'as-user-extra' without 'as'; "
+            "name in 'as' the user to act as, or choose another --context"
+        )
+    return found
+
+
+def _impersonating(user: Any) -> Iterator[tuple[str, str]]:
+    if name := user.get("as"):
+        yield "Impersonate-User", _printable("as", name)
+    if uid := user.get("as-uid"):
+        yield "Impersonate-Uid", _printable("as-uid", uid)
+    for group in _printables("as-groups", user.get("as-groups")):
+        yield "Impersonate-Group", group
+    extra = user.get("as-user-extra") or {}
+    if not isinstance(extra, dict):
+        raise _malformed("as-user-extra")
+    for key, values in extra.items():
+        name = f"Impersonate-Extra-{_escaped(_printable('as-user-extra', key))}"
+        for value in _printables("as-user-extra", values):
+            yield name, value
+
+
+def _escaped(key: str) -> str:
+    return "".join(chr(byte) if byte in _IN_A_NAME else f"%{byte:02X}" for byte in key.encode())
+
+
+def _printables(field: str, values: object) -> list[str]:
+    if not isinstance(values, list | None):
+        raise _malformed(field)
+    return [_printable(field, value) for value in values or ()]
+
+
+def _printable(field: str, value: object) -> str:
+    """It, where a header can carry it."""
+    if not isinstance(value, str) or not value.isprintable():
+        raise _malformed(field)
+    return value
+
+
+def _malformed(field: str) -> ConfigError:
+    return ConfigError(
+        f"the kubeconfig's '{field}' is not made of plain text; "
+        "write it as kubectl takes it, in quotes, or choose another --context"
+    )
 
 
 def _text(field: str, value: object) -> str | None:

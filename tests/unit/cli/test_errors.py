@@ -81,6 +81,35 @@ def test_an_answer_of_the_api_server(
     assert found.code == 1
 
 
+@pytest.mark.parametrize(
+    ("user", "named"),
+    [
+        ("eve", "eve"),
+        ("eve@example.org", "eve@example.org"),
+        ("system:serviceaccount:web:bot", "system:serviceaccount:web:bot"),
+        ("a`; rm b", "NAME"),
+    ],
+)
+def test_who_may_not_decide_is_told_which_role_allows_it_and_how_it_is_bound(
+    user: str, named: str
+) -> None:
+    text = (
+        f'approvals.bernstein.dev "a" is forbidden: User "{user}" cannot patch resource '
+        '"approvals" in API group "bernstein.dev" in the namespace "web"'
+    )
+
+    found = explained(api_error(403, {"reason": "Forbidden", "message": text}), SERVER)
+
+    assert found is not None
+    assert found.reason == "Forbidden"
+    assert found.message == 'you may not decide: patch approvals in the namespace "web"'
+    assert found.remedy == (
+        "ask for the chart's role bernstein-approver: `kubectl create rolebinding approvers "
+        f"--clusterrole bernstein-approver --user {named}`; "
+        "see docs/how-to/approve.md#who-may-decide"
+    )
+
+
 def test_no_answer_names_the_server_and_the_cause() -> None:
     error = TransportError("GET /x: no answer")
     error.__cause__ = TimeoutError()

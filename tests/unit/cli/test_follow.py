@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.follow import follow, succeeded
+from bernstein.cli.output import notes
 from bernstein.cli.output.views import LineView
 from bernstein.core.plans.standstill import is_at_rest, watch
 from bernstein.kube.client import Client
-from bernstein.resources import TASKS
-from tests.unit.cli.scenes import condition, name, plan, task, terminal
+from bernstein.resources import PLANS, TASKS
+from tests.background import eventually
+from tests.unit.cli.scenes import condition, name, needs, plan, task, terminal
 from tests.unit.core import objects
 from tests.unit.core.objects import plan_snapshot
 from tests.unit.kube.apiserver import ApiServer
 
+SUCCEEDED = condition("Succeeded", "True", "Delivered")
 STALLED = condition("Stalled", "True", "BudgetExceeded")
 RESTING = {"total": 7, "closed": 2, "open": 5}
 
@@ -96,6 +102,46 @@ async def test_a_plan_that_is_not_over_in_time_is_left(client: Client) -> None:
 
     with pytest.raises(TimeoutError):
         await follow(Cluster(client, "team"), plan(), LineView(shown), 0)
+
+
+def put(api: ApiServer, shown: Plan) -> None:
+    obj = shown.dump()
+    api.put(PLANS, shown.metadata.name, "team", **obj)
+
+
+def changed(generation: int, **status: Any) -> Plan:
+    found = plan(**status)
+    meta = found.metadata.model_copy(update={"generation": generation})
+    return found.model_copy(update={"metadata": meta})
+
+
+OUT_OF_MONEY = needs("BudgetExceeded", "it is spent") | {"phase": "Stalled", "counts": RESTING}
+
+
+async def test_a_plan_that_was_changed_is_judged_by_what_the_operator_says_after_it(
+    api: ApiServer, client: Client
+) -> None:
+    put(api, changed(1, **OUT_OF_MONEY))  # a list may be older than what was written
+    shown, _ = terminal()
+    written = changed(2, **OUT_OF_MONEY)
+
+    following = asyncio.create_task(follow(Cluster(client, "team"), written, LineView(shown), 30))
+    await eventually(lambda: api.watches("plans") > 0 or following.done())
+    put(api, written)
+    put(api, changed(2, observedGeneration=2, conditions=[SUCCEEDED], phase="Succeeded"))
+    scene = await following
+
+    assert scene.plan.status.phase == "Succeeded"
+
+
+def test_of_a_change_that_no_operator_looks_at_one_is_told_after_a_while() -> None:
+    now = datetime.now(UTC)
+    before, since = changed(2, **OUT_OF_MONEY), now - timedelta(seconds=11)
+
+    assert "has not looked at it yet" in notes.unseen(before, now, since)
+    assert notes.unseen(before, now, now - timedelta(seconds=9)) == ""
+    assert notes.unseen(before, now) == ""
+    assert notes.unseen(changed(2, observedGeneration=2), now, since) == ""
 
 
 async def test_a_plan_is_shown_with_the_tasks_that_it_controls_whatever_their_labels(

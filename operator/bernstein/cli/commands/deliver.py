@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from bernstein.api.plan import Plan
+from bernstein.api.plan import DELIVERED_PARTIALLY, Plan
 from bernstein.api.requests import DELIVER_PARTIAL, Answer
 from bernstein.api.states import TaskState
 from bernstein.cli import requests
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
-from bernstein.cli.follow import follow
+from bernstein.cli.follow import follow, succeeded
 from bernstein.cli.output import notes
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.output.views import view
@@ -63,12 +63,12 @@ async def _deliver(
     terminal: Terminal, name: str, partial: bool, yes: bool, wait: bool, reason: str
 ) -> None:
     name = name.removeprefix("plan/")
-    if not partial:
-        again = terminal.settings.command_line("deliver", name, "--partial")
-        raise CliError("NotPartial", _BY_ITSELF, f"deliver what is Closed of it: {again}", INVALID)
     requests.check_reason(reason)
     async with connected(terminal.settings) as cluster:
         plan = await _find(cluster, name)
+        if not partial:
+            _tell_whole(terminal, plan)
+            return
         _check(plan)
         if not yes:
             _confirm(terminal, plan)
@@ -86,6 +86,24 @@ async def _deliver(
         message, remedy = notes.ending(plan)
         raise CliError("StandsStill", f"Plan '{name}' is not delivered yet: {message}", remedy)
     _tell(terminal, plan, answer)
+
+
+def _tell_whole(terminal: Terminal, plan: Plan) -> None:
+    """Says of a Plan that was delivered as a whole what has landed where. Raises CliError for any
+    other: whoever wants a part of it has to say so, where he can have it."""
+    name, status = plan.metadata.name, plan.status
+    if not succeeded(plan):
+        if status.ended_at is not None and status.phase == DELIVERED_PARTIALLY:
+            _check(plan)
+        again = terminal.settings.command_line("deliver", name, "--partial")
+        raise CliError("NotPartial", _BY_ITSELF, f"deliver what is Closed of it: {again}", INVALID)
+    if terminal.json:
+        terminal.answer(plan_record(plan))
+        return
+    sha = status.delivery.sha if status.delivery is not None else None
+    to = f" to {status.integration.target}" if status.integration is not None else ""
+    landed = f"all of it is delivered{to}, {sha[:12]}" if sha else f"it left nothing to deliver{to}"
+    terminal.say(f"Plan '{name}' has Succeeded: {landed}")
 
 
 async def _find(cluster: Cluster, name: str) -> Plan:

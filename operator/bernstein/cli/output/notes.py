@@ -121,10 +121,12 @@ def _another_round(plan: Plan) -> str:
     return f" Another round: `bernstein retry {plan.metadata.name}`."
 
 
-def unseen(plan: Plan, now: datetime) -> str:
-    """That the operator has not looked at a Plan that was made a while ago, or ""."""
-    made = plan.metadata.creation_timestamp
-    if plan.status.phase or made is None or (now - made).total_seconds() <= _UNSEEN_SECONDS:
+def unseen(plan: Plan, now: datetime, changed: datetime | None = None) -> str:
+    """That the operator has not looked at a Plan that was made a while ago, or `changed` then, as
+    far as somebody knows; or ""."""
+    since = changed if plan.status.phase else plan.metadata.creation_timestamp
+    is_seen = plan.status.phase and plan.status.observed_generation >= plan.metadata.generation
+    if is_seen or since is None or (now - since).total_seconds() <= _UNSEEN_SECONDS:
         return ""
     return NOT_LOOKED_AT
 

@@ -37,6 +37,9 @@ _TYPES: Final = (
     (bytes, "binary"),
     (set, "set"),
 )
+_NUMBER = re.compile(r"\s*\$?\s*[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*", re.ASCII)
+_DOLLARS = ", with at most 9 digits before the point, 6 after it and no exponent"
+"""Of what is no sum of money for its form alone."""
 _LOOPBACK_URL = re.compile(LOOPBACK_URL)
 _ALTERNATIVES = re.compile(r"\{[^{},]*,")
 
@@ -211,7 +214,14 @@ class Findings:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             self.error_at(path, f"expected type string or number, got {type_name(value)}")
         elif money.parse(value) is None:
-            self.error_at(path, f'expected US dollars such as "$5" or 5.00, got {quoted(value)}')
+            form = _DOLLARS if _is_number(value) else ""
+            told = f'expected US dollars such as "$5" or 5.00{form}, got {quoted(value)}'
+            self.error_at(path, told)
+
+
+def _is_number(value: str | int | float) -> bool:
+    """Whether it is a sum of money but for its form."""
+    return bool(_NUMBER.fullmatch(value)) if isinstance(value, str) else value >= 0
 
 
 def invalid_choice(value: str, allowed: Iterable[str]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from decimal import Decimal
 
 from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.reasons import Reason
@@ -12,10 +13,11 @@ from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.core.delivery import kept
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
+from bernstein.core.money import budget
 from bernstein.core.plans.member import failed_for_good, only_waits, order
 from bernstein.core.plans.tally import tallied, tally
 from bernstein.core.sanitise import count, some
-from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, stands_still, waits
 
 
@@ -55,7 +57,8 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
     It is Failed at its end alone: until then something may let it go on.
     """
     tally = tallied(snapshot)
-    cause = None if tally.moving else _what_stops(snapshot, status)
+    paid = not tally.moving and any(_has_money_again(t, snapshot, status) for t in _poor(snapshot))
+    cause = None if tally.moving or paid else _what_stops(snapshot, status)
     if cause is not None:
         reason, text, remedy, until = cause
         over = reason == Reason.TASK_FAILED and _is_over(snapshot)
@@ -64,9 +67,38 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
         stopped = waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
         return _until(stopped, until)
     running = goes_on(status).model_copy(update={"phase": "Running"})
-    if tally.waiting < tally.moving:
+    if paid or tally.waiting < tally.moving:
         return running
     return _waits_like(tally.first or _first_of_all(snapshot), running, now)
+
+
+def _poor(snapshot: PlanSnapshot) -> Iterator[Task]:
+    """The Tasks that need a person to give them money."""
+    for task in snapshot.tasks.values():
+        waiting = task.status.waiting
+        if (
+            waiting is not None
+            and waiting.needs_person
+            and waiting.reason == Reason.BUDGET_EXCEEDED
+        ):
+            yield task
+
+
+def _has_money_again(task: Task, snapshot: PlanSnapshot, status: PlanStatus) -> bool:
+    """Whether its Plan may spend more by now, so that it goes on once it looks again: whoever has
+    raised the budget is not told that it stands still for it.
+
+    Where one question alone was too dear, only the Task itself can tell what it costs.
+    """
+    plan = snapshot.plan.model_copy(update={"status": status})
+    if task.status.state is not TaskState.DONE:
+        return not budget.is_spent(plan, Decimal(status.spend_usd))
+    of_task = TaskSnapshot(task=task, project=snapshot.project, plan=plan)
+    judged = task.status.verification
+    was_too_dear = judged is not None and judged.too_little_usd is not None
+    if was_too_dear and budget.left_for_models(of_task) is not None:
+        return False
+    return not budget.spent_on_work(of_task)
 
 
 def _is_over(snapshot: PlanSnapshot) -> bool:

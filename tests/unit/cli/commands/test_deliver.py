@@ -9,21 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from bernstein.cli.commands import deliver
-from bernstein.cli.main import app
 from bernstein.resources import PLANS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
-from tests.unit.cli.scenes import SHA, known_as
+from tests.unit.cli.scenes import SHA, condition, known_as
 from tests.unit.core import objects
 from tests.unit.kube.apiserver import ApiServer
-
-
-def test_without_partial_it_says_what_it_is_for(runner: CliRunner) -> None:
-    result = runner.invoke(app, ["deliver", "web"])
-
-    assert result.exit_code == 2
-    assert "all Closed is delivered by itself" in result.output
-    assert "bernstein deliver web --partial" in result.output
 
 
 @pytest.mark.parametrize("reason", [" ", "x" * 301, "two\nlines"])
@@ -48,6 +39,50 @@ def put(api: ApiServer, **status: Any) -> None:
 
 ENDED = {"phase": "Succeeded", "endedAt": "2030-01-01T00:00:00Z"}
 STALLED = objects.waits("TaskFailed", needs_person=True).dump()
+
+
+async def test_without_partial_it_says_what_it_is_for(api: ApiServer, bernstein: Bernstein) -> None:
+    put(api, phase="Failed", endedAt="2030-01-01T00:00:00Z")
+
+    told = await bernstein("deliver", "web")
+
+    assert told.code == 2
+    assert "all Closed is delivered by itself" in told.err
+    assert "bernstein deliver web --partial" in told.err
+    assert not api.writes()
+
+
+@pytest.mark.parametrize(
+    ("delivery", "says"),
+    [
+        ({"state": "Merged", "sha": SHA}, f"all of it is delivered to refs/heads/main, {SHA[:12]}"),
+        ({"state": "NoChange"}, "it left nothing to deliver to refs/heads/main"),
+    ],
+)
+async def test_of_a_plan_that_has_succeeded_it_says_what_has_landed_where(
+    api: ApiServer, bernstein: Bernstein, delivery: dict[str, Any], says: str
+) -> None:
+    succeeded = condition("Succeeded", "True", "Delivered")
+    put(api, **ENDED, conditions=[succeeded], delivery=delivery)
+
+    told = await bernstein("deliver", "web")
+    scripted = await bernstein("deliver", "web", "--json")
+
+    assert (told.code, told.err) == (0, "")
+    assert told.out == f"Plan 'web' has Succeeded: {says}\n"
+    assert (scripted.code, scripted.json["status"]) == (0, "succeeded")
+    assert not api.writes()
+
+
+async def test_of_a_plan_that_was_delivered_in_part_it_advises_no_other_part(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put(api, phase="DeliveredPartially", endedAt="2030-01-01T00:00:00Z")
+
+    told = await bernstein("deliver", "web", "--json")
+
+    assert (told.code, told.json["error"]["reason"]) == (1, "PlanEnded")
+    assert "--partial" not in told.json["error"]["remedy"]
 
 
 @pytest.mark.parametrize(

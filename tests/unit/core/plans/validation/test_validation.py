@@ -390,6 +390,14 @@ def test_medium_effort_is_accepted_beside_the_four(effort: str) -> None:
     assert errors(with_step(effort=effort)) == []
 
 
+@pytest.mark.parametrize("budget", [99999999999, 5.123456789, "$5.1234567", "1e3", 1e20])
+def test_a_budget_of_another_form_says_which_form_it_may_have(budget: object) -> None:
+    form = "with at most 9 digits before the point, 6 after it and no exponent"
+    got = f"'{budget}'" if isinstance(budget, str) else budget
+    told = f'budget: expected US dollars such as "$5" or 5.00, {form}, got {got}'
+    assert errors(plan(budget=budget)) == [told]
+
+
 @pytest.mark.parametrize("budget", ["$5", "5", "5.00", "$ 10", 5.0, 3, "0"])
 def test_budgets_as_people_write_them(budget: object) -> None:
     assert errors(plan(budget=budget)) == []

@@ -89,8 +89,9 @@ def _is_of(task: Task, plan: Plan) -> bool:
 
 def of_task(task: Task, *, decided: bool) -> End | None:
     """None while it is on its way. `decided`: a person had time to decide, or decided just now and
-    the operator had time to see it."""
+    the operator had time to see it, as a change of the Task."""
     what, name, status = called(task), task.metadata.name, task.status
+    seen = decided or status.observed_generation >= task.metadata.generation
     if status.state is TaskState.CLOSED:
         return End(what, name, good=True, message=notes.note(task, ""))
     if status.state is TaskState.PENDING_APPROVAL and not is_stalled(status):
@@ -98,7 +99,7 @@ def of_task(task: Task, *, decided: bool) -> End | None:
         remedy = f"approve it with `bernstein approve {name}`, then ask again"
         end = End(what, name, False, APPROVAL_PENDING, text, remedy)
         return end if decided else None
-    if status.waiting is not None and is_stalled(status):
+    if status.waiting is not None and is_stalled(status) and seen:
         message, remedy = notes.explanation(status.waiting, task)
         return End(what, name, False, status.waiting.reason, " ".join(message.split()), remedy)
     if is_final(status, task.spec.max_retries):

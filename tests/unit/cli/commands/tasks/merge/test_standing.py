@@ -46,6 +46,15 @@ def test_what_goes_on_by_itself_has_not_ended(status: dict[str, Any]) -> None:
     assert standing.of_task(task(0, **status), decided=True) is None
 
 
+def test_a_change_that_the_operator_has_not_seen_may_let_it_go_on() -> None:
+    stands = task(0, state="Done", waiting=STALLED)
+    meta = stands.metadata.model_copy(update={"generation": 2})
+    changed = stands.model_copy(update={"metadata": meta})
+
+    assert standing.of_task(changed, decided=False) is None
+    assert standing.of_task(changed, decided=True) is not None
+
+
 def test_what_is_closed_is_merged() -> None:
     end = standing.of_task(task(0, **CLOSED), decided=False)
 
