@@ -20,6 +20,35 @@ from bernstein.kube.resource import CONFIG_MAPS, Object, Resource
 
 SECRETS = Resource("", "v1", "secrets", "Secret")
 _CREATE = "create it in the Project's namespace, or correct the field"
+_APPLY = (
+    "make its Secrets and apply one such as this, with your own names; "
+    "docs/how-to/set-up-a-team.md goes through it"
+)
+_EXAMPLE = """\
+apiVersion: bernstein.dev/v1alpha1
+kind: Project
+metadata:
+  name: default
+spec:
+  repositories:
+    - name: app
+      url: https://git.example.com/team-a/app.git
+      branch: main
+      credentials:
+        read: {secretName: git-read}
+        work: {secretName: git-work}
+        deliver: {secretName: git-deliver}
+  agents:
+    - name: codex
+      adapter: codex
+      image: registry.example.com/bernstein-agent-codex:0.1.0
+      apiKey: {name: model-key, key: api-key}
+  toolchain:
+    image: registry.example.com/toolchain:0.1.0
+  merge:
+    strategy: direct
+"""
+"""The least that a Project says."""
 
 
 class Named(NamedTuple):
@@ -45,12 +74,10 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
     return findings
 
 
-_CREATE = "apply one; `bernstein schema project` shows what it says"
-
-
 def none_in(namespace: str) -> Finding:
     text = f"there is none in namespace '{namespace}'"
-    return Finding("project", Outcome.BAD, text, _CREATE)
+    details = tuple(_EXAMPLE.splitlines())
+    return Finding("project", Outcome.BAD, text, _APPLY, details=details)
 
 
 def readiness(project: Project) -> Finding:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
@@ -22,6 +24,7 @@ from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW
 from tests.unit.kube.apiserver import ApiServer
 
+ROOT = Path(__file__).parents[5]
 BASIC = {"username": "dQ==", "password": "c2VjcmV0"}
 
 
@@ -59,6 +62,16 @@ async def test_a_project_that_is_ready_and_has_its_secrets_is_good(
 
 async def test_a_namespace_without_a_project_is_told(api: ApiServer, client: Client) -> None:
     assert await look(client) == [("project", "bad", f"there is none in namespace '{NAMESPACE}'")]
+
+
+def test_who_has_no_project_is_shown_a_small_one_that_can_be_applied() -> None:
+    found = projects.none_in(NAMESPACE)
+
+    example = Project.model_validate(yaml.safe_load("\n".join(found.details)))
+    assert {"git-read", "git-work", "git-deliver"} < {each.name for each in projects.named(example)}
+    assert found.remedy.startswith("make its Secrets and apply one such as this")
+    assert "docs/how-to/set-up-a-team.md" in found.remedy
+    assert (ROOT / "docs/how-to/set-up-a-team.md").exists()
 
 
 def test_a_project_that_is_not_ready_says_why_and_what_helps() -> None:
@@ -102,6 +115,16 @@ async def test_a_secret_or_key_that_is_missing_is_named_with_its_field(
         ("objects", "bad", f"Secret 'git-work' of 'default' does not exist (spec.{field})"),
         ("objects", "bad", "Secret 'git-deliver' of 'default' has no key password"),
     ]
+
+
+async def test_what_helps_where_a_secret_is_missing_is_to_make_it(
+    api: ApiServer, client: Client
+) -> None:
+    accounts(api, "read", "deliver")
+
+    *_, found = await projects.look(Cluster(client, NAMESPACE), [seen(objects.project())])
+
+    assert found.record()["remedy"] == "create it in the Project's namespace, or correct the field"
 
 
 async def test_the_authority_of_a_gates_database_is_looked_for(
