@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from bernstein.api.reasons import Reason
 from bernstein.core import sanitise
+from bernstein.core.remedies import UNTRUSTED
 from bernstein.pods.errors import PodError
 
 _MESSAGE_LIMIT = 500
@@ -61,7 +62,7 @@ _TABLE = (
 
 _WHY_UNREACHABLE = (
     ("its name is not known here", re.compile(r"Could not resolve|Name or service not known")),
-    ("its certificate is not trusted", re.compile(r"certificate|gnutls|SSL")),
+    (UNTRUSTED, re.compile(r"certificate|gnutls|SSL")),
     (
         "nothing answers there",
         re.compile(

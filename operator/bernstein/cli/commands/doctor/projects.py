@@ -12,9 +12,9 @@ from bernstein.api.reasons import Reason
 from bernstein.attestation.envelope import KeyInvalid, private_key
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
+from bernstein.cli.output.notes import ready_message
 from bernstein.core import conditions
 from bernstein.core.reasons import policy
-from bernstein.core.waiting import parted
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import CONFIG_MAPS, Object, Resource
 
@@ -88,7 +88,7 @@ def readiness(project: Project) -> Finding:
         text = f"'{name}' has not been looked at by the operator since it was changed"
         return Finding(check, Outcome.BAD, text, "see whether the operator works", name)
     if ready.status != "True":
-        cause, remedy = parted(ready.message)
+        cause, remedy = ready_message(ready, project)
         if ready.status == "Unknown":
             text = f"'{name}' may be ready or not ({ready.reason}): {cause}"
             return Finding(check, Outcome.WARNING, text, remedy or "look again", name)

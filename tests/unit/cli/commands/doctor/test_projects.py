@@ -19,6 +19,7 @@ from bernstein.cli.commands.doctor import projects
 from bernstein.cli.commands.doctor.finding import Outcome
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects import readiness
+from bernstein.core.sanitise import quoting
 from bernstein.kube.client import Client
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW
@@ -83,6 +84,35 @@ def test_a_project_that_is_not_ready_says_why_and_what_helps() -> None:
     assert "NetworkPolicyRefused" in found.message
     assert "networkpolicies is forbidden" in found.message
     assert found.remedy.startswith("Correct the Project's network")
+
+
+def test_what_a_git_server_said_to_a_probe_is_shown_beside_it() -> None:
+    said = quoting("it was refused", "\x1b[31mfatal:\nno such user", 250)
+    found = [
+        ProbeFinding(subject=each, reason="RepositoryAuthFailed", message=said)
+        for each in ("read", "work")
+    ]
+
+    told = projects.readiness(
+        seen(objects.project(), probe=SOUND.model_copy(update={"findings": tuple(found)}))
+    )
+
+    assert told.message == (
+        "'default' is not ready (RepositoryAuthFailed): "
+        "read and work: it was refused: fatal: no such user."
+    )
+
+
+def test_what_a_server_said_while_nothing_could_be_tried_is_shown_too() -> None:
+    said = quoting("it broke", "x" * 1000, 380)
+    silent = ProbeFinding(subject="probe", reason="InfrastructureError", message=said)
+    probe = Probe(generation=1, number=0, silent=silent)
+
+    told = projects.readiness(seen(objects.project(), probe=probe))
+
+    assert told.outcome is Outcome.WARNING
+    assert "could not be tried: it broke: xxx" in told.message
+    assert len(told.message) < 400
 
 
 def test_a_project_that_nobody_looks_at_is_told() -> None:
