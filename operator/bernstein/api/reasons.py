@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+UNTRUSTED = "its certificate is not trusted"
+"""What RepositoryUnreachable says where this is the cause: pods say it, and what helps goes by it."""
+
 
 class Reason(StrEnum):
     SECRET_NOT_FOUND = "SecretNotFound"  # noqa: S105 - no password

@@ -7,7 +7,7 @@ from typing import Any
 
 from bernstein.api.project import Project
 from bernstein.api.projects.network import Network
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import without_quotes
 
@@ -18,8 +18,6 @@ _FIELDS = (
 """Ends of the paths of fields that name a Secret, a ConfigMap or an image."""
 ADDED_BY_OTHERS = "that it sets itself only"
 """Words of our own admission policy where a Job has fields that the operator has not set."""
-UNTRUSTED = "its certificate is not trusted"
-"""Words of the programs in pods that talk to a git server."""
 _AUTHORITY = (
     "Let repositories[0].ca of the Project name the CA that has signed the git server's "
     "certificate, which must be valid, and for the host in the url."

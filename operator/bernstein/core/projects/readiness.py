@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, ProjectStatus
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.core import conditions
 from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects.probing import ACCOUNTS, FINDINGS, users
-from bernstein.core.remedies import UNTRUSTED, remedy_of, with_remedy
+from bernstein.core.remedies import remedy_of, with_remedy
 from bernstein.core.sanitise import line, quoted, some, without_quotes
 
 _SUBJECT = 200

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.core import sanitise
-from bernstein.core.remedies import UNTRUSTED
 from bernstein.pods.errors import PodError
 
 _MESSAGE_LIMIT = 500
