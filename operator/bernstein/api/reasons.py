@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 UNTRUSTED = "its certificate is not trusted"
-"""What RepositoryUnreachable says where this is the cause: pods say it, and what helps goes by it."""
+"""How RepositoryUnreachable says this cause; its remedy goes by these words."""
 
 
 class Reason(StrEnum):
