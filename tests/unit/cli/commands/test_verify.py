@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.api.requests import Answer
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.cli.commands import verify
@@ -81,7 +82,8 @@ def test_what_was_printed_is_told_with_the_verdicts_and_no_field_is_pointed_at()
     status = objects.done(requests=[ANSWER], verification=verification(), waiting=waiting)
     shown, console = terminal(width=200)
 
-    verify.tell(shown, objects.task(status=status), status.requests[0], wait=True)
+    answer = Answer.model_validate(ANSWER)
+    verify.tell(shown, objects.task(status=status), answer, wait=True)
 
     told = console.export_text()
     assert told.endswith("  check 'gate lint' is Errored. Remedy: Mend it.\n")
