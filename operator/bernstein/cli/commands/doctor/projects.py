@@ -22,7 +22,7 @@ SECRETS = Resource("", "v1", "secrets", "Secret")
 _CREATE = "create it in the Project's namespace, or correct the field"
 _APPLY = (
     "make its Secrets and apply one such as this, with your own names; "
-    "docs/how-to/set-up-a-team.md goes through it"
+    "the page 'Set up a team' goes through it"
 )
 _EXAMPLE = """\
 apiVersion: bernstein.dev/v1alpha1
