@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+UNTRUSTED = "its certificate is not trusted"
+"""How RepositoryUnreachable says this cause; its remedy goes by these words."""
+
 
 class Reason(StrEnum):
     SECRET_NOT_FOUND = "SecretNotFound"  # noqa: S105 - no password

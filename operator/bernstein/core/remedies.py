@@ -7,8 +7,9 @@ from typing import Any
 
 from bernstein.api.project import Project
 from bernstein.api.projects.network import Network
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.core.reasons import policy
+from bernstein.core.sanitise import without_quotes
 
 _FIELDS = (
     *("secretName", "apiKey.name", "key.name", "ca.name", "configMap"),
@@ -17,6 +18,10 @@ _FIELDS = (
 """Ends of the paths of fields that name a Secret, a ConfigMap or an image."""
 ADDED_BY_OTHERS = "that it sets itself only"
 """Words of our own admission policy where a Job has fields that the operator has not set."""
+_AUTHORITY = (
+    "Let repositories[0].ca of the Project name the CA that has signed the git server's "
+    "certificate, which must be valid, and for the host in the url."
+)
 _KEEP_OFF = (
     "A webhook of the cluster adds these fields: keep it from Jobs with the label "
     "app.kubernetes.io/managed-by=bernstein, or name those of pods that the chart may allow in its "
@@ -27,6 +32,8 @@ _KEEP_OFF = (
 def remedy_of(reason: str, text: str, project: Project | None = None) -> str:
     """The reason's remedy, which names the Project's fields where the text names their objects."""
     row = policy(reason)
+    if reason == Reason.REPOSITORY_UNREACHABLE and UNTRUSTED in without_quotes(text):
+        return _AUTHORITY
     if reason == Reason.REPOSITORY_UNREACHABLE and project is not None:
         return _way_to_git(project.spec.network)
     if reason == Reason.POD_REJECTED and ADDED_BY_OTHERS in text:

@@ -18,6 +18,7 @@ from bernstein.cli.errors import FAILED, INTERRUPTED
 from bernstein.cli.local import configuration
 from bernstein.cli.naming import called
 from bernstein.cli.output.details import tell_verdicts
+from bernstein.cli.output.notes import with_words
 from bernstein.cli.output.terminal import Terminal, room, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core.requests import answer_for
@@ -116,4 +117,5 @@ def tell(terminal: Terminal, task: Task, answer: Answer | None, *, wait: bool) -
     tell_verdicts(terminal, task)
     judged, waiting = task.status.verification, task.status.waiting
     if judged is not None and judged.passed is None and waiting is not None:
-        terminal.advise(line(waiting.message, room(terminal.people, 500)))
+        message = with_words(waiting.message, waiting.reason, task)
+        terminal.advise(line(message, room(terminal.people, 500)))

@@ -17,7 +17,7 @@ from bernstein.cli.output.terminal import Terminal, room
 from bernstein.core import conditions
 from bernstein.core.sanitise import line, quoted, text
 from bernstein.core.serializers import rejection, task_status
-from bernstein.core.waiting import is_stalled, parted
+from bernstein.core.waiting import is_stalled
 
 _ATTESTED = {
     "Signed": ", attestation signed",
@@ -96,7 +96,7 @@ def tell_project(terminal: Terminal, project: Project) -> None:
     ready = conditions.find(project.status.conditions, ConditionType.READY)
     if ready is None or ready.status != "False":
         return
-    message, remedy = parted(ready.message)
+    message, remedy = notes.ready_message(ready, project)
     name = project.metadata.name
     terminal.say(f"! Project '{name}' is not ready ({ready.reason}): {message}", "yellow")
     if remedy:

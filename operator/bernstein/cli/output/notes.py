@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+from bernstein.api.meta import Condition
 from bernstein.api.plan import Plan
+from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task, TaskStatus
@@ -14,7 +16,7 @@ from bernstein.api.waiting import Waiting
 from bernstein.core.owners import plan_of
 from bernstein.core.plans.field_errors import did_you_mean
 from bernstein.core.reasons import Retry, policy
-from bernstein.core.sanitise import ELLIPSIS, line, ordinal, quoted, text
+from bernstein.core.sanitise import ELLIPSIS, line, ordinal, quoted, some, text
 from bernstein.core.serializers import plan_standing, task_status
 from bernstein.core.waiting import is_stalled, parted, stands_still
 
@@ -141,6 +143,22 @@ def with_words(message: str, reason: str, task: Task | None, longest: int = _LON
         return message
     said = line(_words(task.status, named[1], reason), longest) if task is not None else ""
     return message.replace(named[0], f": {said}" if said else "")
+
+
+def ready_message(ready: Condition, project: Project) -> tuple[str, str | None]:
+    """What a Project's condition says, with the words of the probe that it only points at, and the
+    remedy if it has one."""
+    message, remedy = parted(ready.message)
+    named, probe = _FIELD.search(message), project.status.probe
+    if named is None or named[1] != "probe":
+        return message, remedy
+    met = probe.findings if probe is not None else ()
+    silent = probe.silent if probe is not None else None
+    of = met or ((silent,) if silent is not None else ())
+    said = dict.fromkeys(line(quoted(each.message), LONGEST_NOTE) for each in of)
+    words = [each for each in said if each]
+    told = some(words, len(words))
+    return message.replace(named[0], f": {told}" if told else ""), remedy
 
 
 def _words(status: TaskStatus, field: str, reason: str) -> str:

@@ -88,8 +88,23 @@ def subjects(spec: ProjectSpec) -> dict[str, str]:
     if spec.attestation is not None:
         subject_of[ATTESTATION] = "attestation key"
     for name, (secret, key) in model_keys(spec).items():
-        subject_of[name] = f"model key '{key}' of '{secret}'"
+        subject_of[name] = _key_subject(secret, key)
     return subject_of
+
+
+def users(spec: ProjectSpec, subject: str) -> list[str]:
+    """The agents and models that need this model key; of another subject none."""
+    agents = [(f"agent '{each.name}'", each.api_key) for each in spec.agents]
+    models = [(f"model '{each.name}'", each.key) for each in spec.models]
+    return [
+        name
+        for name, key in (*agents, *models)
+        if key is not None and _key_subject(key.name, key.key) == subject
+    ]
+
+
+def _key_subject(secret: str, key: str) -> str:
+    return f"model key '{key}' of '{secret}'"
 
 
 def expected(project: Project) -> str | None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from bernstein.api.meta import Condition, ConditionType
-from bernstein.api.project import Probe, ProbeFinding, Project, ProjectStatus
+from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, ProjectStatus
+from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.core import conditions
 from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.projects.probing import FINDINGS
+from bernstein.core.projects.probing import ACCOUNTS, FINDINGS, users
 from bernstein.core.remedies import remedy_of, with_remedy
-from bernstein.core.sanitise import quoted, without_quotes
+from bernstein.core.sanitise import line, quoted, some, without_quotes
 
+_SUBJECT = 200
+"""Characters that name whom one of them concerns."""
 _TOLD = 3
-"""Findings that the condition quotes; the others stand in `status.probe`."""
+"""What the condition tells at most, and of how many subjects each; the others stand in
+`status.probe`."""
 PROBING = "Probing"
 """Why `Ready` is Unknown at first."""
 _PROBES = "a Job tries its credentials; Plans may use it meanwhile"
@@ -90,15 +95,64 @@ def _usable(project: Project, probe: Probe) -> str:
 
 
 def _findings(project: Project, findings: Sequence[ProbeFinding]) -> str:
-    told = [f"{f.subject}: {without_quotes(f.message).rstrip('.')}" for f in findings[:_TOLD]]
-    if any(map(quoted, (f.message for f in findings[:_TOLD]))):
+    """What was found; what several have met in the same words, such as a wrong host, once."""
+    met: dict[_Met, list[str]] = {}
+    for each in findings:
+        met.setdefault(_met(each), []).append(each.subject)
+    shown = dict(list(met.items())[:_TOLD])
+    told = [f"{_named(project.spec, whose)}: {what.text}" for what, whose in shown.items()]
+    if any(quoted(each.message) for each in findings if _met(each) in shown):
         told[-1] = f"{told[-1]}; status.probe has its words"
-    if len(findings) > _TOLD:
-        told.append(f"and {len(findings) - _TOLD} more")
-    reasons = dict.fromkeys(f.reason for f in findings[:_TOLD])
-    text = "; ".join(told)
-    remedies = (remedy_of(reason, text, project) for reason in reasons)
-    return f"{text}. Remedy: {' '.join(remedies)}"
+    more = len(findings) - sum(map(len, shown.values()))
+    if more:
+        told.append(f"and {more} more")
+    return f"{'; '.join(told)}. Remedy: {' '.join(_remedies(project, shown))}"
+
+
+class _Met(NamedTuple):
+    reason: str
+    text: str
+
+
+def _met(finding: ProbeFinding) -> _Met:
+    return _Met(finding.reason, without_quotes(finding.message).rstrip("."))
+
+
+def _named(spec: ProjectSpec, subjects: Sequence[str]) -> str:
+    """The first of these subjects, whose keys they are, and how many more there are."""
+    names = []
+    for subject in subjects[:_TOLD]:
+        whose = users(spec, subject)
+        told = f"{subject} ({some(whose, len(whose))})" if whose else subject
+        names.append(line(told, _SUBJECT))
+    if len(subjects) > _TOLD:
+        return f"{', '.join(names)} and {len(subjects) - _TOLD} more"
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _remedies(project: Project, shown: Mapping[_Met, Sequence[str]]) -> list[str]:
+    """What helps, once for each reason, or for each known cause of one."""
+    by_kind: dict[tuple[str, bool], list[_Met]] = {}
+    for what in shown:
+        by_kind.setdefault((what.reason, UNTRUSTED in what.text), []).append(what)
+    remedies = []
+    for (reason, _), those in by_kind.items():
+        remedy = remedy_of(reason, "; ".join(what.text for what in those), project)
+        accounts = [subject for what in those for subject in shown[what] if subject in ACCOUNTS]
+        if reason == Reason.REPOSITORY_AUTH_FAILED and accounts:
+            remedy = f"{remedy.rstrip('.')}: {', '.join(_secrets(project, accounts))}."
+        remedies.append(remedy)
+    return remedies
+
+
+def _secrets(project: Project, accounts: Sequence[str]) -> list[str]:
+    """The Secrets of these accounts, and the fields that name them."""
+    credentials, found = project.spec.repository.credentials, []
+    for account in accounts:
+        name = getattr(credentials, account).secret_name
+        found.append(f"'{name}' (spec.repositories[0].credentials.{account}.secretName)")
+    return found
 
 
 def _strength(

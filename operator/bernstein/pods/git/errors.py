@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.core import sanitise
 from bernstein.pods.errors import PodError
 
@@ -61,7 +61,7 @@ _TABLE = (
 
 _WHY_UNREACHABLE = (
     ("its name is not known here", re.compile(r"Could not resolve|Name or service not known")),
-    ("its certificate is not trusted", re.compile(r"certificate|gnutls|SSL")),
+    (UNTRUSTED, re.compile(r"certificate|gnutls|SSL")),
     (
         "nothing answers there",
         re.compile(

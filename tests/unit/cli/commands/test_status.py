@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.core.sanitise import quoting
 from bernstein.resources import PLANS, PROJECTS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
@@ -67,6 +68,26 @@ async def test_that_its_project_could_not_deliver_is_told_while_a_plan_is_at_wor
         "! Project 'default' is not ready (CredentialRefused): deliver: the git server refuses its "
         "password.",
         "  Correct the password in the Secret.",
+    ]
+
+
+@pytest.mark.usefixtures("refused")
+async def test_what_the_git_server_said_to_its_projects_probe_is_shown_while_a_plan_is_at_work(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    said = quoting("it refuses the push", "remote: \x1b[31mnot for deliver", 250)
+    finding = {"subject": "deliver", "reason": "CredentialRefused", "message": said}
+    pointing = "deliver: it refuses the push; status.probe has its words. Remedy: Let it push."
+    ready = condition("Ready", "False", "CredentialRefused", pointing)
+    probe = {"generation": 1, "number": 0, "findings": [finding]}
+    api.put(PROJECTS, "default", "team", status={"conditions": [ready], "probe": probe})
+
+    answer = await bernstein("status", put_plan(api))
+
+    assert answer.out.splitlines()[-2:] == [
+        "! Project 'default' is not ready (CredentialRefused): deliver: it refuses the push: "
+        "remote: not for deliver.",
+        "  Let it push.",
     ]
 
 

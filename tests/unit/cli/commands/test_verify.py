@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.api.requests import Answer
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.cli.commands import verify
 from tests.unit.cli import calls
+from tests.unit.cli.scenes import terminal
 from tests.unit.core import objects
 from tests.unit.core.objects import Object, at, verification
 
@@ -72,3 +74,16 @@ def test_it_stays_until_there_are_verdicts_or_a_person_is_needed(
     task = objects.task(status=found)
 
     assert (verify._is_settled(task, "r-1"), verify._has_passed(task)) == (settled, passed)
+
+
+def test_what_was_printed_is_told_with_the_verdicts_and_no_field_is_pointed_at() -> None:
+    pointing = "check 'gate lint' is Errored; status.verification has its words. Remedy: Mend it."
+    waiting = objects.waits("GateErrored", pointing, needs_person=True)
+    status = objects.done(requests=[ANSWER], verification=verification(), waiting=waiting)
+    shown, console = terminal(width=200)
+
+    answer = Answer.model_validate(ANSWER)
+    verify.tell(shown, objects.task(status=status), answer, wait=True)
+
+    told = console.export_text()
+    assert told.endswith("  check 'gate lint' is Errored. Remedy: Mend it.\n")

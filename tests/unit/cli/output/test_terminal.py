@@ -84,7 +84,7 @@ def _not_judged(to: Terminal) -> None:
 
 
 def _needs_a_person(to: Terminal) -> None:
-    finding.tell(to, work.by_cause([_waits()], "team"))
+    finding.tell(to, work.by_cause([_waits()]))
 
 
 def _titled() -> Plan:

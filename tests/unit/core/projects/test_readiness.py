@@ -11,6 +11,7 @@ from bernstein.core import conditions
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects.probing import FINDINGS
 from bernstein.core.projects.readiness import not_ready, status
+from bernstein.pods.git.errors import from_output
 from tests.unit.core.objects import NOW, at, project, told
 
 TOO_STRONG = (
@@ -146,6 +147,72 @@ def test_several_findings_are_told_together_and_the_first_gives_the_reason() -> 
     assert (truth, word) == ("False", "RepositoryAuthFailed")
     assert message.startswith("read: it is so; work: it is so. Remedy: Check the url")
     assert "Create the Secret" in message
+
+
+def of_git(words: str) -> str:
+    return from_output(words.encode(), pushing=False, host="git.example").message
+
+
+def test_what_several_accounts_meet_is_told_once() -> None:
+    refused = of_git("fatal: Failed to connect to git.example")
+    met = [finding("RepositoryUnreachable", each, refused) for each in ("read", "work", "deliver")]
+
+    *_, message = ready(status(project(), 0, None, probed(*met), NOW))
+
+    cause = "the git server at 'git.example' cannot be used: nothing answers there"
+    told = f"read, work and deliver: {cause}; status.probe has its words. Remedy: "
+    assert message.startswith(told)
+
+
+def test_a_refused_login_names_the_secret_and_its_field() -> None:
+    refused = of_git("remote: Authentication failed")
+    met = [finding("RepositoryAuthFailed", each, refused) for each in ("work", "deliver")]
+
+    *_, message = ready(status(project(), 0, None, probed(*met), NOW))
+
+    account = "spec.repositories[0].credentials"
+    assert message.endswith(
+        "user name and password in the Secret that the Project names: "
+        f"'git-work' ({account}.work.secretName), 'git-deliver' ({account}.deliver.secretName)."
+    )
+
+
+def test_where_the_certificate_is_not_trusted_the_authority_alone_is_to_be_looked_at() -> None:
+    words = "fatal: unable to access: server certificate verification failed. CAfile: none"
+    untrusted = finding("RepositoryUnreachable", "read", of_git(words))
+
+    *_, message = ready(status(project(), 0, None, probed(untrusted), NOW))
+
+    assert message.endswith(
+        "Remedy: Let repositories[0].ca of the Project name the CA that has signed the git "
+        "server's certificate, which must be valid, and for the host in the url."
+    )
+
+
+def test_each_cause_of_an_unreachable_server_has_its_remedy() -> None:
+    untrusted = finding("RepositoryUnreachable", "read", of_git("SSL certificate problem"))
+    unknown = finding("RepositoryUnreachable", "work", of_git("Could not resolve host"))
+
+    *_, message = ready(status(project(), 0, None, probed(untrusted, unknown), NOW))
+
+    assert "Remedy: Let repositories[0].ca" in message
+    assert "Check the repository's url and CA" in message
+
+
+def test_a_missing_model_key_says_whose_it_is() -> None:
+    key = {"name": "model-key", "key": "api-key"}
+    agents = [
+        {"name": name, "adapter": "demo", "image": "agent:1", "apiKey": key}
+        for name in ("codex", "claude")
+    ]
+    missing = finding(
+        "SecretNotFound", "model key 'api-key' of 'model-key'", 'secret "model-key" not found'
+    )
+
+    *_, message = ready(status(project(agents=agents), 0, None, probed(missing), NOW))
+
+    whose = "model key 'api-key' of 'model-key' (agent 'codex', agent 'claude')"
+    assert message.startswith(f"{whose}: secret ")
 
 
 def test_the_most_there_can_be_to_tell_fits() -> None:

@@ -10,11 +10,12 @@ import typer
 
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.doctor import finding, installation, projects, refs, work
-from bernstein.cli.commands.doctor.finding import LEASE, Finding, Outcome
+from bernstein.cli.commands.doctor.finding import LEASE, Finding, Outcome, unreadable
 from bernstein.cli.errors import FAILED, INTERRUPTED
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import count
+from bernstein.kube.errors import Forbidden
 
 
 def doctor(
@@ -58,8 +59,13 @@ async def _look(cluster: Cluster, lease: tuple[str, str], with_refs: bool) -> li
     ]
     if findings[0].outcome is Outcome.BAD:
         return findings  # without the kinds there is nothing to read
-    here = await cluster.projects()
-    findings += await projects.look(cluster, here)
+    try:
+        here = await cluster.projects()
+    except Forbidden:
+        here = []
+        findings.append(unreadable("project", f"Projects in namespace '{cluster.namespace}'"))
+    else:
+        findings += await projects.look(cluster, here)
     findings += await work.look(cluster)
     if with_refs and here:
         findings += await refs.look(cluster, here)

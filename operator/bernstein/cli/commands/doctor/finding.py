@@ -79,7 +79,7 @@ def tell(terminal: Terminal, found: Iterable[Finding]) -> None:
         for detail in each.details:
             terminal.quote(f"    {detail}")
         if each.remedy:
-            terminal.say(f"  → {each.remedy}")
+            terminal.say(f"  → {terminal.settings.placed(each.remedy)}")
 
 
 def lease(text: str) -> tuple[str, str]:

@@ -108,7 +108,8 @@ async def leader(client: Client, namespace: str, name: str, now: datetime) -> Fi
     if not again:
         return of_lease
     text = f"{of_lease.message}; {again}"
-    helps = f"kubectl -n {namespace} describe pods; `kubectl logs --previous` says why"
+    logs = f"`kubectl logs -n {namespace} --previous POD`"
+    helps = f"kubectl -n {namespace} describe pods; {logs} says why"
     return Finding(check, Outcome.WARNING, text, helps, subject)
 
 

@@ -12,14 +12,43 @@ from bernstein.api.reasons import Reason
 from bernstein.attestation.envelope import KeyInvalid, private_key
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
+from bernstein.cli.output.notes import ready_message
 from bernstein.core import conditions
 from bernstein.core.reasons import policy
-from bernstein.core.waiting import parted
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import CONFIG_MAPS, Object, Resource
 
 SECRETS = Resource("", "v1", "secrets", "Secret")
 _CREATE = "create it in the Project's namespace, or correct the field"
+_APPLY = (
+    "make its Secrets and apply one such as this, with your own names; "
+    "the page 'Set up a team' goes through it"
+)
+_EXAMPLE = """\
+apiVersion: bernstein.dev/v1alpha1
+kind: Project
+metadata:
+  name: default
+spec:
+  repositories:
+    - name: app
+      url: https://git.example.com/team-a/app.git
+      branch: main
+      credentials:
+        read: {secretName: git-read}
+        work: {secretName: git-work}
+        deliver: {secretName: git-deliver}
+  agents:
+    - name: codex
+      adapter: codex
+      image: registry.example.com/bernstein-agent-codex:0.1.0
+      apiKey: {name: model-key, key: api-key}
+  toolchain:
+    image: registry.example.com/toolchain:0.1.0
+  merge:
+    strategy: direct
+"""
+"""The least that a Project says."""
 
 
 class Named(NamedTuple):
@@ -45,12 +74,10 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
     return findings
 
 
-_CREATE = "apply one; `bernstein schema project` shows what it says"
-
-
 def none_in(namespace: str) -> Finding:
     text = f"there is none in namespace '{namespace}'"
-    return Finding("project", Outcome.BAD, text, _CREATE)
+    details = tuple(_EXAMPLE.splitlines())
+    return Finding("project", Outcome.BAD, text, _APPLY, details=details)
 
 
 def readiness(project: Project) -> Finding:
@@ -61,7 +88,7 @@ def readiness(project: Project) -> Finding:
         text = f"'{name}' has not been looked at by the operator since it was changed"
         return Finding(check, Outcome.BAD, text, "see whether the operator works", name)
     if ready.status != "True":
-        cause, remedy = parted(ready.message)
+        cause, remedy = ready_message(ready, project)
         if ready.status == "Unknown":
             text = f"'{name}' may be ready or not ({ready.reason}): {cause}"
             return Finding(check, Outcome.WARNING, text, remedy or "look again", name)

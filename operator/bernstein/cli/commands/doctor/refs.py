@@ -11,11 +11,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 from bernstein.api.project import Project
 from bernstein.cli.cluster import Cluster
-from bernstein.cli.commands.doctor.finding import Finding, Outcome, listed
+from bernstein.cli.commands.doctor.finding import Finding, Outcome, listed, unreadable
 from bernstein.cli.local import git
 from bernstein.cli.local.git import GitFailed
 from bernstein.core import names
 from bernstein.core.sanitise import count
+from bernstein.kube.errors import Forbidden
 from bernstein.resources import PLANS, TASKS
 
 CHECK = "refs"
@@ -25,7 +26,11 @@ _SHOWN = 20
 
 async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
     """One finding for each repository."""
-    uids, everywhere = await _uids(cluster)
+    try:
+        uids, everywhere = await _uids(cluster)
+    except Forbidden:
+        what = f"Plans and Tasks in namespace '{cluster.namespace}'"
+        return [unreadable(CHECK, what)]
     findings = []
     for url in dict.fromkeys(project.spec.repository.url for project in projects):
         try:
@@ -83,7 +88,8 @@ def _folder(ref: str) -> str:
 
 
 async def _uids(cluster: Cluster) -> tuple[set[str], bool]:
-    """Of all Plans and Tasks that may be listed, and whether those are all."""
+    """Of all Plans and Tasks that may be listed, and whether those are all. Raises Forbidden where
+    not even those of the namespace may be."""
     uids: set[str] = set()
     everywhere = True
     for resource in (PLANS, TASKS):

@@ -1,46 +1,89 @@
-"""The Plans and Tasks of the namespace that stand still until a person acts."""
+"""The Plans and Tasks of the namespace that stand still until a person acts, or decides."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.api.waiting import LONGEST_MESSAGE
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
+from bernstein.cli.commands.pending import is_pending
 from bernstein.cli.naming import called
 from bernstein.core.sanitise import line, some
 from bernstein.core.waiting import parted, stands_still
 from bernstein.kube.errors import Forbidden
 
+_CAUSES = 5
+"""So many causes are told of each reason."""
+
 
 async def look(cluster: Cluster) -> list[Finding]:
+    here = f"in namespace '{cluster.namespace}'"
+    subjects: list[Plan | Task] = []
+    asked: list[Approval] = []
+    unread: list[Finding] = []
     try:
-        subjects: list[Plan | Task] = [*await cluster.plans(), *await cluster.tasks()]
+        subjects = [*await cluster.plans(), *await cluster.tasks()]
     except Forbidden:
-        return [unreadable("work", f"Plans and Tasks in namespace '{cluster.namespace}'")]
-    return by_cause(subjects, cluster.namespace)
+        unread.append(unreadable("work", f"Plans and Tasks {here}"))
+    try:
+        asked = [approval for approval in await cluster.approvals() if is_pending(approval)]
+    except Forbidden:
+        unread.append(unreadable("work", f"Approvals {here}"))
+    found = [*unread, *by_cause(subjects), *_asked(asked)]
+    return found or [Finding("work", Outcome.GOOD, f"nothing {here} needs a person")]
 
 
-def by_cause(subjects: Iterable[Plan | Task], namespace: str) -> list[Finding]:
-    """One finding for each reason, however many stand still for it. What has ended needs nobody."""
-    stalled: dict[str, list[Plan | Task]] = {}
+def by_cause(subjects: Iterable[Plan | Task]) -> list[Finding]:
+    """One finding for each reason and what is said of it, however many stand still for it: of a
+    reason the first few, and one for the rest. What has ended needs nobody."""
+    stalled: dict[str, dict[str, list[Plan | Task]]] = {}
     for subject in subjects:
         waiting = subject.status.waiting
         if waiting is not None and stands_still(subject.status):
-            stalled.setdefault(waiting.reason, []).append(subject)
-    if not stalled:
-        text = f"nothing in namespace '{namespace}' needs a person"
-        return [Finding("work", Outcome.GOOD, text)]
-    return [_of(reason, those) for reason, those in sorted(stalled.items())]
+            causes = stalled.setdefault(waiting.reason, {})
+            causes.setdefault(waiting.message, []).append(subject)
+    found = []
+    for reason, causes in sorted(stalled.items()):
+        groups = list(causes.values())
+        found += [_of(reason, those) for those in groups[:_CAUSES]]
+        rest = [subject for those in groups[_CAUSES:] for subject in those]
+        found += [_rest(reason, rest)] if rest else []
+    return found
 
 
-def _of(reason: str, those: list[Plan | Task]) -> Finding:
+def _of(reason: str, those: Sequence[Plan | Task]) -> Finding:
     first = those[0]
     assert first.status.waiting is not None
     cause, remedy = parted(first.status.waiting.message)
-    names = some(map(called, those), len(those))
-    verb = "needs" if len(those) == 1 else "need"
-    text = f"{names} {verb} a person ({reason}): {line(cause, LONGEST_MESSAGE)}"
+    text = f"{_need(those, reason)}: {line(cause, LONGEST_MESSAGE)}"
     return Finding("work", Outcome.BAD, text, remedy or "", first.metadata.name)
+
+
+def _rest(reason: str, those: Sequence[Plan | Task]) -> Finding:
+    name = those[0].metadata.name
+    shows = "status" if isinstance(those[0], Plan) else "logs"
+    text = f"{_need(those, reason)}, for other causes"
+    return Finding("work", Outcome.BAD, text, f"`bernstein {shows} {name}` says why", name)
+
+
+def _need(those: Sequence[Plan | Task], reason: str) -> str:
+    names = some(map(called, those), len(those))
+    return f"{names} {'needs' if len(those) == 1 else 'need'} a person ({reason})"
+
+
+def _asked(approvals: Sequence[Approval]) -> list[Finding]:
+    """What people are asked about is no fault; it goes on when they have decided."""
+    if not approvals:
+        return []
+    subjects = [approval.spec.subject for approval in approvals]
+    names = some((f"{each.kind} '{each.name}'" for each in subjects), len(subjects))
+    text, shown, which = f"{names} wait", "them", "NAME"
+    if len(subjects) == 1:
+        text, shown, which = f"{names} waits", "it", subjects[0].name
+    remedy = f"`bernstein pending` shows {shown}; decide with `bernstein approve {which}`"
+    text = f"{text} for a person's decision"
+    return [Finding("work", Outcome.WARNING, text, remedy, subjects[0].name)]

@@ -49,6 +49,8 @@ async def _start(terminal: Terminal, lease: str, *, everything: bool) -> int:
         works = all(each.outcome is not Outcome.BAD for each in findings)
         if works:
             resumed, left = await _resume(cluster, everything=everything)
+        elif _may_be_resumed(findings):
+            left = sorted(await _suspended(cluster), key=suspension.was_stopped, reverse=True)
     if terminal.json:
         terminal.answer(
             {
@@ -81,12 +83,21 @@ async def _look(cluster: Cluster, namespace: str, name: str) -> list[Finding]:
 
 async def _resume(cluster: Cluster, *, everything: bool) -> tuple[list[Plan], list[Plan]]:
     """The Plans that go on from now on, and those that stay suspended."""
-    suspended = [
-        plan for plan in await cluster.plans() if plan.spec.suspend and suspension.can_change(plan)
-    ]
+    suspended = await _suspended(cluster)
     wanted = [plan for plan in suspended if everything or suspension.was_stopped(plan)]
     resumed = [plan for plan in wanted if await suspension.change(cluster, plan, suspend=False)]
     return resumed, [plan for plan in suspended if plan not in wanted]
+
+
+async def _suspended(cluster: Cluster) -> list[Plan]:
+    plans = await cluster.plans()
+    return [plan for plan in plans if plan.spec.suspend and suspension.can_change(plan)]
+
+
+def _may_be_resumed(findings: Sequence[Finding]) -> bool:
+    """Whether nothing is wrong but with Projects that there are: it may concern one agent alone."""
+    bad = [each for each in findings if each.outcome is Outcome.BAD]
+    return all(each.check == "project" and each.subject for each in bad)
 
 
 def _tell(
@@ -94,6 +105,10 @@ def _tell(
 ) -> None:
     if not works:
         terminal.say("Nothing was resumed.", "red")
+        if left:
+            stay, one = _staying(left, "suspended"), left[0].metadata.name
+            goes = "it goes" if len(left) == 1 else "each goes"
+            terminal.advise(f"{stay}; {goes} on all the same by `bernstein resume {one}`")
         return
     if resumed:
         names = some((plan.metadata.name for plan in resumed), len(resumed))
@@ -102,7 +117,11 @@ def _tell(
     else:
         terminal.say("Ready. No Plan was stopped.")
     if left:
-        names = some((plan.metadata.name for plan in left), len(left))
-        verb = "stays" if len(left) == 1 else "stay"
-        text = f"{count(len(left), 'Plan')} {verb} suspended, by somebody else than stop: {names}"
-        terminal.advise(f"{text}; `bernstein resume {left[0].metadata.name}`")
+        stay = _staying(left, "suspended, by somebody else than stop")
+        terminal.advise(f"{stay}; `bernstein resume {left[0].metadata.name}`")
+
+
+def _staying(left: Sequence[Plan], how: str) -> str:
+    names = some((plan.metadata.name for plan in left), len(left))
+    verb = "stays" if len(left) == 1 else "stay"
+    return f"{count(len(left), 'Plan')} {verb} {how}: {names}"

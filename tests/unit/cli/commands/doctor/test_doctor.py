@@ -76,6 +76,16 @@ def test_what_is_unknown_or_a_warning_is_no_fault(runner: CliRunner, found: list
     )
 
 
+def test_a_command_that_helps_reaches_the_same_namespace(
+    runner: CliRunner, found: list[Finding]
+) -> None:
+    found += [Finding("work", Outcome.WARNING, "it waits", "decide with `bernstein approve work`")]
+
+    told = runner.invoke(app, ["doctor", "-n", "team"]).stdout
+
+    assert "  → decide with `bernstein approve work -n team`\n" in told
+
+
 def test_only_where_all_was_looked_at_nothing_is_said_to_be_wrong(
     runner: CliRunner, found: list[Finding]
 ) -> None:
@@ -115,6 +125,20 @@ async def test_a_namespace_is_looked_at_where_the_kinds_are(api: ApiServer, clie
 
     assert [each.check for each in found][3:] == ["project", "work"]
     assert found[0].outcome is Outcome.GOOD
+
+
+async def test_who_has_no_rights_at_all_is_told_of_every_check_that_it_could_not_be_made(
+    api: ApiServer, client: Client
+) -> None:
+    api.fault = lambda _: 403
+
+    found = await command._look(Cluster(client, NAMESPACE), ("b", "bernstein-operator"), True)
+
+    assert {each.outcome for each in found} == {Outcome.UNKNOWN}
+    assert [each.check for each in found] == [
+        *("definitions", "operator", "policies", "project", "work", "work")
+    ]
+    assert found[3].message == f"you may not read Projects in namespace '{NAMESPACE}'"
 
 
 @pytest.mark.parametrize("lease", ["bernstein-operator", "/x", "a/", "a/b/c"])

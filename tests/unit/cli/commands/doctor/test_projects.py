@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
@@ -17,11 +19,13 @@ from bernstein.cli.commands.doctor import projects
 from bernstein.cli.commands.doctor.finding import Outcome
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects import readiness
+from bernstein.core.sanitise import quoting
 from bernstein.kube.client import Client
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW
 from tests.unit.kube.apiserver import ApiServer
 
+ROOT = Path(__file__).parents[5]
 BASIC = {"username": "dQ==", "password": "c2VjcmV0"}
 
 
@@ -61,6 +65,16 @@ async def test_a_namespace_without_a_project_is_told(api: ApiServer, client: Cli
     assert await look(client) == [("project", "bad", f"there is none in namespace '{NAMESPACE}'")]
 
 
+def test_who_has_no_project_is_shown_a_small_one_that_can_be_applied() -> None:
+    found = projects.none_in(NAMESPACE)
+
+    example = Project.model_validate(yaml.safe_load("\n".join(found.details)))
+    assert {"git-read", "git-work", "git-deliver"} < {each.name for each in projects.named(example)}
+    assert found.remedy.startswith("make its Secrets and apply one such as this")
+    title, *_ = (ROOT / "docs/how-to/set-up-a-team.md").read_text().splitlines()
+    assert f"the page '{title.removeprefix('# ')}'" in found.remedy
+
+
 def test_a_project_that_is_not_ready_says_why_and_what_helps() -> None:
     problem = Diagnosis("NetworkPolicyRefused", "networkpolicies is forbidden")
 
@@ -70,6 +84,35 @@ def test_a_project_that_is_not_ready_says_why_and_what_helps() -> None:
     assert "NetworkPolicyRefused" in found.message
     assert "networkpolicies is forbidden" in found.message
     assert found.remedy.startswith("Correct the Project's network")
+
+
+def test_what_a_git_server_said_to_a_probe_is_shown_beside_it() -> None:
+    said = quoting("it was refused", "\x1b[31mfatal:\nno such user", 250)
+    found = [
+        ProbeFinding(subject=each, reason="RepositoryAuthFailed", message=said)
+        for each in ("read", "work")
+    ]
+
+    told = projects.readiness(
+        seen(objects.project(), probe=SOUND.model_copy(update={"findings": tuple(found)}))
+    )
+
+    assert told.message == (
+        "'default' is not ready (RepositoryAuthFailed): "
+        "read and work: it was refused: fatal: no such user."
+    )
+
+
+def test_what_a_server_said_while_nothing_could_be_tried_is_shown_too() -> None:
+    said = quoting("it broke", "x" * 1000, 380)
+    silent = ProbeFinding(subject="probe", reason="InfrastructureError", message=said)
+    probe = Probe(generation=1, number=0, silent=silent)
+
+    told = projects.readiness(seen(objects.project(), probe=probe))
+
+    assert told.outcome is Outcome.WARNING
+    assert "could not be tried: it broke: xxx" in told.message
+    assert len(told.message) < 400
 
 
 def test_a_project_that_nobody_looks_at_is_told() -> None:
@@ -102,6 +145,16 @@ async def test_a_secret_or_key_that_is_missing_is_named_with_its_field(
         ("objects", "bad", f"Secret 'git-work' of 'default' does not exist (spec.{field})"),
         ("objects", "bad", "Secret 'git-deliver' of 'default' has no key password"),
     ]
+
+
+async def test_what_helps_where_a_secret_is_missing_is_to_make_it(
+    api: ApiServer, client: Client
+) -> None:
+    accounts(api, "read", "deliver")
+
+    *_, found = await projects.look(Cluster(client, NAMESPACE), [seen(objects.project())])
+
+    assert found.record()["remedy"] == "create it in the Project's namespace, or correct the field"
 
 
 async def test_the_authority_of_a_gates_database_is_looked_for(

@@ -100,6 +100,17 @@ async def test_a_repository_that_git_may_not_read_is_unknown(
     assert "--no-refs" in found.remedy
 
 
+async def test_who_may_list_no_plans_or_tasks_is_told_so_of_the_refs(
+    api: ApiServer, client: Client, tmp_path: Path
+) -> None:
+    api.fault = lambda call: 403 if call.plural == "tasks" else None
+
+    (found,) = await refs.look(Cluster(client, NAMESPACE), [repository(tmp_path)])
+
+    assert (found.check, found.outcome) == ("refs", Outcome.UNKNOWN)
+    assert found.message == f"you may not read Plans and Tasks in namespace '{NAMESPACE}'"
+
+
 async def test_without_git_nothing_is_known(
     api: ApiServer, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -228,9 +229,28 @@ async def test_where_work_cannot_run_nothing_is_resumed(
     answer = await bernstein("start")
 
     assert answer.code == 1
-    assert answer.out.endswith("Nothing was resumed.\n")
+    assert "\nNothing was resumed.\n" in answer.out
     assert "✗ " in answer.out
+    assert ("`bernstein resume one " in answer.out) is (lacks == "readiness")
     assert suspended(api) == {"one"}
+
+
+@pytest.mark.usefixtures("installed")
+async def test_where_a_project_alone_is_not_ready_the_way_past_is_named(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put_plan(api, "one")
+    put_plan(api, "a", suspend=True)
+    await bernstein("stop")
+    not_ready = {"conditions": [condition("Ready", "False", "SecretNotFound", "no Secret")]}
+    api.put(PROJECTS, "default", "team", status=not_ready | {"observedGeneration": 1})
+
+    answer = await bernstein("start")
+
+    told = "2 Plans stay suspended: one, a; each goes on all the same by `bernstein resume one "
+    assert f"\nNothing was resumed.\n  {told}" in answer.out
+    assert json.loads((await bernstein("start", "--json")).out)["suspended"] == ["one", "a"]
+    assert suspended(api) == {"a", "one"}
 
 
 @pytest.mark.parametrize("arguments", [["--lease", "bernstein-operator"], ["--lease", "a/b/c"]])
