@@ -278,7 +278,7 @@ async def test_one_that_has_ended_says_how_and_what_can_be_done(
         ({"phase": "PendingApproval"}, f"decide with `bernstein approve {NAME} -n team`"),
         (
             {"waiting": {"reason": "AwaitingApproval", "since": "2030-01-01T12:00:00Z"}},
-            "decide; `bernstein pending -n team` lists about what",
+            "decide what `bernstein pending -n team` lists",
         ),
     ],
 )

@@ -34,7 +34,7 @@ def remedy(*subjects: Plan | Task) -> str:
     names = [subject.metadata.name for subject in subjects if is_asked(subject)]
     if not names:
         waits = any(map(waits_for_a_person, subjects))
-        return "decide; `bernstein pending` lists about what" if waits else ""
+        return "decide what `bernstein pending` lists" if waits else ""
     commands = ", ".join(f"`bernstein approve {name}`" for name in names[:_SHOWN])
     more = len(names) - _SHOWN
     return f"decide with {commands}" + (f"; `bernstein pending` lists {more} more" * (more > 0))
