@@ -20,6 +20,7 @@ from bernstein.core import conditions, labels, pods, projects
 from bernstein.core.fsm import is_final
 from bernstein.core.requests import unanswered
 from bernstein.core.tasks import retention
+from bernstein.core.tasks.requests import AT_ONCE
 from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
@@ -303,8 +304,9 @@ def rounds(status: task.TaskStatus) -> int:
 
 
 def rounds_granted(answers: Iterable[Answer] | None) -> int:
-    """How many rounds people were answered to have."""
-    return sum((a.verb, a.answer) == (RETRY, "Done") for a in answers or ())
+    """How many rounds people were answered to have; what is tried at once goes on in its own."""
+    done = [a for a in answers or () if (a.verb, a.answer) == (RETRY, "Done")]
+    return sum(answer.message != AT_ONCE for answer in done)
 
 
 def chain_of(found: plan.Plan) -> list[tuple[str | None, str]]:

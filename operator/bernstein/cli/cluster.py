@@ -37,6 +37,13 @@ FIELD_MANAGER = "bernstein-cli"
 _TIMEOUT = 15.0
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z")
 _LONGEST_SHOWN = 80
+_LISTS = {
+    TASKS.kind: "bernstein list-tasks",
+    SESSIONS.kind: "bernstein list-tasks",
+    PLANS.kind: "bernstein status",
+    APPROVALS.kind: "bernstein pending",
+}
+"""Which command lists objects of a kind; sessions are told with their Task."""
 
 
 class Cluster:
@@ -116,7 +123,7 @@ class Cluster:
         return CliError(
             "NotFound",
             f"there is no {kinds} '{name}' in namespace '{self.namespace}'",
-            f"did you mean {' or '.join(near)}?" if near else _other_namespace(known),
+            f"did you mean {' or '.join(near)}?" if near else _what_there_is(known, resources),
         )
 
     async def _object(self, resource: Resource, name: str) -> Object | None:
@@ -203,8 +210,13 @@ def _no_logs() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 
-def _other_namespace(known: list[str]) -> str:
-    return "" if known else "the namespace has none: name another one with --namespace"
+def _what_there_is(known: list[str], resources: Iterable[Resource]) -> str:
+    if not known:
+        return "the namespace has none: name another one with --namespace"
+    lists = dict.fromkeys(
+        _LISTS[resource.kind] for resource in resources if resource.kind in _LISTS
+    )
+    return f"what there is: {' and '.join(f'`{command}`' for command in lists)}" if lists else ""
 
 
 def _age(item: Object) -> tuple[str, str]:

@@ -360,7 +360,7 @@ def _nothing(subject: Plan | Task, asked: AskedApproval | None) -> CliError:
     text = f"{called(subject)} waits for nobody's decision ({state or 'new'})"
     if asked is not None and asked.decision is None:
         text = f"{called(subject)} has changed since, and asks anew"
-    remedy = "see what does with `bernstein pending`"
+    remedy = "`bernstein pending` lists what waits for a decision"
     if isinstance(subject, Task) and subject.status.state is TaskState.DONE:
         remedy = "it may still be verified: `bernstein pending` waits for that"
     return CliError("NothingToDecide", text, remedy)

@@ -38,15 +38,23 @@ class Scene:
     """By name of a Task: what its agent says that it does; neither checked nor sanitised."""
 
 
+class NotOverError(TimeoutError):
+    """It was not over in time."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__()
+        self.scene = scene
+        """What was seen last."""
+
+
 async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None = None) -> Scene:
     """Shows the Plan until it has ended or needs a person; returns how it then stands.
 
-    Raises CliError when it is deleted meanwhile, and TimeoutError when it is not over after
+    Raises CliError when it is deleted meanwhile, and NotOverError when it is not over after
     `seconds`; one that is over already needs no time.
     """
     if not is_at_rest(plan):
-        async with asyncio.timeout(seconds):
-            plan = await _when_over(cluster, plan, view)
+        plan = await _when_over(cluster, plan, view, seconds)
     # The Plan's watch may be ahead of that of its Tasks, so these are read once more.
     listed = await cluster.client.list(TASKS, cluster.namespace)
     last = Scene(plan, _tasks_of(plan, listed.items), {})
@@ -54,14 +62,20 @@ async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None
     return last
 
 
-async def _when_over(cluster: Cluster, plan: Plan, view: View) -> Plan:
-    """`plan` as it was read or written last: what is older tells nothing, as a list may show it."""
-    changed = datetime.now(UTC)
-    async with _watching(cluster, plan.metadata.name) as watch:
-        while not _is_over(scene := watch.scene(), plan):
-            trouble = watch.trouble() or notes.unseen(scene.plan, datetime.now(UTC), changed)
-            view.update(scene.plan, scene.tasks, scene.progress, trouble)
-            await watch.changed(_TICK)
+async def _when_over(cluster: Cluster, plan: Plan, view: View, seconds: float | None) -> Plan:
+    """`plan` as it was read or written last: what is older tells nothing, as a list may show it.
+
+    Raises NotOverError.
+    """
+    changed, scene = datetime.now(UTC), Scene(plan, (), {})
+    try:
+        async with asyncio.timeout(seconds), _watching(cluster, plan.metadata.name) as watch:
+            while not _is_over(scene := watch.scene(), plan):
+                trouble = watch.trouble() or notes.unseen(scene.plan, datetime.now(UTC), changed)
+                view.update(scene.plan, scene.tasks, scene.progress, trouble)
+                await watch.changed(_TICK)
+    except TimeoutError as error:
+        raise NotOverError(scene) from error
     return scene.plan
 
 

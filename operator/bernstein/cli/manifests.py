@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from bernstein.core.plans.field_errors import FieldError, FieldErrors
 from bernstein.core.plans.validation import validate_file
 
 _SUFFIXES = (".yaml", ".yml", ".json")
+_KIND = re.compile(rb"^ *\"?(?:kind|apiVersion)\"?:", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,16 @@ def is_more_than_a_plan_file(path: str) -> bool:
         return True
     try:
         documents = _documents(path)
-    except (OSError, plan_file.PlanSyntaxError):
+    except OSError:
         return False
+    except plan_file.PlanSyntaxError:
+        return _seems_an_object(path)
     return len(documents) > 1 or any(map(objects.is_ours, documents))
+
+
+def _seems_an_object(path: str) -> bool:
+    """Whether text that is no YAML was meant as an object, which has a kind; no plan file has."""
+    return _KIND.search(plan_source.content(path)) is not None
 
 
 def _documents(path: str) -> list[object]:
@@ -73,7 +82,10 @@ def _file(path: str, *, asked_for: bool) -> Checked | None:
     except OSError as error:
         return Checked(name, (), (FieldError("", f"cannot be read: {error.strerror}"),))
     except plan_file.PlanSyntaxError as error:
-        return Checked(name, (), (FieldError("", str(error)),))
+        message = str(error)
+        if _seems_an_object(path):
+            message = f"Failed to parse YAML: {error.problem}"
+        return Checked(name, (), (FieldError("", message),))
     contents: list[str] = []
     errors: list[FieldError] = []
     warnings: list[FieldError] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from typing import Annotated, Any
 
 import typer
@@ -49,8 +49,15 @@ def with_common_options(function: Function, *, name: str, cluster: bool) -> Func
             _refuse_useless(name, settings)
         function(settings, **given)
 
-    called.__doc__ = function.__doc__
+    called.__doc__ = _flowing(function.__doc__ or "")
     return reads_as(called, [*own, *common])
+
+
+def _flowing(words: str) -> str:
+    """The text of a help without the line breaks of its source: typer keeps them within a paragraph
+    and wraps at the width of the terminal besides."""
+    paragraphs = cleandoc(words).split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def _completed(settings: CliSettings) -> CliSettings:

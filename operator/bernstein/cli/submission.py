@@ -17,6 +17,7 @@ from bernstein.api.plan import CHANGEABLE, Plan, PlanSpec
 from bernstein.api.plan import parse as parse_plan
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import CliError
+from bernstein.cli.output import asked
 from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.requests import author_name
 from bernstein.core.approvals.policy import tightened
@@ -211,6 +212,8 @@ def _tell_unchanged(terminal: Terminal, plan: Plan, fields: list[str]) -> None:
         terminal.advise(f"once it has ended, {again}")
         return
     state = "stands still" if is_at_rest(plan) else "is running"
+    if helps := asked.remedy(plan):
+        state = terminal.settings.placed(f"waits for a person, who must {helps}")
     state = f"has ended ({phase})" if ended else state
     terminal.say(f"Plan '{name}' unchanged: it has this content and {state}")
     if ended and phase in _GONE:

@@ -65,6 +65,11 @@ async def test_nobody_decides_about_what_is_over(
 
     assert refusal.value.reason == "NothingToDecide"
     assert "waits for nobody's decision" in refusal.value.message
+    assert refusal.value.remedy == (
+        "it may still be verified: `bernstein pending` waits for that"
+        if isinstance(subject, Task) and subject.status.state is TaskState.DONE
+        else "`bernstein pending` lists what waits for a decision"
+    )
 
 
 async def test_who_lets_work_go_on_without_a_gate_says_why_and_is_told_what_it_says(

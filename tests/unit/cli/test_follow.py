@@ -11,7 +11,7 @@ import pytest
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
-from bernstein.cli.follow import follow, succeeded
+from bernstein.cli.follow import NotOverError, follow, succeeded
 from bernstein.cli.output import notes
 from bernstein.cli.output.views import LineView
 from bernstein.core.plans.standstill import is_at_rest, watch
@@ -100,8 +100,24 @@ async def test_a_plan_that_is_over_is_shown_without_any_time_to_wait(
 async def test_a_plan_that_is_not_over_in_time_is_left(client: Client) -> None:
     shown, _ = terminal()
 
-    with pytest.raises(TimeoutError):
+    with pytest.raises(NotOverError) as left:
         await follow(Cluster(client, "team"), plan(), LineView(shown), 0)
+
+    assert left.value.scene.plan.metadata.name == plan().metadata.name
+
+
+async def test_what_was_seen_last_of_one_that_is_left_is_known(
+    api: ApiServer, client: Client
+) -> None:
+    shown, _ = terminal()
+    obj, asks = plan(endedAt=None), task(0, state="PendingApproval")
+    api.put(PLANS, obj.metadata.name, "team", **obj.dump())
+    api.put(TASKS, name(0), "team", **asks.dump())
+
+    with pytest.raises(NotOverError) as left:
+        await follow(Cluster(client, "team"), obj, LineView(shown), 1)
+
+    assert [each.metadata.name for each in left.value.scene.tasks] == [name(0)]
 
 
 def put(api: ApiServer, shown: Plan) -> None:

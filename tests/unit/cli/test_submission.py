@@ -270,3 +270,24 @@ async def test_one_that_has_ended_says_how_and_what_can_be_done(
         f"Plan '{NAME}' unchanged: it has this content and has ended ({phase})\n"
         f"  run this as new work under another name: --name {NAME}-2\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "how"),
+    [
+        ({"phase": "PendingApproval"}, f"decide with `bernstein approve {NAME} -n team`"),
+        (
+            {"waiting": {"reason": "AwaitingApproval", "since": "2030-01-01T12:00:00Z"}},
+            "decide what `bernstein pending -n team` lists",
+        ),
+    ],
+)
+async def test_a_plan_that_waits_for_a_person_is_not_said_to_run(
+    api: ApiServer, client: Client, status: dict[str, Any], how: str
+) -> None:
+    plan = of_file(budget=5)
+    there(api, plan, {}, **status)
+
+    _, said = await ran(client, plan)
+
+    assert said.endswith(f"it has this content and waits for a person, who must {how}\n")

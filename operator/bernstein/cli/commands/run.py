@@ -15,10 +15,10 @@ from bernstein.cli import kept_work, plan_source, project_choice
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
-from bernstein.cli.follow import Scene, follow, succeeded
+from bernstein.cli.follow import NotOverError, Scene, follow, succeeded
 from bernstein.cli.local import configuration
 from bernstein.cli.naming import check_new_name
-from bernstein.cli.output import details, plan_files, tables
+from bernstein.cli.output import asked, details, plan_files, tables
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.output.views import view
 from bernstein.cli.plan_source import PLAN_FILE, PlanFile
@@ -93,6 +93,7 @@ def run(
 
     Ends with 0 when the Plan succeeded, 1 when it did not or stands still, 2 when the plan file or
     the call is wrong.
+
     The same file again shows the Plan that exists; a changed budget or max_agents is applied.
     """
     if (path is None) == (from_plan is None):
@@ -210,11 +211,13 @@ class _Run:
         try:
             with view(self._terminal) as shown:
                 scene = await follow(cluster, plan, shown, seconds)
-        except TimeoutError as error:
+        except NotOverError as error:
+            last = error.scene
+            state = asked.or_goes_on((last.plan, *last.tasks))
             raise CliError(
                 "TimedOut",
                 f"Plan '{name}' has not ended after {self._options.timeout}",
-                f"it goes on; see it with: `bernstein status {name}`",
+                f"{state}; see it with: `bernstein status {name}`",
             ) from error
         self._tell(scene, await kept_work.of_plan(cluster, scene.plan, scene.tasks))
         return 0 if succeeded(scene.plan) else FAILED

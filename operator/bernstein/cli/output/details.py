@@ -12,7 +12,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Waiting
-from bernstein.cli.output import notes
+from bernstein.cli.output import asked, notes
 from bernstein.cli.output.terminal import Terminal, room
 from bernstein.core import conditions
 from bernstein.core.sanitise import line, quoted, text
@@ -32,7 +32,7 @@ _SUMMARY = 512
 
 
 def tell_standing(
-    terminal: Terminal, plan: Plan, tasks: Iterable[Task], left: Sequence[str] = ()
+    terminal: Terminal, plan: Plan, tasks: Sequence[Task], left: Sequence[str] = ()
 ) -> None:
     """Tells how a Plan ended, what stops it or what it does, and which Tasks to look at. `left`:
     how to have the work of what was cancelled."""
@@ -47,6 +47,8 @@ def tell_standing(
     message, _ = notes.ending(plan)
     if message:
         terminal.say(terminal.settings.placed(message))
+    if helps := asked.remedy(plan, *tasks):
+        terminal.advise(helps)
     for words in left:
         terminal.advise(words)
     tell_tasks(terminal, tasks, message)
@@ -55,7 +57,7 @@ def tell_standing(
 def tell_ending(
     terminal: Terminal,
     plan: Plan,
-    tasks: Iterable[Task],
+    tasks: Sequence[Task],
     left: Sequence[str] = (),
     *,
     good: bool,
@@ -76,6 +78,8 @@ def tell_ending(
         terminal.advise(remedy)
     if further := notes.how_it_goes_on(plan):
         terminal.advise(further)
+    if not good and (helps := asked.remedy(*tasks)):
+        terminal.advise(helps)
     for words in left:
         terminal.advise(words)
     if not good:
@@ -181,6 +185,8 @@ def tell_task(terminal: Terminal, task: Task, told: str = "", *, guesses: bool =
         last = f", the last of {attempt.times} sessions" if attempt.times else ""
         terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
     _tell_checks(terminal, task)
+    if asked.is_asked(task):
+        terminal.advise(asked.remedy(task))
     tell_stalled(terminal, task, told, guesses=guesses)
 
 

@@ -13,6 +13,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting
+from bernstein.cli.output import asked
 from bernstein.core.owners import plan_of
 from bernstein.core.plans.field_errors import did_you_mean
 from bernstein.core.reasons import Retry, policy
@@ -80,7 +81,9 @@ def ending(plan: Plan) -> tuple[str, str]:
     """
     reason, message = plan_standing(plan)
     if plan.status.waiting is None or not is_stalled(plan.status):
-        return parted(text(message, _LONGEST))[0], ""
+        return parted(text(message, _LONGEST))[0], asked.remedy(plan) if asked.is_asked(
+            plan
+        ) else ""
     message, remedy = explanation(plan.status.waiting)
     return labelled(reason, message), _naming(plan.metadata.name, remedy)
 

@@ -8,12 +8,13 @@ from decimal import Decimal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from bernstein.api.approvals.approval import Approval, Shown
-from bernstein.api.meta import PLAN_KIND
+from bernstein.api.meta import PLAN_KIND, UsageCounts
 from bernstein.api.money import known
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
@@ -45,6 +46,8 @@ _MARKS = {
     "cancelled": "⊘",
 }
 _WIDE = 120
+_NO_LIMIT = 1000
+"""Columns, more than any list of Tasks has."""
 _COMMIT = 8
 """Characters of a commit; `--sha` takes as few as 7."""
 _LONGEST_DESCRIPTION = 1000
@@ -54,13 +57,26 @@ _LONGEST_CAUSE = 300
 
 
 def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = False) -> Table:
-    """One line per Task; with its role and its title where the terminal is wide."""
+    """One line per Task; with its role and its title where the terminal is wide. Where it is too
+    narrow for all, the tries are left out, then names are cut: reasons are what people look up."""
+    table = _task_table(tasks, console, namespaces=namespaces, tries=True)
+    unlimited = console.options.update_width(_NO_LIMIT)
+    if Measurement.get(console, unlimited, table).maximum <= console.width or table.expand:
+        return table
+    table = _task_table(tasks, console, namespaces=namespaces, tries=False)
+    table.padding = (0, 0, 0, 0)
+    return table
+
+
+def _task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool, tries: bool) -> Table:
     wide = console.width >= _WIDE
     table = _table(expand=wide, namespaces=namespaces)
-    table.add_column("ID", no_wrap=True, overflow="ellipsis", min_width=20)
+    # The only column that may wrap is the only one that is made narrower; its text does not wrap.
+    table.add_column("ID", min_width=20)
     table.add_column("STATUS", no_wrap=True)
-    table.add_column("REASON", no_wrap=True, overflow="ellipsis", max_width=13)
-    table.add_column("TRY", justify="right", no_wrap=True)
+    table.add_column("REASON", no_wrap=True, overflow="ellipsis")
+    if tries:
+        table.add_column("TRY", justify="right", no_wrap=True)
     table.add_column("COST", justify="right", no_wrap=True)
     if wide:
         table.add_column("ROLE", no_wrap=True, overflow="ellipsis", max_width=12)
@@ -69,10 +85,10 @@ def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = Fa
         word = task_status(task)
         cells = [
             *_namespace(task.metadata.namespace, namespaces),
-            Text(task.metadata.name),
+            Text(task.metadata.name, no_wrap=True, overflow="ellipsis"),
             Text(word, style=_STYLES.get(word, "")),
             Text(reason(task.status.waiting)),
-            Text(str(task.status.attempt)),
+            *([Text(str(task.status.attempt))] if tries else []),
             Text(spent(task.status)),
         ]
         more = [Text(line(task.spec.role, 63)), Text(line(task.spec.title, _LONGEST_TITLE))]
@@ -218,8 +234,18 @@ def description(words: str, console: Console) -> Padding:
 
 
 def spent(status: TaskStatus | PlanStatus, *, zero: str = "$0.00") -> str:
-    """What it has cost; a dash where nothing of it is known."""
+    """What it has cost; a dash where nothing of it is known, as before the first attempt ends."""
+    if _untold(status):
+        return cents(None) if zero else zero
     return cents(known(status.spend_usd, status.spend_source), zero=zero)
+
+
+def _untold(status: TaskStatus | PlanStatus) -> bool:
+    """Whether nobody has told yet what anything of it has cost."""
+    if isinstance(status, PlanStatus) and (status.counts.closed or status.counts.failed):
+        return False
+    told = status.spend_source is not None or status.usage != UsageCounts()
+    return not told and not Decimal(status.spend_usd)
 
 
 def cents(amount: str | None, *, zero: str = "$0.00") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Protocol, Self
@@ -16,8 +16,9 @@ from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
-from bernstein.cli.output import notes, tables
+from bernstein.cli.output import asked, notes, tables
 from bernstein.cli.output.terminal import Terminal, room
+from bernstein.core.fsm import is_final
 from bernstein.core.sanitise import text
 
 _LONGEST = 1200
@@ -68,6 +69,8 @@ class LiveView:
             Text(),
             tables.steps_table(plan, tasks, progress),
         ]
+        if helps := asked.remedy(plan, *tasks):
+            parts += [Text(), Text(self._placed(f"A person must {helps}."), style="yellow")]
         if trouble:
             parts += [Text(), Text(self._placed(trouble), style="yellow")]
         self._live.update(Group(*parts, Text()), refresh=True)
@@ -86,29 +89,27 @@ class LiveView:
 
 
 class LineView:
-    """Writes one line for every change, as logs need it; a Task's change of state has its own
-    time."""
+    """Writes one line for every change, as logs need it; a change of state and a waiting have
+    their own time."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
         self._moves: set[tuple[str, datetime, str]] = set()
         self._latest: dict[str, Hashable] = {}
+        self._began: dict[str, datetime] = {}
 
     def update(
         self, plan: Plan, tasks: Sequence[Task], progress: Mapping[str, str], trouble: str
     ) -> None:
         del progress  # it changes too often for a log
-        new = [(move, task) for task in tasks for move in self._new_moves(task)]
-        for move, task in sorted(new, key=lambda pair: pair[0].time):
-            self._latest.pop(task.metadata.name, None)
-            say(self._terminal, move.time, sentence(move, task))
-        for task in tasks:
-            waiting = task.status.waiting
-            if waiting is not None:
-                told = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting, task)}"
-                self._once(task.metadata.name, told, cause(waiting))
+        told = [(move.time, sentence(move, task)) for task in tasks for move in self._moved(task)]
+        if plan.status.ended_at is None:
+            told += [line for task in tasks for line in self._waits(task)]
+        for moment, message in sorted(told, key=lambda line: line[0]):
+            say(self._terminal, moment, message)
         self._tell_plan(plan)
-        self._once("trouble", trouble, trouble)
+        if self._is_new("trouble", trouble) and trouble:
+            say(self._terminal, datetime.now(UTC), trouble)
 
     def _tell_plan(self, plan: Plan) -> None:
         """Its phase, and what it needs a person for; what its Tasks wait for these say themselves.
@@ -116,27 +117,44 @@ class LineView:
         After the moves of Tasks: it follows from them.
         """
         phase, waiting = plan.status.phase or "Pending", plan.status.waiting
-        message = notes.ending(plan)[0]
+        message = asked.with_remedy(notes.ending(plan)[0], plan)
         detail = f": {message}" if message else ""
         stalls = waiting is not None and waiting.needs_person
         about = (phase, cause(waiting) if waiting is not None and stalls else None)
-        self._once("plan", f"{'plan':<12}{phase}{detail}", about, plan.status.ended_at)
+        if self._is_new("plan", about):
+            moment = plan.status.ended_at
+            if moment is None and waiting is not None and (stalls or asked.is_asked(plan)):
+                moment = self._since("plan", waiting)
+            say(self._terminal, moment or datetime.now(UTC), f"{'plan':<12}{phase}{detail}")
 
-    def _new_moves(self, task: Task) -> list[Move]:
+    def _moved(self, task: Task) -> list[Move]:
+        """The moves that are new; what it waits for behind them is told anew."""
         keys = {(task.metadata.name, m.time, m.to_state): m for m in task.status.history}
         new = [move for key, move in keys.items() if key not in self._moves]
         self._moves |= keys.keys()
+        if new:
+            self._latest.pop(task.metadata.name, None)
         return new
 
-    def _once(
-        self, about: str, message: str, same: Hashable, moment: datetime | None = None
-    ) -> None:
-        """Writes the message unless the last one about the same thing had the same meaning; "" is
-        no message. `moment`: of the change; None: now."""
-        if self._latest.get(about, "") != same:
-            self._latest[about] = same
-            if message:
-                say(self._terminal, moment or datetime.now(UTC), message)
+    def _waits(self, task: Task) -> Iterator[tuple[datetime, str]]:
+        """What it waits for, where that is new, and since when; of what has ended nothing."""
+        name, waiting = task.metadata.name, task.status.waiting
+        if waiting is None or is_final(task.status, task.spec.max_retries):
+            return
+        if self._is_new(name, cause(waiting)):
+            words = asked.with_remedy(notes.waits(waiting, task), task)
+            yield self._since(name, waiting), f"{'waiting':<12}{name}  {words}"
+
+    def _since(self, about: str, waiting: Waiting) -> datetime:
+        known, self._began[about] = self._began.get(about), waiting.since
+        return began(waiting, known, datetime.now(UTC))
+
+    def _is_new(self, about: str, same: Hashable) -> bool:
+        """Whether this is another one than the last about the same thing, from now on the last."""
+        if self._latest.get(about, "") == same:
+            return False
+        self._latest[about] = same
+        return True
 
     def __enter__(self) -> Self:
         return self
@@ -160,6 +178,12 @@ def say(terminal: Terminal, moment: datetime, message: str) -> None:
         terminal.quote(f"{'':<10}{row}")
     if len(more) > rows:
         terminal.say(f"{'':<10}…")
+
+
+def began(waiting: Waiting, known: datetime | None, now: datetime) -> datetime:
+    """When it began to wait; `now` where it waited for the same reason before (`known`), in other
+    words, or where an older release has not told when."""
+    return now if waiting.since == known or not waiting.since.timestamp() else waiting.since
 
 
 def cause(waiting: Waiting) -> Hashable:

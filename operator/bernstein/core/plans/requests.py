@@ -71,7 +71,8 @@ def _retry(
         text = gone or "none of its Tasks has failed for good, or waits for a person"
         why = RefusalReason.TASK_DELETED if gone else RefusalReason.NOTHING_TO_RETRY
         return PlanDecision(requests.refused(status, asked, request, why, text, now))
-    text = f"another round, or try, begins for {count(number, 'Task')}{f'; {gone}' if gone else ''}"
+    tried = "is tried again" if number == 1 else "are tried again"
+    text = f"{count(number, 'Task')} {tried}{f'; {gone}' if gone else ''}"
     return PlanDecision(requests.done(status, asked, request, text, now))
 
 

@@ -6,6 +6,7 @@ import inspect
 import json
 import pkgutil
 import sys
+from itertools import pairwise
 from types import ModuleType
 from typing import Annotated
 
@@ -73,6 +74,17 @@ def test_the_help_of_a_command_can_be_asked_for(runner: CliRunner, command: Subc
 def test_no_help_has_the_placeholder_of_a_type(runner: CliRunner, command: Subcommand) -> None:
     for words in ([], [command.name]):
         assert "<" not in runner.invoke(app, [*words, "--help"]).stdout.replace("1<=x<=", "")
+
+
+@EVERY
+def test_the_words_of_a_help_break_where_the_line_is_full(
+    runner: CliRunner, command: Subcommand
+) -> None:
+    shown = runner.invoke(app, [command.name, "--help"], env={"COLUMNS": "80"}).stdout
+    rows = [row.strip() for row in shown.partition("╭")[0].splitlines()][2:]
+    for row, following in pairwise(rows):
+        if row and following:
+            assert len(f"{row} {following.split()[0]}") > 78, row
 
 
 def test_the_help_lists_the_commands_with_their_summaries_in_their_order(

@@ -141,3 +141,21 @@ async def test_people_whom_the_project_asks_are_named_where_the_call_asks_nobody
     asks = "plan: AboveCost, result: Always"
     assert answer.code == 0
     assert answer.err == f"! people are asked all the same, by Project 'default' ({asks})\n"
+
+
+async def test_a_plan_that_a_person_must_decide_about_is_not_said_to_go_on_or_run(
+    api: ApiServer, bernstein: Bernstein, good: str
+) -> None:
+    known_as(api, "ann")
+    api.put(PROJECTS, "default", "team", **objects.project().dump())
+    await bernstein("run", good, "--no-wait")
+    (name,) = api.names(PLANS)
+    made = api.get(PLANS, name, "team")
+    api.put(PLANS, name, "team", **made | {"status": {"phase": "PendingApproval"}})
+
+    answer = await bernstein("run", good, "--timeout", "1s", "-n", "team")
+
+    command = f"decide with `bernstein approve {name} -n team "
+    assert f"it has this content and waits for a person, who must {command}" in answer.out
+    assert f"  a person must {command}" in answer.err
+    assert (answer.code, "goes on" in answer.err) == (1, False)

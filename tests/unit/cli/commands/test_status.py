@@ -117,3 +117,21 @@ async def test_of_a_project_that_is_ready_or_unknown_status_says_nothing(
     assert (await bernstein("status", name)).out == without.out
     api.fault = lambda call: 403 if call.plural == "projects" else None
     assert (await bernstein("status", name)).out == without.out
+
+
+async def test_what_a_person_must_decide_is_told_with_the_command(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    waiting = {
+        "reason": "AwaitingApproval",
+        "message": "a person must decide, as Approval 'a' asks",
+    }
+    name = put_plan(
+        api, phase="PendingApproval", waiting=waiting | {"since": "2030-01-01T12:00:00Z"}
+    )
+
+    answer = await bernstein("status", name, "-n", "team")
+
+    *_, message, helps = answer.out.splitlines()
+    assert message == "a person must decide, as Approval 'a' asks"
+    assert helps.startswith(f"  decide with `bernstein approve {name} -n team ")

@@ -135,6 +135,17 @@ def test_a_file_that_is_no_yaml_is_refused_with_the_line(runner: CliRunner, tmp_
     assert "(line 3, column 1)" in result.stderr
 
 
+def test_an_object_that_is_no_yaml_is_not_called_a_plan(runner: CliRunner, tmp_path: Path) -> None:
+    path = tmp_path / "project.yaml"
+    path.write_text("apiVersion: bernstein.dev/v1alpha1\nkind: Project\nspec: [\n")
+
+    result = runner.invoke(app, ["validate", str(path)])
+
+    assert result.exit_code == 2
+    assert "Failed to parse YAML: " in result.stderr
+    assert "YAML plan" not in result.stderr
+
+
 def test_words_of_a_plan_file_cannot_steer_the_terminal(runner: CliRunner, tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text('name: x\n"\\e]0;owned\\a\\u202e": 1\nstages: []\n')

@@ -74,7 +74,7 @@ def test_a_folder_is_searched_and_what_is_not_ours_passed_over(
         ("v1alpha1", "v2", "is not bernstein.dev/v1alpha1"),
         ("kind: Plan", "kind: Plann", "is none of Plan, Project, Task"),
         ("metadata: {name: web}\n", "", "metadata: "),
-        ("spec:\n", "spec: ]\n", "Failed to parse YAML"),
+        ("spec:\n", "spec: ]\n", "Failed to parse YAML: "),
     ],
 )
 def test_what_is_wrong_with_an_object_is_told_with_its_place(

@@ -80,6 +80,22 @@ def test_the_list_of_tasks_shows_whole_names_in_80_columns() -> None:
     ]
 
 
+@pytest.mark.parametrize("width", [80, 72])
+@pytest.mark.parametrize(
+    "reason", ["AgentNotStarted", "SecretNotFound", "NotificationOfTwentyFour"]
+)
+def test_the_list_of_tasks_cuts_no_reason_but_names(width: int, reason: str) -> None:
+    shown, console = terminal(width=width)
+    waiting = {"reason": reason, "since": "2030-01-01T12:00:00Z"}
+
+    shown.show(tables.task_table([*running_tasks(), task(5, waiting=waiting)], console))
+
+    *_, row = rows = console.export_text().splitlines()
+    assert reason in row
+    assert max(len(row.rstrip()) for row in rows) <= width
+    assert len(rows) == len(running_tasks()) + 3
+
+
 def test_a_wide_terminal_also_shows_the_titles() -> None:
     shown, console = terminal(width=160)
 
@@ -320,7 +336,7 @@ def test_money_is_rounded_but_never_to_nothing(amount: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("source", "amount", "shown"),
     [
-        (None, "0", "$0.00"),
+        (None, "0", "–"),  # noqa: RUF001 - what is shown
         ("Reported", "0", "$0.00"),
         ("Unpriced", "0", "–"),  # noqa: RUF001 - what is shown
         ("Unreported", "0", "–"),  # noqa: RUF001 - what is shown
@@ -333,7 +349,9 @@ def test_money_that_nobody_knows_is_not_shown_as_none(
     spent = {"spendUsd": amount, "spendSource": source}
 
     assert tables.spent(task(0, **spent).status) == shown
-    of_plan = plan(**spent | {"spendSource": None if source == "Reported" else source})
+    closed = {"total": 7, "closed": 1 if source else 0}
+    told = {"spendSource": None if source == "Reported" else source, "counts": closed}
+    of_plan = plan(**spent | told)
     assert tables.spent(of_plan.status) == shown
 
 

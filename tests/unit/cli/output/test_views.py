@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from bernstein.cli.output.views import LineView, LiveView, view
 from bernstein.cli.settings import CliSettings
@@ -145,6 +146,58 @@ def test_a_log_tells_anew_what_a_plan_stalls_for_when_that_is_something_else() -
         "plan        Stalled: SecretNotFound: no secret.",
         "plan        Stalled: SecretNotFound: no image.",
     ]
+
+
+def test_a_log_tells_a_wait_with_the_time_when_it_began_and_in_the_order_of_time() -> None:
+    shown, console = terminal(width=200)
+    began = datetime.now(UTC) - timedelta(minutes=7)
+    waiting = WAITS_FOR_A_YES | {"reason": "MaxAgents", "since": began.isoformat()}
+    opened = task(1, state="Open", history=[move("Open", "Created", attempt=0, seconds=60)])
+
+    with LineView(shown) as lines:
+        lines.update(plan(), [opened, task(0, state="Open", waiting=waiting)], {}, "")
+
+    first, second, _ = console.export_text().splitlines()
+    assert first.startswith(f"{began.astimezone():%H:%M:%S}  waiting")
+    assert "open" in second
+
+
+def test_a_log_tells_no_wait_of_what_has_ended() -> None:
+    shown, console = terminal(width=200)
+    done = condition("Succeeded", "False", "TaskFailed")
+    waits = [task(0, state="Open", waiting=WAITS_FOR_A_YES)]
+    failed = [task(1, state="Failed", attempt=9, waiting=WAITS_FOR_A_YES)]
+
+    with LineView(shown) as lines:
+        lines.update(plan(phase="Running"), failed, {}, "")
+        lines.update(plan(phase="Failed", conditions=[done]), waits, {}, "")
+
+    assert "waiting" not in console.export_text()
+
+
+def test_in_a_log_what_a_person_must_decide_has_its_command() -> None:
+    settings = CliSettings(namespace="team-a")
+    shown, console = terminal(width=300, settings=settings)
+    waiting = WAITS_FOR_A_YES | {"reason": "AwaitingApproval", "message": "a person must decide"}
+
+    with LineView(shown) as lines:
+        asks = task(0, state="PendingApproval", waiting=waiting)
+        lines.update(plan(phase="PendingApproval", waiting=waiting), [asks], {}, "")
+
+    of_task, of_plan = log_lines(console.export_text())
+    helps = "a person must decide; decide with `bernstein approve {} -n team-a`"
+    assert of_task.endswith(helps.format(name(0)))
+    assert of_plan.endswith(helps.format("rate-limit-api"))
+
+
+def test_the_live_table_of_what_waits_for_a_person_has_the_command_below_it() -> None:
+    shown, console = terminal(tty=True, width=80, settings=CliSettings(namespace="team-a"))
+    with LiveView(shown) as live:
+        live.update(plan(), [task(0, state="PendingApproval")], {}, "")
+
+    words = " ".join(console.export_text().split())
+    command = f"`bernstein approve {name(0)} -n team-a`"
+    assert f"A person must decide with {command}." in words
 
 
 def test_the_live_table_ends_with_the_last_state() -> None:

@@ -148,7 +148,7 @@ def test_a_retry_beside_a_deleted_task_says_that_the_plan_ends_without_it() -> N
     (answer,) = look(ended, granted(GIVEN_UP), now=60).status.requests or ()
 
     assert answer.answer == "Done"
-    assert "another round, or try, begins for 1 Task" in answer.message
+    assert "1 Task is tried again" in answer.message
     assert "Task 'lost' was deleted, and is not made again" in answer.message
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.vocabulary import ROLES
 from bernstein.api.waiting import WaitReason
@@ -57,7 +58,7 @@ async def _list(terminal: Terminal, settings: CliSettings, wanted: _Wanted) -> N
     status, role, plan = wanted.status, wanted.role, wanted.plan
     if status is not None and status not in STATUSES:
         message = f"'{status}' is no status of a task"
-        raise CliError("InvalidStatus", message, _hint(status, STATUSES), INVALID)
+        raise CliError("InvalidStatus", message, _status_hint(status), INVALID)
     if plan is not None:
         check_name(plan, "Plan")
     async with connected(settings) as cluster:
@@ -131,6 +132,15 @@ async def _check_role(cluster: Cluster, role: str, tasks: Sequence[Task]) -> Non
     if role not in known:
         message = f"'{role}' is no role of a task"
         raise CliError("InvalidRole", message, _hint(role, known), INVALID)
+
+
+def _status_hint(word: str) -> str:
+    """The words that there are; that of a state which has none of its own is another's."""
+    close = difflib.get_close_matches(word, STATUSES, n=1)
+    guess = f"did you mean {close[0]}? " if close else ""
+    if word.lower().replace("_", "") == TaskState.PENDING_APPROVAL.lower():
+        guess = "a task that waits for approval is done; `bernstein pending` lists it. "
+    return f"{guess}The words are: {', '.join(STATUSES)}"
 
 
 def _hint(word: str, known: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from typer.testing import CliRunner
 from bernstein.api.states import TaskState
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.tasks.list_tasks import with_causes
+from bernstein.cli.main import app
 from bernstein.cli.output import notes
+from bernstein.core.serializers import STATUSES
 from bernstein.kube.client import Client
 from bernstein.resources import PLANS, TASKS
 from tests.unit.cli import calls
@@ -28,6 +31,27 @@ from tests.unit.kube.apiserver import ApiServer
 )
 def test_a_wrong_call_ends_with_2(runner: CliRunner, arguments: list[str]) -> None:
     calls.ends_with_2(runner, "list-tasks", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("word", "guess"),
+    [
+        ("pending_approval", "a task that waits for approval is done; `bernstein pending"),
+        ("PendingApproval", "a task that waits for approval is done; `bernstein pending"),
+        ("opne", "did you mean open? "),
+        ("shut", ""),
+    ],
+)
+def test_a_status_that_there_is_not_is_answered_with_those_that_there_are(
+    runner: CliRunner, word: str, guess: str
+) -> None:
+    call = ["--json", "list-tasks", "--status-filter", word, "-n", "team"]
+
+    error = json.loads(runner.invoke(app, call).stdout)["error"]
+
+    assert error["remedy"].startswith(guess)
+    assert error["remedy"].endswith("The words are: " + ", ".join(STATUSES))
+    assert "done" in STATUSES
 
 
 @pytest.mark.parametrize(

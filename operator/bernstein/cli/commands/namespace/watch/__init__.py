@@ -26,7 +26,7 @@ from bernstein.cli.follow import succeeded
 from bernstein.cli.live import PlansAndTasks
 from bernstein.cli.naming import called, find
 from bernstein.cli.options import AllNamespaces
-from bernstein.cli.output import views
+from bernstein.cli.output import asked, views
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core import owners
@@ -82,7 +82,8 @@ async def _watch(
             if subject is None:
                 return 0
             text = f"{called(subject)} has not ended after {at_most}"
-            raise CliError("TimedOut", text, "it goes on; watch it again") from None
+            state = asked.or_goes_on(watching.concerned())
+            raise CliError("TimedOut", text, f"{state}; watch it again") from None
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,9 @@ class _Watching:
             return
         before, after = (None if o is None else tasks.parse(o) for o in (change.old, change.new))
         if self._concerns_task(after or before):
-            yield from events.of_task(before, after, now)
+            told = events.of_task(before, after, now)
+            ended = self._has_ended(after or before)
+            yield from (e for e in told if not (ended and e.record["event"] == "task_waiting"))
 
     def _concerns_plan(self, plan: Plan | None) -> bool:
         subject = self._subject
@@ -174,6 +177,17 @@ class _Watching:
         if task is None or subject is None:
             return task is not None
         return subject.metadata.uid in (task.metadata.uid, owners.plan_uid(task))
+
+    def _has_ended(self, task: Task | None) -> bool:
+        """Whether the Plan of the Task has: nothing of it waits any more."""
+        uid = owners.plan_uid(task) if task is not None else None
+        plan = next((p for p in self.here.all_plans() if p.metadata.uid == uid), None)
+        return plan is not None and plan.status.ended_at is not None
+
+    def concerned(self) -> list[Plan | Task]:
+        """The subject as it is now, and its Tasks."""
+        plans = [plan for plan in self.here.all_plans() if self._concerns_plan(plan)]
+        return [*plans, *(task for task in self.here.all_tasks() if self._concerns_task(task))]
 
     def _tell_trouble(self) -> None:
         trouble = self.here.bell.trouble()

@@ -10,8 +10,9 @@ from pydantic.alias_generators import to_snake
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Move, Task
-from bernstein.cli.output import notes, views
+from bernstein.cli.output import asked, notes, views
 from bernstein.core import owners
+from bernstein.core.fsm import is_final
 from bernstein.core.sanitise import text
 from bernstein.core.serializers import Document, plan_standing, task_status, waiting_record
 
@@ -52,8 +53,8 @@ def of_task(old: Task | None, new: Task | None, now: datetime) -> Iterator[Event
         yield _of_task(new, "task_created", made, text)
     for move in _new_moves(old, new):
         yield _moved(new, move)
-    if _waits_anew(old, new):
-        yield _waits(new, now)
+    if _waits_anew(old, new) and not is_final(new.status, new.spec.max_retries):
+        yield _waits(new, _began(old, new, now))
 
 
 def _new_moves(old: Task | None, new: Task) -> list[Move]:
@@ -82,12 +83,19 @@ def _waits_anew(old: Task | Plan | None, new: Task | Plan) -> bool:
     return before is None or views.cause(before) != views.cause(after)
 
 
-def _waits(task: Task, now: datetime) -> Event:
+def _began(old: Task | Plan | None, new: Task | Plan, now: datetime) -> datetime:
+    before, after = old.status.waiting if old is not None else None, new.status.waiting
+    known = before.since if before is not None else None
+    return now if after is None else views.began(after, known, now)
+
+
+def _waits(task: Task, began: datetime) -> Event:
     waiting = task.status.waiting
     assert waiting is not None
-    words = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting, task)}"
+    told = asked.with_remedy(notes.waits(waiting, task), task)
+    words = f"{'waiting':<12}{task.metadata.name}  {told}"
     more = {"reason": waiting.reason, "waiting": waiting_record(waiting)}
-    return _of_task(task, "task_waiting", now, words, **more)
+    return _of_task(task, "task_waiting", began, words, **more)
 
 
 def _of_task(task: Task, word: str, time: datetime, words: str, **more: object) -> Event:
@@ -114,15 +122,27 @@ def of_plan(old: Plan | None, new: Plan | None, now: datetime) -> Iterator[Event
         yield _of_plan(new, "plan_created", new.metadata.creation_timestamp or now)
     phase = new.status.phase
     if phase is not None and (old is None or old.status.phase != phase):
-        yield _of_plan(new, f"plan_{to_snake(phase)}", new.status.ended_at or now)
-    elif _waits_anew(old, new) and new.status.waiting is not None:
-        yield _of_plan(new, "plan_waiting", now, waiting=waiting_record(new.status.waiting))
+        moment = new.status.ended_at or _came_to(old, new, now)
+        yield _of_plan(new, f"plan_{to_snake(phase)}", moment)
+    elif _waits_anew(old, new) and new.status.ended_at is None:
+        waiting = waiting_record(new.status.waiting)
+        yield _of_plan(new, "plan_waiting", _began(old, new, now), waiting=waiting)
+
+
+def _came_to(old: Plan | None, new: Plan, now: datetime) -> datetime:
+    """When it came to its phase, as far as that is known; one that is seen first may be in it for
+    long."""
+    waiting, started = new.status.waiting, new.status.started_at
+    if waiting is not None and (waiting.needs_person or asked.is_asked(new)):
+        return _began(old, new, now)
+    return started if old is None and started is not None else now
 
 
 def _of_plan(plan: Plan, word: str, time: datetime, **more: object) -> Event:
     reason, message = plan_standing(plan)
     name, what = plan.metadata.name, word.removeprefix("plan_")
-    told = "" if what in ("created", "deleted") else notes.ending(plan)[0]
+    standing = asked.with_remedy(notes.ending(plan)[0], plan)
+    told = "" if what in ("created", "deleted") else standing
     words = f"{'plan':<12}{name}  {what}{f': {told}' if told else ''}"
     record = {
         "event": word,

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bernstein.api.project import ProjectSpec
+from bernstein.api.project import Project, ProjectSpec
+from bernstein.api.task import Task
 from bernstein.api.vocabulary import ROLES
 from bernstein.cli import project_choice
 from bernstein.cli.cluster import Cluster, connected
@@ -22,6 +23,8 @@ from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.fsm import is_final
 from bernstein.core.plans.field_errors import FieldError
+from bernstein.core.routing.table import route
+from bernstein.core.sanitise import some
 from bernstein.core.serializers import blockers, task_record, task_status
 from bernstein.core.tasks.declared import (
     Clash,
@@ -64,6 +67,10 @@ def add_task(
         str | None,
         typer.Option("--complexity", metavar="WORD", help="low, medium or high (medium)."),
     ] = None,
+    cli: Annotated[
+        str | None,
+        typer.Option("--cli", metavar="AGENT", help="Agent of the Project (its default one)."),
+    ] = None,
     depends_on: Annotated[
         list[str] | None,
         typer.Option("--depends-on", metavar="TASK_ID", help="Must be closed first; repeatable."),
@@ -87,7 +94,7 @@ def add_task(
 
     The same again adds none: it shows the task that is there.
     """
-    given = _Given(title, role, description, priority, scope, complexity, depends_on)
+    given = _Given(title, role, description, priority, scope, complexity, cli, depends_on)
     call = _Call(given, file, name, idempotency_key, project, dry_run)
     terminal = Terminal(settings)
     run_command(terminal, _add(terminal, call))
@@ -103,6 +110,7 @@ class _Given:
     priority: int | None
     scope: str | None
     complexity: str | None
+    cli: str | None
     depends_on: list[str] | None
 
     def data(self) -> dict[str, Any]:
@@ -138,7 +146,7 @@ async def _add(terminal: Terminal, call: _Call) -> None:
         made = _named(tasks, by_label(there), call, project)
         by_name = {task.metadata.name: task for task in there}
         added = await creation.add(terminal, cluster, made, by_name, project)
-        _tell(terminal, cluster, added, one=call.file is None)
+        _tell(terminal, cluster, added, found, one=call.file is None)
 
 
 def _declared(terminal: Terminal, call: _Call) -> list[Declared]:
@@ -196,21 +204,30 @@ def _named(
         raise CliError("InvalidTask", text, "correct it: nothing was added", INVALID) from clash
 
 
-def _tell(terminal: Terminal, cluster: Cluster, added: Sequence[Added], *, one: bool) -> None:
+def _tell(
+    terminal: Terminal,
+    cluster: Cluster,
+    added: Sequence[Added],
+    project: Project | None,
+    *,
+    one: bool,
+) -> None:
     tasks = [each.task for each in added]
     if terminal.json:
         waiting = blockers(tasks)
         records = [task_record(task, waiting) for task in tasks]
         terminal.answer(records[0] if one else records)
     for each in added:
-        _tell_one(terminal, cluster, each)
+        _tell_one(terminal, cluster, each, project)
 
 
-def _tell_one(terminal: Terminal, cluster: Cluster, added: Added) -> None:
+def _tell_one(terminal: Terminal, cluster: Cluster, added: Added, project: Project | None) -> None:
     task, settings = added.task, terminal.settings
     what, name = called(task), task.metadata.name
     if added.made:
         terminal.say(f"{what} created in namespace '{cluster.namespace}'")
+        if project is not None and (told := _agent(task, project.spec)):
+            terminal.say(f"  agent:   {told}")
         terminal.quote(f"  see it:  {settings.command_line('watch', f'task/{name}')}")
         return
     ended = is_final(task.status, task.spec.max_retries)
@@ -218,3 +235,16 @@ def _tell_one(terminal: Terminal, cluster: Cluster, added: Added) -> None:
     terminal.say(f"{what} unchanged: it asks for the same and {state}")
     if ended:
         terminal.advise("to have it done once more, give another --idempotency-key or --name")
+
+
+def _agent(task: Task, project: ProjectSpec) -> str:
+    """Which agent does it with which model, and where the Task chose none which others it could
+    choose; "" where the Project has no such agent."""
+    agent = project.agent(task.spec.cli)
+    if agent is None:
+        return ""
+    told = f"{agent.name}, model {route(task.spec, agent).model}"
+    others = [each.name for each in project.agents if each is not agent]
+    if not others or task.spec.cli not in (None, "auto"):
+        return told
+    return f"{told}; another one is chosen with --cli: {some(others, len(others))}"

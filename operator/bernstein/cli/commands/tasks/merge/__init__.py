@@ -22,6 +22,7 @@ from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
 from bernstein.cli.live import PlansAndTasks
 from bernstein.cli.naming import called, find, resource_of
+from bernstein.cli.output import asked
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core import owners
@@ -96,6 +97,12 @@ class _Merging:
         unseen = f"what is done in namespace '{self._namespace}', which was not listed yet"
         trouble = self.here.bell.trouble()
         return "; ".join(filter(None, (some(waiting, len(waiting)) or unseen, trouble)))
+
+    def unsettled(self) -> list[Plan | Task]:
+        """What is still waited for as it is now, with the Tasks of Plans."""
+        found = [self.here.current(each) for each in self.waiting.values()]
+        of_plans = [t for t in self.here.all_tasks() if owners.plan_uid(t) in self.waiting]
+        return [*(each for each in found if each is not None), *of_plans]
 
     async def over(self, tell: Callable[[End], None]) -> None:
         """Returns once nothing is waited for; tells every end as it is seen."""
@@ -200,7 +207,8 @@ def _tell(terminal: Terminal, cluster: Cluster, merging: _Merging, *, late: bool
     if late:
         text = f"not merged in time: {merging.awaited()}"
         again = " ".join(["bernstein merge", *merging.named()])
-        raise CliError("TimedOut", text, f"it goes on; ask again with `{again}`")
+        state = asked.or_goes_on(merging.unsettled())
+        raise CliError("TimedOut", text, f"{state}; ask again with `{again}`")
     if terminal.json:
         merged = [end.id for end in ends if end.good]
         terminal.answer({"merged": merged, "failed": [end.record() for end in bad]})

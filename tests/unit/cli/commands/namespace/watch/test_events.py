@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from bernstein.cli.commands.namespace.watch import events
 from bernstein.cli.commands.namespace.watch.events import Event
 from tests.unit.cli.scenes import AT, HOSTILE, SHA, condition, move, name, plan, task
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
+LATER = NOW + timedelta(hours=1)
 WAITING = {"reason": "MaxAgents", "message": "3 of 3 agents", "since": "2030-01-01T12:00:00Z"}
 OPEN = move("Open", "Created", attempt=0, seconds=30)
 CLAIMED = move("Claimed", "Scheduled", attempt=0, seconds=20) | {"fromState": "Open"}
@@ -63,6 +64,38 @@ def test_what_is_waited_for_is_told_when_it_is_another_cause() -> None:
 
     assert list(map(words, told)) == [["task_waiting"], [], ["task_waiting"], []]
     assert told[0][0].record["reason"] == "MaxAgents"
+
+
+def test_a_wait_has_the_time_when_it_began() -> None:
+    waits = task(0, state="Open", waiting=WAITING | {"since": "2030-01-01T11:50:00Z"})
+    stalled = plan(phase="Stalled", waiting=WAITING | {"needsPerson": True})
+
+    (of_task,) = events.of_task(task(0, state="Open"), waits, NOW)
+    *_, of_plan = events.of_plan(None, stalled, LATER)
+
+    assert of_task.time == NOW - timedelta(minutes=10)
+    assert of_plan.time == NOW
+
+
+def test_of_what_has_ended_no_wait_is_told() -> None:
+    failed = task(0, state="Failed", attempt=9, waiting=WAITING)
+    over = condition("Succeeded", "False", "TaskFailed")
+    before = plan(phase="Failed", conditions=[over])
+    ended = plan(phase="Failed", conditions=[over], waiting=WAITING)
+
+    assert words(list(events.of_task(None, failed, NOW))) == ["task_created"]
+    assert list(events.of_plan(before, ended, NOW)) == []
+
+
+def test_what_a_person_must_decide_has_its_command() -> None:
+    waiting = WAITING | {"reason": "AwaitingApproval", "message": "a person must decide"}
+    asks = task(0, state="PendingApproval", waiting=waiting)
+
+    (of_task,) = events.of_task(task(0, state="Done"), asks, NOW)
+    of_plan = list(events.of_plan(None, plan(phase="PendingApproval", waiting=waiting), NOW))[-1]
+
+    assert of_task.message.endswith(f"decide with `bernstein approve {name(0)}`")
+    assert of_plan.message.endswith("decide with `bernstein approve rate-limit-api`")
 
 
 def test_one_that_is_deleted_is_told_as_it_was() -> None:

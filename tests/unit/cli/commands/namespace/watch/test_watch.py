@@ -153,6 +153,31 @@ async def test_one_that_has_not_ended_in_time_is_left(api: ApiServer, bernstein:
     assert "has not ended after 1s" in answer.err
 
 
+async def test_one_that_a_person_must_decide_about_is_not_said_to_go_on(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put(api, 0, state="PendingApproval")
+    put_plan(api, endedAt=None)
+
+    answer = await bernstein("watch", "plan/rate-limit-api", "--timeout", "1s", "-n", "team")
+
+    assert f"a person must decide with `bernstein approve {name(0)} -n team " in answer.err
+    assert "it goes on" not in answer.err
+
+
+async def test_of_a_plan_that_has_ended_no_wait_of_its_tasks_is_told(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put_plan(api, phase="Failed", conditions=[condition("Succeeded", "False", "TaskFailed")])
+    waiting = {"reason": "DependencyFailed", "since": "2030-01-01T12:00:00Z", "needsPerson": True}
+    put(api, 0, state="Open", waiting=waiting)
+
+    answer = await bernstein("watch", "plan/rate-limit-api", "--json")
+
+    assert "task_waiting" not in told(answer.out)
+    assert "task_created" in told(answer.out)
+
+
 async def test_a_watch_that_is_lost_is_told_and_goes_on(
     api: ApiServer, bernstein: Bernstein
 ) -> None:

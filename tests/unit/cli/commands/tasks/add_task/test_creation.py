@@ -186,3 +186,57 @@ async def test_one_that_is_being_deleted_is_not_taken_for_the_same(
     answer = await bernstein(*CALL, "--json")
 
     assert (answer.code, answer.json["error"]["reason"]) == (1, "BeingDeleted")
+
+
+MORE = {"image": "agent:1", "adapter": "demo"}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "agent"),
+    [
+        ((), "  agent:   demo, model sonnet; another one is chosen with --cli: other"),
+        (("--cli", "other"), "  agent:   other, model sonnet-5"),
+        (
+            ("--cli", "auto"),
+            "  agent:   demo, model sonnet; another one is chosen with --cli: other",
+        ),
+    ],
+)
+async def test_which_agent_and_model_do_it_is_told_and_can_be_chosen(
+    api: ApiServer, bernstein: Bernstein, chosen: tuple[str, ...], agent: str
+) -> None:
+    agents = [{"name": "demo"} | MORE, {"name": "other", "models": {"sonnet": "sonnet-5"}} | MORE]
+    api.put(PROJECTS, "default", "team", **objects.project(agents=agents).dump())
+
+    answer = await bernstein(*CALL, *chosen)
+
+    assert answer.code == 0, answer.err
+    assert agent in answer.out.splitlines()
+    (made,) = api.names(TASKS)
+    assert api.get(TASKS, made, "team")["spec"].get("cli") == (chosen[1] if chosen else None)
+
+
+async def test_an_agent_that_the_project_lacks_is_refused_before_anything_is_made(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    answer = await bernstein("--json", *CALL, "--cli", "demmo")
+
+    assert answer.code == 2
+    assert "demo" in answer.json["error"]["message"]
+    assert api.names(TASKS) == []
+
+
+async def test_what_there_is_is_told_where_no_task_has_a_like_name(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    await bernstein(*CALL)
+
+    tasks = await bernstein("--json", "add-task", "x", "--depends-on", "nosuch")
+    both = await bernstein("--json", "approve", "nosuch")
+    logs = await bernstein("--json", "logs", "nosuch")
+
+    remedies = [each.json["error"]["remedy"] for each in (tasks, both, logs)]
+    assert remedies[0].startswith("what there is: `bernstein list-tasks")
+    for remedy in remedies[1:]:
+        assert "`bernstein list-tasks" in remedy
+        assert " and `bernstein status" in remedy

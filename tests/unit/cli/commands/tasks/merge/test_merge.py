@@ -290,6 +290,17 @@ async def test_what_was_named_is_named_in_what_to_ask_again(
     assert f"bernstein merge task/{name(0)}" in answer.err
 
 
+async def test_a_plan_that_waits_for_a_person_is_not_said_to_go_on(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put_plan(api, phase="PendingApproval", endedAt=None)
+
+    answer = await bernstein("merge", "rate-limit-api", "--timeout", "1s", "-n", "team")
+
+    assert "a person must decide with `bernstein approve rate-limit-api -n team " in answer.err
+    assert "it goes on" not in answer.err
+
+
 @pytest.mark.parametrize("names", [(), (f"task/{name(0)}",)])
 async def test_a_time_that_ends_before_anything_is_known_says_what_was_waited_for(
     api: ApiServer, bernstein: Bernstein, names: tuple[str, ...]

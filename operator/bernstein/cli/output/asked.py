@@ -1,0 +1,59 @@
+"""What people must decide, and the commands that do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bernstein.api.plan import Plan
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.api.waiting import WaitReason
+from bernstein.core.plans import approval
+from bernstein.core.waiting import is_stalled
+
+_SHOWN = 3
+"""Commands on one line."""
+
+
+def is_asked(subject: Plan | Task) -> bool:
+    """Whether a person must decide about it, and nobody has."""
+    if isinstance(subject, Plan):
+        pending = subject.status.phase == approval.PHASE
+    else:
+        pending = subject.status.state is TaskState.PENDING_APPROVAL
+    asked = subject.status.approval
+    decided = asked is not None and asked.decision is not None
+    return (
+        pending and not decided and subject.spec.cancel is None and not is_stalled(subject.status)
+    )
+
+
+def remedy(*subjects: Plan | Task) -> str:
+    """How to decide what these ask; "" where they ask nothing. Of a Plan whose Task asks and is not
+    among them it is where that is told."""
+    names = [subject.metadata.name for subject in subjects if is_asked(subject)]
+    if not names:
+        waits = any(map(waits_for_a_person, subjects))
+        return "decide what `bernstein pending` lists" if waits else ""
+    commands = ", ".join(f"`bernstein approve {name}`" for name in names[:_SHOWN])
+    more = len(names) - _SHOWN
+    return f"decide with {commands}" + (f"; `bernstein pending` lists {more} more" * (more > 0))
+
+
+def waits_for_a_person(subject: Plan | Task) -> bool:
+    """Whether nothing of it moves before somebody has decided, about it or about what it holds."""
+    waiting, cancel = subject.status.waiting, subject.spec.cancel
+    awaited = waiting is not None and waiting.reason == WaitReason.AWAITING_APPROVAL
+    return is_asked(subject) or (awaited and cancel is None)
+
+
+def with_remedy(message: str, subject: Plan | Task) -> str:
+    """The message, with how to decide where the subject itself is asked about."""
+    helps = remedy(subject) if is_asked(subject) else ""
+    return "; ".join(filter(None, (message, helps)))
+
+
+def or_goes_on(subjects: Iterable[Plan | Task]) -> str:
+    """What becomes of it while nobody looks: a person must decide, or it goes on."""
+    helps = remedy(*subjects)
+    return f"a person must {helps}" if helps else "it goes on"
