@@ -129,7 +129,7 @@ def _forbidden(error: Forbidden) -> CliError:
             "Forbidden",
             f"you may not decide: {verb} {resource}{where.rstrip()}",
             f"ask for the chart's role bernstein-approver: `{_bound_to(error.message)}`; "
-            "see docs/how-to/approve.md#who-may-decide",
+            "the page 'Approve what agents do' says more",
         )
     role = f"a Role that allows '{verb}' on '{resource}'"
     if _EVERYWHERE in where:

@@ -106,7 +106,7 @@ def test_who_may_not_decide_is_told_which_role_allows_it_and_how_it_is_bound(
     assert found.remedy == (
         "ask for the chart's role bernstein-approver: `kubectl create rolebinding approvers "
         f"--clusterrole bernstein-approver --user {named}`; "
-        "see docs/how-to/approve.md#who-may-decide"
+        "the page 'Approve what agents do' says more"
     )
 
 
