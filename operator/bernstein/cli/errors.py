@@ -22,8 +22,6 @@ INVALID = 2
 INTERRUPTED = 130
 
 _FORBIDDEN = re.compile(r'cannot (\S+) resource "([^"]+)"(?: in API group "[^"]*")?(.*)')
-_USER = re.compile(r'User "([A-Za-z0-9][\w.:@+/-]*)" cannot ', re.ASCII)
-"""One whose name a shell takes as it is."""
 _EVERYWHERE = "at the cluster scope"
 _NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 
@@ -128,8 +126,8 @@ def _forbidden(error: Forbidden) -> CliError:
         return CliError(
             "Forbidden",
             f"you may not decide: {verb} {resource}{where.rstrip()}",
-            f"ask for the chart's role bernstein-approver: `{_bound_to(error.message)}`; "
-            "the page 'Approve what agents do' says more",
+            "ask for the chart's role bernstein-approver in the namespace; the page "
+            "'Approve what agents do' says how one gets it",
         )
     role = f"a Role that allows '{verb}' on '{resource}'"
     if _EVERYWHERE in where:
@@ -137,13 +135,6 @@ def _forbidden(error: Forbidden) -> CliError:
     return CliError(
         "Forbidden", f"you may not {verb} {resource}{where.rstrip()}", f"ask for {role}"
     )
-
-
-def _bound_to(refusal: str) -> str:
-    """The command that lets whoever was refused decide."""
-    user = _USER.search(refusal)
-    name = user[1] if user is not None else "NAME"
-    return f"kubectl create rolebinding approvers --clusterrole bernstein-approver --user {name}"
 
 
 def _not_found(error: NotFound) -> CliError:

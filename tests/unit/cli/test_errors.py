@@ -81,20 +81,9 @@ def test_an_answer_of_the_api_server(
     assert found.code == 1
 
 
-@pytest.mark.parametrize(
-    ("user", "named"),
-    [
-        ("eve", "eve"),
-        ("eve@example.org", "eve@example.org"),
-        ("system:serviceaccount:web:bot", "system:serviceaccount:web:bot"),
-        ("a`; rm b", "NAME"),
-    ],
-)
-def test_who_may_not_decide_is_told_which_role_allows_it_and_how_it_is_bound(
-    user: str, named: str
-) -> None:
+def test_who_may_not_decide_is_told_which_role_allows_it() -> None:
     text = (
-        f'approvals.bernstein.dev "a" is forbidden: User "{user}" cannot patch resource '
+        'approvals.bernstein.dev "a" is forbidden: User "eve" cannot patch resource '
         '"approvals" in API group "bernstein.dev" in the namespace "web"'
     )
 
@@ -104,9 +93,8 @@ def test_who_may_not_decide_is_told_which_role_allows_it_and_how_it_is_bound(
     assert found.reason == "Forbidden"
     assert found.message == 'you may not decide: patch approvals in the namespace "web"'
     assert found.remedy == (
-        "ask for the chart's role bernstein-approver: `kubectl create rolebinding approvers "
-        f"--clusterrole bernstein-approver --user {named}`; "
-        "the page 'Approve what agents do' says more"
+        "ask for the chart's role bernstein-approver in the namespace; the page "
+        "'Approve what agents do' says how one gets it"
     )
 
 
