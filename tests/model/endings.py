@@ -18,9 +18,8 @@ from bernstein.api.requests import KILL, RETRY, UNBLOCK, UNCLAIM, VERIFY, Answer
 from bernstein.api.states import SessionState, TaskState
 from bernstein.core import conditions, labels, pods, projects
 from bernstein.core.fsm import is_final
-from bernstein.core.requests import unanswered
+from bernstein.core.requests import AT_ONCE, unanswered
 from bernstein.core.tasks import retention
-from bernstein.core.tasks.requests import AT_ONCE
 from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run

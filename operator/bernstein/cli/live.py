@@ -13,6 +13,7 @@ from bernstein.api import task as tasks
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
+from bernstein.core import owners
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Object
 from bernstein.resources import PLANS, TASKS
@@ -94,6 +95,9 @@ class PlansAndTasks:
 
     def all_tasks(self) -> list[Task]:
         return list(self._tasks.values())
+
+    def plan_of(self, task: Task) -> Plan | None:
+        return self._plans.get(owners.plan_uid(task) or "")
 
     def current(self, subject: Plan | Task) -> Plan | Task | None:
         """It, as it is now; None: it was deleted."""

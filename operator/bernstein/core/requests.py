@@ -26,6 +26,8 @@ R = TypeVar("R", bound=Request)
 S = TypeVar("S", bound=Answering)
 A = TypeVar("A", covariant=True)
 T = TypeVar("T", bound=Answering, covariant=True)
+AT_ONCE = "it is tried again at once"
+"""What a Retry is answered that begins no round."""
 
 
 class Step(Protocol[T, A]):

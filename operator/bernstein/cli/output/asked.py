@@ -33,14 +33,19 @@ def remedy(*subjects: Plan | Task) -> str:
     among them it is where that is told."""
     names = [subject.metadata.name for subject in subjects if is_asked(subject)]
     if not names:
-        waits = any(map(waits_for_a_person, subjects))
+        waits = any(map(_waits_for_a_person, subjects))
         return "decide what `bernstein pending` lists" if waits else ""
     commands = ", ".join(f"`bernstein approve {name}`" for name in names[:_SHOWN])
     more = len(names) - _SHOWN
     return f"decide with {commands}" + (f"; `bernstein pending` lists {more} more" * (more > 0))
 
 
-def waits_for_a_person(subject: Plan | Task) -> bool:
+def own_remedy(subject: Plan | Task) -> str:
+    """The same of this one alone; "" where it is not itself what a person must decide."""
+    return remedy(subject) if is_asked(subject) else ""
+
+
+def _waits_for_a_person(subject: Plan | Task) -> bool:
     """Whether nothing of it moves before somebody has decided, about it or about what it holds."""
     waiting, cancel = subject.status.waiting, subject.spec.cancel
     awaited = waiting is not None and waiting.reason == WaitReason.AWAITING_APPROVAL
@@ -49,8 +54,7 @@ def waits_for_a_person(subject: Plan | Task) -> bool:
 
 def with_remedy(message: str, subject: Plan | Task) -> str:
     """The message, with how to decide where the subject itself is asked about."""
-    helps = remedy(subject) if is_asked(subject) else ""
-    return "; ".join(filter(None, (message, helps)))
+    return "; ".join(filter(None, (message, own_remedy(subject))))
 
 
 def or_goes_on(subjects: Iterable[Plan | Task]) -> str:

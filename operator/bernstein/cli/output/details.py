@@ -185,8 +185,8 @@ def tell_task(terminal: Terminal, task: Task, told: str = "", *, guesses: bool =
         last = f", the last of {attempt.times} sessions" if attempt.times else ""
         terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
     _tell_checks(terminal, task)
-    if asked.is_asked(task):
-        terminal.advise(asked.remedy(task))
+    if helps := asked.own_remedy(task):
+        terminal.advise(helps)
     tell_stalled(terminal, task, told, guesses=guesses)
 
 

@@ -81,9 +81,7 @@ def ending(plan: Plan) -> tuple[str, str]:
     """
     reason, message = plan_standing(plan)
     if plan.status.waiting is None or not is_stalled(plan.status):
-        return parted(text(message, _LONGEST))[0], asked.remedy(plan) if asked.is_asked(
-            plan
-        ) else ""
+        return parted(text(message, _LONGEST))[0], asked.own_remedy(plan)
     message, remedy = explanation(plan.status.waiting)
     return labelled(reason, message), _naming(plan.metadata.name, remedy)
 

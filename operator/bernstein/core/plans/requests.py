@@ -55,7 +55,7 @@ def _retry(
         return PlanDecision(requests.refused(status, asked, request, *refusal, now))
     if is_tried_later(status, snapshot.project, now):
         status = tried_at_once(status, now)
-        return PlanDecision(requests.done(status, asked, request, "it is tried again at once", now))
+        return PlanDecision(requests.done(status, asked, request, requests.AT_ONCE, now))
     tasks = [task for _, task in sorted(snapshot.tasks.items())]
     told = [task for task in tasks if _is_asked(task, request)]
     others = (t for t in tasks if not (_is_asked(t, request) or _is_leaving(t)))

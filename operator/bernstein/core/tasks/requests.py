@@ -48,8 +48,6 @@ Verb = Callable[[TaskSnapshot, TaskStatus, TaskRequest, datetime], TaskDecision]
 Refusal = tuple[str, str]
 """(reason, message)"""
 _WITH_SESSION = (TaskState.CLAIMED, TaskState.IN_PROGRESS)
-AT_ONCE = "it is tried again at once"
-"""What a Retry is answered that lets a Task go on in the round that it has."""
 
 
 def answered(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -114,7 +112,7 @@ def _retry(
     refusal = _plan_is_over(snapshot)
     if refusal is None and _is_tried_later(snapshot, status, now):
         status = tried_at_once(status, now)
-        return _done(snapshot, status, request, AT_ONCE, now)
+        return _done(snapshot, status, request, requests.AT_ONCE, now)
     refusal = refusal or _not_failed(snapshot, status)
     if refusal is not None:
         return _refused(snapshot, status, request, refusal, now)

@@ -164,9 +164,10 @@ class _Watching:
             return
         before, after = (None if o is None else tasks.parse(o) for o in (change.old, change.new))
         if self._concerns_task(after or before):
-            told = events.of_task(before, after, now)
-            ended = self._has_ended(after or before)
-            yield from (e for e in told if not (ended and e.record["event"] == "task_waiting"))
+            for event in events.of_task(before, after, now):
+                waits = event.record["event"] == "task_waiting"
+                if not (waits and self._has_ended(after)):
+                    yield event
 
     def _concerns_plan(self, plan: Plan | None) -> bool:
         subject = self._subject
@@ -180,8 +181,7 @@ class _Watching:
 
     def _has_ended(self, task: Task | None) -> bool:
         """Whether the Plan of the Task has: nothing of it waits any more."""
-        uid = owners.plan_uid(task) if task is not None else None
-        plan = next((p for p in self.here.all_plans() if p.metadata.uid == uid), None)
+        plan = self.here.plan_of(task) if task is not None else None
         return plan is not None and plan.status.ended_at is not None
 
     def concerned(self) -> list[Plan | Task]:
