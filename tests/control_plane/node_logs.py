@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
+from bernstein.api.pod import AGENT
 from bernstein.kube.client import Client
 from tests.demo.certificate import issue
 from tests.resources import NODES
@@ -30,13 +31,17 @@ class NodeLogs:
     def __init__(self) -> None:
         self.printed: bytes | None = b""
         self.asked: list[Question] = []
+        """Of what checks have printed."""
+        self.asked_of_agents: list[Question] = []
         self._connections: set[asyncio.Transport] = set()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         if request.transport is not None:
             self._connections.add(request.transport)
         place = request.match_info
-        self.asked.append(Question(place["pod"], place["container"], dict(request.query)))
+        question = Question(place["pod"], place["container"], dict(request.query))
+        of_agent = question.container == AGENT
+        (self.asked_of_agents if of_agent else self.asked).append(question)
         if self.printed is None:
             await asyncio.Event().wait()
         response = web.StreamResponse()

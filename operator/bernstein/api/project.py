@@ -223,6 +223,10 @@ class PodSettings(Model):
     """Secrets with which nodes pull images."""
 
 
+AgentLogs = Literal["Never", "Failed", "Always"]
+"""Of which attempts is kept what the agent logged."""
+
+
 class Retention(Model):
     """How long what has ended is kept."""
 
@@ -231,6 +235,12 @@ class Retention(Model):
         description="Seconds that finished Jobs stay with their pods, for people who read logs. "
         "Jobs of checks stay until those beside them have ended, too; what failed checks printed "
         "is kept with the Task.",
+    )
+    agent_logs: AgentLogs = Field(
+        default="Failed",
+        description="Of which attempts the end of what the agent logged is kept with the "
+        "AgentSession, without what looks like a secret. Failed: those that failed or whose work "
+        "was rejected.",
     )
     tasks_seconds: Annotated[int, Field(ge=0, le=315360000)] = Field(
         default=604800,

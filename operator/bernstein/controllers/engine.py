@@ -10,7 +10,7 @@ from bernstein.controllers.approvals.controller import ApprovalController
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
-from bernstein.controllers.log_reader import LogReader
+from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.projects.controller import ProjectController
 from bernstein.controllers.scheduler.controller import SchedulerController

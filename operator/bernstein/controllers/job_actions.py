@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from bernstein.api.project import Project
-from bernstein.controllers import check_logs, network_policies
+from bernstein.controllers import network_policies
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
@@ -19,6 +19,7 @@ from bernstein.controllers.jobs.judge import judge_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.jobs.probe import probe_job
+from bernstein.controllers.logs import checks as check_logs
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.core.actions import (

@@ -13,7 +13,7 @@ from bernstein.api.verification import Verification
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
-from bernstein.controllers.log_reader import LogReader
+from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
 from bernstein.core.gate_cache import GateCache

@@ -127,6 +127,11 @@ def check_log(job: str) -> str:
     return f"{job}-report"
 
 
+def agent_log(session: str) -> str:
+    """Name of the ConfigMap that keeps what the agent of this session logged."""
+    return f"{session}-log"
+
+
 def refs_of(uid: str) -> str:
     """The folder of all refs of a Plan and its Tasks, or of a Task without a Plan."""
     return f"{_REFS}/{uid.replace('-', '')[:16]}"

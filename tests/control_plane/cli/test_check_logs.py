@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from bernstein.controllers import check_logs
+from bernstein.controllers.logs import checks as check_logs
 from bernstein.core import labels
 from bernstein.core.jobs import JobView
+from bernstein.core.logs.packed import LOG_BYTES, PackedLog, pack
 from bernstein.core.owners import owner_reference
-from bernstein.core.verification.check_logs import LOG_BYTES, PackedLog, pack
 from bernstein.kube.client import Client
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, Key, Object, uid_of
 from tests.control_plane.cli.conftest import Bernstein
@@ -125,7 +125,7 @@ async def test_a_report_that_is_cut_damaged_or_too_large_does_no_harm(
     ]
     torn = found["mine-s1-torn-0"]
     assert torn["log"] == ""
-    assert torn["note"].startswith("What was kept of it cannot be read: the check log is damaged: ")
+    assert torn["note"].startswith("What was kept of it cannot be read: the log is damaged: ")
     assert len(found["mine-s1-bomb-0"]["log"]) <= LOG_BYTES
     assert found["mine-s1-void-0"]["log"] == ""
 

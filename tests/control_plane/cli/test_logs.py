@@ -7,9 +7,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from bernstein.api.session import AgentSession
 from bernstein.cli.commands.logs import pod_log
+from bernstein.controllers.logs.agents import config_map
+from bernstein.core.logs.packed import PackedLog, pack
 from bernstein.kube.client import Client
-from bernstein.kube.resource import Object
+from bernstein.kube.resource import CONFIG_MAPS, Object
 from tests.control_plane.cli.conftest import Bernstein
 from tests.control_plane.cli.scenes import (
     PODS,
@@ -56,6 +59,28 @@ async def test_logs_show_how_sessions_ended_and_what_refused_the_work(
     assert record["sessions"][0]["logs_missing"] == gone
     assert missing.code == 1
     assert "did you mean mine or mine-s1?" in missing.err
+
+
+async def test_what_was_kept_of_an_agents_log_is_shown_once_its_pod_is_gone(
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str
+) -> None:
+    task = await admin.create(TASKS, valid("Task", namespace, "mine"))
+    made = await make_session(operator, task, "mine-s1", "gone")
+    session = AgentSession.model_validate(made)
+    await set_status(operator, made, state="Dead", outcome={"reason": "AgentFailed"})
+    printed = b"2026-11-26T10:00:00Z I \x1b[2Jgive up\n"
+    kept = config_map(session, PackedLog(pack(printed).packed, cut=True))
+    await eventually(functools.partial(operator.create, CONFIG_MAPS, kept))
+
+    answer = await bernstein("logs", "mine")
+    (record,) = (await bernstein("logs", "mine", "--json")).json["sessions"]
+
+    title, said, note, *_ = answer.out.splitlines()
+    assert title.startswith("── mine-s1 ")
+    assert said.endswith("  agent     I give up")
+    assert note == "Only the end of it was kept."
+    assert record["logs"] == {"agent": "I give up\n"}
+    assert record["logs_missing"] == note
 
 
 async def make_pod(admin: Client, namespace: str, name: str, node: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.log_reader import LogReader
+from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context, KindController
 from bernstein.controllers.writer import Writer

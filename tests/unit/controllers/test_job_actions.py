@@ -10,7 +10,7 @@ import pytest
 
 from bernstein.controllers import execution, job_actions
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.log_reader import LogReader
+from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.controllers.writer import Writer

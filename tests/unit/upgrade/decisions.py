@@ -20,6 +20,7 @@ from bernstein.core import actions, labels
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
+from bernstein.core.sessions import actions as session_actions
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions.decide import decide as decide_session
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
@@ -361,13 +362,15 @@ def _of_session(asked: Any) -> Object:
     match asked:
         case actions.RunFence():
             return {"action": "fence", "job": asked.job}
-        case sessions.Launch():
+        case session_actions.Launch():
             return {"action": "launch"}
-        case sessions.DeleteJob():
+        case session_actions.DeleteJob():
             return {"action": "delete job"} | _jobs((asked.job,))
-        case sessions.ReleasePods():
+        case session_actions.KeepLog():
+            return {"action": "keep log", "pod": asked.pod["metadata"]["name"]}
+        case session_actions.ReleasePods():
             return {"action": "release pods"}
-        case sessions.ReleaseSession():
+        case session_actions.ReleaseSession():
             return {"action": "release session"}
         case _:
             raise TypeError(f"no word for {asked!r}")

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any, cast
 
 from bernstein.controllers import job_actions, network_policies
-from bernstein.controllers.check_logs import config_map
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
+from bernstein.controllers.logs.checks import config_map
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import OWNERSHIP
 from bernstein.core import labels
 from bernstein.core.delivery.task import commit_message
+from bernstein.core.logs.checks import room
+from bernstein.core.logs.packed import pack
 from bernstein.core.owners import owner_reference
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
-from bernstein.core.verification.check_logs import pack
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, Key, Resource
 from bernstein.kube.writes import Executor
 from bernstein.resources import SESSIONS, TASKS
@@ -55,7 +56,7 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
         mine = _owner(snapshot)
         if word == "keep logs":
             return [
-                stamped(CONFIG_MAPS, config_map(job, pack(LOG, asked.before), KEY, mine))
+                stamped(CONFIG_MAPS, config_map(job, pack(LOG, room(asked.before)), KEY, mine))
                 for job in asked.jobs
             ]
         if word.startswith("run "):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
 
+from bernstein.api.project import AgentLogs, Project
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
@@ -14,6 +15,7 @@ from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.caches.indexes import SESSION
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
+from bernstein.controllers.logs import agents as agent_logs
 from bernstein.controllers.predicates import session_matters
 from bernstein.controllers.sessions.watches import watches
 from bernstein.controllers.snapshots import task_snapshot
@@ -24,12 +26,15 @@ from bernstein.core.delivery import task as delivery
 from bernstein.core.jobs import JobView
 from bernstein.core.money.spend import cost_of
 from bernstein.core.owners import owner_reference
-from bernstein.core.sessions.decide import (
+from bernstein.core.sessions.actions import (
     DeleteJob,
+    KeepLog,
     Launch,
     ReleasePods,
     ReleaseSession,
     SessionAction,
+)
+from bernstein.core.sessions.decide import (
     SessionDecision,
     SessionSnapshot,
     decide,
@@ -98,9 +103,15 @@ class SessionController(KindController):
         judged = judgement(session, task)
         late = job_actions.late_requests(self._context, key.namespace).may_make(name)
         settled = self._is_settled(session)
-        launched = session.metadata.uid in self._launched
         snapshot = SessionSnapshot(
-            session, jobs.get(name), launchable, settled, judged, late, launched=launched
+            session,
+            jobs.get(name),
+            launchable,
+            settled,
+            judged,
+            late,
+            launched=session.metadata.uid in self._launched,
+            keeps_logs=self._keeps_logs(session),
         )
         decision, refused = await self._carried_out(key, obj, snapshot, now)
         await self._record(key, obj, session, decision)
@@ -159,6 +170,14 @@ class SessionController(KindController):
         elif job is not None and not runs.is_fence(job):
             self._launched.add(uid)
 
+    def _keeps_logs(self, session: AgentSession) -> AgentLogs:
+        """As its Project says; where that is gone, nobody asks for its log any more."""
+        project = self._project(session)
+        return project.spec.retention.agent_logs if project is not None else "Never"
+
+    def _project(self, session: AgentSession) -> Project | None:
+        return self._caches.projects.get(Key(session.metadata.namespace, session.spec.project))
+
     def _is_settled(self, session: AgentSession) -> bool:
         spec, namespace = session.spec, session.metadata.namespace
         task = self._caches.tasks.get(Key(namespace, spec.task_ref.name))
@@ -203,6 +222,8 @@ class SessionController(KindController):
                     await self._writer.create(key, JOBS, fence)
             case DeleteJob(job):
                 await self._writer.delete_job(key, job)
+            case KeepLog(pod):
+                await agent_logs.keep(key, session, pod, self._context)
             case ReleasePods():
                 await self._release(key)
             case ReleaseSession():
@@ -263,9 +284,9 @@ class SessionController(KindController):
         adapter = session.spec.adapter
         self._metrics.session_ended(key.namespace, adapter, outcome.reason)
         if usage is not None:
-            project = self._caches.projects.get(Key(key.namespace, session.spec.project))
             ended = session.model_copy(update={"status": decision.status})
-            self._metrics.spent(key.namespace, adapter, cost_of(ended, project))
+            cost = cost_of(ended, self._project(session))
+            self._metrics.spent(key.namespace, adapter, cost)
             self._metrics.tokens(
                 key.namespace,
                 adapter,

@@ -9,7 +9,7 @@ from bernstein import agents
 from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
-from bernstein.api.project import Project
+from bernstein.api.project import AgentLogs, Project
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession, AgentSessionStatus, PodRef
 from bernstein.api.states import SessionState
@@ -20,6 +20,7 @@ from bernstein.core.actions import Decision, RunFence
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import ACTIVE, check_session_move
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.logs.agents import is_to_keep
 from bernstein.core.money.plausible import bounded
 from bernstein.core.money.spend import belongs, is_kept
 from bernstein.core.reasons.waits import PROBE_SECONDS
@@ -27,6 +28,14 @@ from bernstein.core.remedies import with_remedy
 from bernstein.core.runs import State
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sessions import outcome, reading
+from bernstein.core.sessions.actions import (
+    DeleteJob,
+    KeepLog,
+    Launch,
+    ReleasePods,
+    ReleaseSession,
+    SessionAction,
+)
 from bernstein.core.sessions.given import with_prompt
 from bernstein.core.sessions.outcome import Ending
 
@@ -41,34 +50,6 @@ before it, would make a Job for every session that ever ended."""
 TOLD_SECONDS = 10
 """A session that is starting says no more than it was born with for so long, unless something
 keeps it: most agents are at work by then, and that is worth a write anyhow."""
-
-
-@dataclass(frozen=True)
-class Launch:
-    """Create the prompt's ConfigMap and the agent's Job."""
-
-
-@dataclass(frozen=True)
-class DeleteJob:
-    """Delete the Job with its pod."""
-
-    job: JobView
-
-
-@dataclass(frozen=True)
-class ReleasePods:
-    """Take our finalizer off all pods of the session: its outcome is recorded.
-
-    Also off pods whose Job was deleted before them.
-    """
-
-
-@dataclass(frozen=True)
-class ReleaseSession:
-    """Take our finalizer off the session that is being deleted: it is settled."""
-
-
-SessionAction = Launch | RunFence | DeleteJob | ReleasePods | ReleaseSession
 
 
 @dataclass(frozen=True)
@@ -89,6 +70,8 @@ class SessionSnapshot:
     """The API server refuses a fence; it does not have a Job of that name either."""
     launched: bool = False
     """Whether this process has made or seen its Job, whatever its status says."""
+    keeps_logs: AgentLogs = "Never"
+    """Of which attempts its Project keeps what the agent logged."""
 
 
 def expected_job(session: AgentSession, *, may_have_one: bool = False) -> str | None:
@@ -143,7 +126,18 @@ def decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
 def _told(snapshot: SessionSnapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
     session = snapshot.session
     status = reading.told(session, decision.status, snapshot.judged, now)
-    return replace(decision, status=session.status if _rests(session, status, now) else status)
+    if _rests(session, status, now):
+        return replace(decision, status=session.status)
+    actions = (*_log_to_keep(snapshot, status), *decision.actions)
+    return replace(decision, status=status, actions=actions)
+
+
+def _log_to_keep(snapshot: SessionSnapshot, status: AgentSessionStatus) -> tuple[KeepLog, ...]:
+    pod = snapshot.job.pod if snapshot.job is not None else None
+    if pod is None or not pods.has_started(pod, AGENT) or pods.is_disrupted(pod):
+        return ()
+    kept = is_to_keep(snapshot.session.status, status, snapshot.keeps_logs)
+    return (KeepLog(pod),) if kept else ()
 
 
 def _rests(session: AgentSession, status: AgentSessionStatus, now: datetime) -> bool:

@@ -28,12 +28,12 @@ from bernstein.core.actions import JobAction, RunFence, RunJudge, give_up
 from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.logs import checks as check_logs
 from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, Retry, policy
 from bernstein.core.reasons.waits import SOON_TRIES
 from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.verification import (
     cached,
-    check_logs,
     models,
     remedies,
     rerun,

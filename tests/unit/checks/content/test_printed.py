@@ -26,7 +26,7 @@ def test_lines_of_a_key_that_are_indented_are_masked_up_to_its_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["bernstein.core.verification.executed", "bernstein.core.verification.check_logs"]
+    "module", ["bernstein.core.verification.executed", "bernstein.core.logs.checks"]
 )
 def test_who_only_decides_loads_no_detectors(module: str) -> None:
     code = f"import sys, {module}; sys.exit('detect_secrets' in sys.modules)"

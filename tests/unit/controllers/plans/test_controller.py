@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bernstein.api.states import TaskState
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.log_reader import LogReader
+from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context

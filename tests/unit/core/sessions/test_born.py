@@ -12,10 +12,9 @@ from bernstein.api.states import SessionState
 from bernstein.core import labels
 from bernstein.core.actions import RunFence
 from bernstein.core.jobs import JobView
+from bernstein.core.sessions.actions import DeleteJob, Launch
 from bernstein.core.sessions.decide import (
     TOLD_SECONDS,
-    DeleteJob,
-    Launch,
     SessionDecision,
     SessionSnapshot,
     decide,

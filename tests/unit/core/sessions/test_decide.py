@@ -15,15 +15,8 @@ from bernstein.core.actions import RunFence
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.runs import LOST_SECONDS
 from bernstein.core.sessions import decide as sessions
-from bernstein.core.sessions.decide import (
-    STOP_SECONDS,
-    DeleteJob,
-    Launch,
-    ReleasePods,
-    ReleaseSession,
-    SessionDecision,
-    SessionSnapshot,
-)
+from bernstein.core.sessions.actions import DeleteJob, Launch, ReleasePods, ReleaseSession
+from bernstein.core.sessions.decide import STOP_SECONDS, SessionDecision, SessionSnapshot
 from tests.unit.core.objects import (
     Object,
     agent_pod,

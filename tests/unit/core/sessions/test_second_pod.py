@@ -6,7 +6,8 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.core.jobs import JobView
 from bernstein.core.sessions import decide as sessions
-from bernstein.core.sessions.decide import DeleteJob, SessionDecision, SessionSnapshot
+from bernstein.core.sessions.actions import DeleteJob
+from bernstein.core.sessions.decide import SessionDecision, SessionSnapshot
 from tests.unit.core.objects import agent_pod, at, job, pod, running, session
 
 WORKS = session(state=SessionState.WORKING, job="work-s1", started_at=at(-90))

@@ -35,6 +35,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.money import spend
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.pods import has_started
+from bernstein.core.sessions import actions as session_actions
 from bernstein.core.sessions import decide as session_decide
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
@@ -208,14 +209,14 @@ class World(ApiServer, People, Kubelet, Invariants):
             match action:
                 case RunFence():
                     self._create_job(name, subject.metadata.uid, action)
-                case session_decide.Launch():
+                case session_actions.Launch():
                     self._create_job(name, subject.metadata.uid, subject)
-                case session_decide.DeleteJob(view):
+                case session_actions.DeleteJob(view):
                     self._delete_job(view)
-                case session_decide.ReleasePods():
+                case session_actions.ReleasePods():
                     for view in views.values():
                         self._release(view)
-                case session_decide.ReleaseSession():
+                case session_actions.ReleaseSession():
                     self._write()
                     del self.sessions[name]
                     return True

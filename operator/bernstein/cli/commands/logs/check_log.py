@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,15 +10,14 @@ from bernstein.api.pod import CHECK
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
-from bernstein.cli.commands.logs import pod_log
+from bernstein.cli.commands.logs import kept_log, pod_log
 from bernstein.cli.errors import explained
 from bernstein.core import labels, names, pods
-from bernstein.core.verification import check_logs
+from bernstein.core.logs import packed
 from bernstein.kube.errors import ApiError, Unauthorized
 from bernstein.kube.resource import CONFIG_MAPS, PODS, Object, controller_of
 
 _PAGE = 50
-_ONLY_THE_END = "Only the end of it was kept."
 _STILL_RUNS = "It still runs."
 
 
@@ -124,13 +122,8 @@ def _kept(obj: Object) -> CheckLog:
     meta = obj["metadata"]
     values = meta.get("labels", {})
     job, check = values[labels.CHECK_LOG], values.get(labels.CHECK, "")
-    try:
-        packed = base64.b64decode(obj.get("binaryData", {}).get(check_logs.KEY, ""), validate=True)
-        text = check_logs.unpack(packed).decode(errors="replace")
-    except ValueError as error:
-        return CheckLog(check, job, note=f"What was kept of it cannot be read: {error}.")
-    cut = meta.get("annotations", {}).get(labels.CUT) == "true"
-    return CheckLog(check, job, text, _ONLY_THE_END if cut else "")
+    log = kept_log.of(obj)
+    return CheckLog(check, job, log.text, log.note)
 
 
 def _job_of(pod: Object) -> str:
@@ -155,8 +148,8 @@ async def _of_pod(cluster: Cluster, pod: Object) -> CheckLog:
             cluster.namespace,
             name,
             container=CHECK,
-            tail_lines=check_logs.LOG_LINES,
-            last_bytes=check_logs.LOG_BYTES,
+            tail_lines=packed.LOG_LINES,
+            last_bytes=packed.LOG_BYTES,
         )
     except Unauthorized:
         raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,8 +12,10 @@ from bernstein.api.pod import AGENT, CHECKOUT, PUSHER, RECORDER
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.cli.cluster import Cluster
+from bernstein.cli.commands.logs import kept_log
 from bernstein.cli.errors import explained
 from bernstein.cli.output.notes import SHORT_SHA
+from bernstein.core.logs.packed import is_lost
 from bernstein.core.sanitise import line
 from bernstein.kube.errors import ApiError, NotFound, Unauthorized
 
@@ -27,9 +28,6 @@ LONGEST_LOG = 4 * 1024 * 1024
 """Bytes of one log that are read, and characters of it that are shown."""
 
 _LONGEST_LINE = 2000
-_NO_LOG = re.compile(rb"unable to retrieve container logs for [^\s]{0,200}\s*")
-"""A kubelet's whole answer, instead of an error, where the runtime has lost the container. What an
-agent says begins with its time."""
 _NOT_STARTED = 400
 """Status of the answer when a container waits to start."""
 _END_OF_TIME = 253402300799.0
@@ -88,8 +86,13 @@ async def read(cluster: Cluster, session: AgentSession) -> PodLog:
         except ApiError as error:
             if error.status == _NOT_STARTED:
                 continue
-            return PodLog(texts, "" if never_ran else why_unreadable(error, pod.name))
-        texts[container] = "" if _NO_LOG.fullmatch(log) else log.decode(errors="replace")
+            if never_ran:
+                return PodLog(texts)
+            kept = await kept_log.of_agent(cluster, session) if over else None
+            if kept is not None:
+                return PodLog({**texts, AGENT: kept.text}, kept.note)
+            return PodLog(texts, why_unreadable(error, pod.name))
+        texts[container] = "" if is_lost(log) else log.decode(errors="replace")
     if never_ran:
         return PodLog(texts)
     nothing = "Its pod logged nothing." if over else "Its pod has logged nothing yet."

@@ -16,6 +16,7 @@ from bernstein.cli.commands.logs.subject import LogSubject
 from bernstein.cli.commands.logs.teller import Teller
 from bernstein.kube.client import Client, ObjectList
 from bernstein.kube.errors import ApiError, NotFound
+from bernstein.kube.resource import Object
 from tests.unit.cli.scenes import terminal
 from tests.unit.core import objects
 
@@ -37,6 +38,9 @@ class Logs:
         if isinstance(found, ApiError):
             raise found
         return found
+
+    async def get(self, *_: Any, **__: Any) -> Object:
+        raise NotFound(404, "NotFound", "nothing was kept")
 
     async def list(self, *_: Any, **__: Any) -> ObjectList:
         return ObjectList([], "1")

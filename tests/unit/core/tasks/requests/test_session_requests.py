@@ -11,6 +11,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import CreateSession, StopSession, TaskDecision
 from bernstein.core.sessions import decide as session_decide
+from bernstein.core.sessions.actions import DeleteJob
 from bernstein.core.tasks import decide as task_decide
 from tests.unit.core import objects
 from tests.unit.core.objects import Object, at, dead, session, status, with_session, work
@@ -233,5 +234,5 @@ def stopping(reason: str) -> Any:
 def test_who_is_killed_gets_no_time_and_who_is_stopped_does() -> None:
     (delete,) = stopping("Killed")
 
-    assert isinstance(delete, session_decide.DeleteJob)
+    assert isinstance(delete, DeleteJob)
     assert stopping("Cancelled") == ()

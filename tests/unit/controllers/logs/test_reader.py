@@ -1,4 +1,4 @@
-"""Logs of checks are read beside the reconciles: a node that does not answer delays nobody else."""
+"""Logs are read beside the reconciles: a node that does not answer delays nobody else."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from bernstein.controllers import log_reader
-from bernstein.controllers.log_reader import READERS, SECONDS, LogReader
+from bernstein.api.pod import CHECK
+from bernstein.controllers.logs import reader as log_reader
+from bernstein.controllers.logs.reader import READERS, SECONDS, LogReader
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock as RealClock
 from bernstein.kube.errors import NotFound, Requeue
@@ -70,7 +71,7 @@ def reader(nodes: Nodes, clock: Clock, background: Background) -> LogReader:
 
 
 async def test_logs_of_nodes_that_answer_are_there_at_once(reader: LogReader) -> None:
-    found = await reader.read([pod("a"), pod("gone"), pod("b")])
+    found = await reader.read([pod("a"), pod("gone"), pod("b")], CHECK)
 
     assert found == {"uid-a": b"log of team/a", "uid-b": b"log of team/b"}
 
@@ -79,20 +80,20 @@ async def test_a_log_that_is_late_is_there_with_a_later_look_and_is_asked_for_on
     reader: LogReader, nodes: Nodes
 ) -> None:
     with pytest.raises(Requeue):
-        await reader.read([pod("dead")])
+        await reader.read([pod("dead")], CHECK)
     nodes.back.set()
     await eventually(lambda: "dead" in nodes.answered)
 
-    assert await reader.read([pod("dead")]) == {"uid-dead": b"log of team/dead"}
+    assert await reader.read([pod("dead")], CHECK) == {"uid-dead": b"log of team/dead"}
     assert nodes.asked == ["dead"]
 
 
 async def test_a_log_that_never_comes_is_given_up(reader: LogReader, clock: Clock) -> None:
     with pytest.raises(Requeue):
-        await reader.read([pod("dead"), pod("a")])
+        await reader.read([pod("dead"), pod("a")], CHECK)
     clock.now += SECONDS
 
-    assert await reader.read([pod("dead"), pod("a")]) == {"uid-a": b"log of team/a"}
+    assert await reader.read([pod("dead"), pod("a")], CHECK) == {"uid-a": b"log of team/a"}
 
 
 async def test_nobody_waits_longer_for_logs_that_are_not_even_begun(
@@ -100,24 +101,24 @@ async def test_nobody_waits_longer_for_logs_that_are_not_even_begun(
 ) -> None:
     many = [pod(f"dead{number}") for number in range(READERS + 5)]
     with pytest.raises(Requeue):
-        await reader.read(many)
+        await reader.read(many, CHECK)
     assert len(nodes.asked) == READERS, "so many at the same time, and no more"
     clock.now += SECONDS
 
-    assert await reader.read(many) == {}
+    assert await reader.read(many, CHECK) == {}
 
 
 async def test_what_nobody_comes_back_for_is_forgotten_and_asked_for_anew(
     reader: LogReader, clock: Clock, nodes: Nodes
 ) -> None:
     with pytest.raises(Requeue):
-        await reader.read([pod("dead")])
+        await reader.read([pod("dead")], CHECK)
     clock.now += 100 * SECONDS
-    await reader.read([pod("a")])
+    await reader.read([pod("a")], CHECK)
 
     nodes.back.set()
 
-    assert await reader.read([pod("dead")]) == {"uid-dead": b"log of team/dead"}
+    assert await reader.read([pod("dead")], CHECK) == {"uid-dead": b"log of team/dead"}
     assert nodes.asked == ["dead", "a", "dead"]
 
 
@@ -138,7 +139,7 @@ async def test_twelve_tasks_of_a_dead_node_do_not_delay_another_namespace(
 
     async def reconcile(key: Key) -> Result:
         if key.namespace == "team":
-            await reader.read([pod(key.name)])
+            await reader.read([pod(key.name)], CHECK)
         else:
             reached.set()
         return Result()

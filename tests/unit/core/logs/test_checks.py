@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import zlib
-
 import pytest
 
 from bernstein.api.verification import CheckResult
 from bernstein.core.actions import KeepCheckLogs
 from bernstein.core.jobs import JobView
-from bernstein.core.verification import check_logs
-from bernstein.core.verification.check_logs import LOG_BYTES, LOG_LINES, MOST, PACKED_BYTES
+from bernstein.core.logs import checks as check_logs
+from bernstein.core.logs.checks import MOST
+from bernstein.core.logs.packed import PACKED_BYTES
 from tests.unit.core.objects import (
     NOW,
     Object,
@@ -121,101 +118,7 @@ def test_a_task_leaves_no_more_of_them_whatever_its_attempts_print() -> None:
 
 
 def test_later_ones_are_smaller() -> None:
-    first, later = (len(check_logs.pack(noise(LOG_BYTES), n).packed) for n in (1, 2))
-
-    assert PACKED_BYTES / 2 < first <= PACKED_BYTES
-    assert PACKED_BYTES / 8 < later <= PACKED_BYTES / 4
-
-
-# --- how ----------------------------------------------------------------------------------------
-
-
-def noise(size: int) -> bytes:
-    """What cannot be made smaller; the same every time."""
-    return hashlib.shake_256(b"noise").digest(size)
-
-
-def numbered(lines: int) -> bytes:
-    digits = noise(30 * lines).hex()
-    return "".join(f"{n:06d} {digits[60 * n : 60 * n + 60]}\n" for n in range(lines)).encode()
-
-
-@pytest.mark.parametrize("log", [b"", b"x", b"no line end", b"\x00\xff\x1b[2J\n" * 9, b"\n" * 999])
-def test_a_small_log_is_kept_byte_for_byte(log: bytes) -> None:
-    report = check_logs.pack(log)
-
-    assert gzip.decompress(report.packed) == log
-    assert check_logs.unpack(report.packed) == log
-    assert not report.cut
-
-
-def test_secrets_that_a_check_printed_are_not_kept() -> None:
-    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-    log = b"\xff 1\n" + f"token={token}\nexport {token}\n".encode() + numbered(9_000)
-
-    small = check_logs.unpack(check_logs.pack(log[:200]).packed)
-    large = check_logs.unpack(check_logs.pack(log + token.encode()).packed)
-
-    assert small.startswith(b"\xff 1\ntoken=***\nexport ***\n000000 ")
-    assert large.endswith(b"\n***")
-    assert token.encode() not in small + large
-
-
-def test_of_a_long_log_the_end_is_kept_from_a_line_on() -> None:
-    log = numbered(9_000)
-
-    report = check_logs.pack(log)
-    shown = check_logs.unpack(report.packed)
-
-    assert PACKED_BYTES / 4 < len(report.packed) <= PACKED_BYTES
-    assert report.cut
-    assert log.endswith(b"\n" + shown)
-    assert shown.endswith(b"\n")
-
-
-def test_what_cannot_be_made_smaller_still_fits() -> None:
-    log = noise(2 * LOG_BYTES).replace(b"\n", b"")
-
-    report = check_logs.pack(log)
-
-    assert len(report.packed) <= PACKED_BYTES
-    assert log.endswith(check_logs.unpack(report.packed))
-
-
-def test_no_more_is_kept_than_is_ever_shown() -> None:
-    report = check_logs.pack(b"a" * LOG_BYTES + b"\n" + b"b" * (LOG_BYTES - 1))
-
-    assert report.cut
-    assert check_logs.unpack(report.packed) == b"b" * (LOG_BYTES - 1)
-
-
-def test_a_log_of_which_only_the_last_lines_were_read_is_cut() -> None:
-    assert check_logs.pack(b"\n" * LOG_LINES).cut
-    assert not check_logs.pack(b"\n" * (LOG_LINES - 1)).cut
-
-
-@pytest.mark.parametrize("hidden", ["\x1b[31m", "\u200b", "\0", "\u00ad"])
-def test_a_secret_whose_letters_a_colour_or_nothing_visible_parts_is_not_kept(hidden: str) -> None:
-    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-    printed = f"token: {token[:9]}{hidden}{token[9:]}\n1 failed"
-
-    kept = check_logs.unpack(check_logs.pack(printed.encode()).packed)
-
-    assert kept == b"token: ***\n1 failed"
-
-
-def test_the_same_log_is_the_same_report() -> None:
-    assert check_logs.pack(b"x" * 99) == check_logs.pack(b"x" * 99)
-
-
-def test_a_forged_report_that_would_fill_the_memory_is_cut_off() -> None:
-    bomb = gzip.compress(b"\0" * (100 * LOG_BYTES))
-    assert len(bomb) < LOG_BYTES
-
-    assert len(check_logs.unpack(bomb)) == LOG_BYTES
-
-
-@pytest.mark.parametrize("packed", [b"plain words", zlib.compress(b"no gzip"), b"\x1f\x8b\xff\xff"])
-def test_what_is_no_report_is_refused(packed: bytes) -> None:
-    with pytest.raises(ValueError, match="damaged"):
-        check_logs.unpack(packed)
+    assert [check_logs.room(before) for before in (0, 1, 2, MOST)] == [
+        *(PACKED_BYTES, PACKED_BYTES),
+        *(PACKED_BYTES // 4, PACKED_BYTES // 4),
+    ]

@@ -1,4 +1,4 @@
-"""Reads what checks printed from their nodes, beside the reconciles.
+"""Reads what containers printed from their nodes, beside the reconciles.
 
 A node that does not answer delays whoever asks for it, and nobody else: what is not there soon is
 asked for again with a later reconcile, and given up after a while.
@@ -11,9 +11,8 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bernstein.api.pod import CHECK
+from bernstein.core.logs.packed import LOG_BYTES, LOG_LINES
 from bernstein.core.pods import Object
-from bernstein.core.verification import check_logs
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import KubeError, Requeue
@@ -34,6 +33,8 @@ READERS = 16
 @dataclass
 class _Reading:
     pod: Object
+    container: str
+    timestamps: bool
     until: float
     text: bytes | None = None
     done: asyncio.Event = field(default_factory=asyncio.Event)
@@ -58,27 +59,31 @@ class LogReader:
             for _ in range(READERS):
                 group.create_task(self._work())
 
-    async def read(self, pods: Iterable[Object]) -> dict[str, bytes]:
-        """The ends of the logs that could be read, by the pod's uid.
+    async def read(
+        self, pods: Iterable[Object], container: str, *, timestamps: bool = False
+    ) -> dict[str, bytes]:
+        """The ends of the logs of this container that could be read, by the pod's uid. With
+        `timestamps` each line begins with the time that its node has noted.
 
         Raises Requeue while one of them is still being read.
         """
         pods = tuple(pods)
-        new = [self._ask(pod) for pod in pods if _uid(pod) not in self._readings]
+        asked = [pod for pod in pods if _uid(pod) not in self._readings]
+        new = [self._ask(pod, container, timestamps=timestamps) for pod in asked]
         if new:
             waiting = asyncio.gather(*(reading.done.wait() for reading in new))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(waiting, PATIENCE)
         readings = {_uid(pod): self._readings[_uid(pod)] for pod in pods}
         if not all(self._is_over(reading) for reading in readings.values()):
-            raise Requeue(AGAIN_SECONDS, "logs of checks are being read")
+            raise Requeue(AGAIN_SECONDS, "logs are being read")
         for uid in readings:
             del self._readings[uid]
         return {uid: r.text for uid, r in readings.items() if r.text is not None}
 
-    def _ask(self, pod: Object) -> _Reading:
+    def _ask(self, pod: Object, container: str, *, timestamps: bool) -> _Reading:
         self._forget()
-        reading = _Reading(pod, self._clock.monotonic() + SECONDS)
+        reading = _Reading(pod, container, timestamps, self._clock.monotonic() + SECONDS)
         self._readings[_uid(pod)] = reading
         self._asked.put_nowait(reading)
         return reading
@@ -100,15 +105,14 @@ class LogReader:
                     reading.text = await self._client.logs(
                         meta["namespace"],
                         meta["name"],
-                        container=CHECK,
-                        tail_lines=check_logs.LOG_LINES,
-                        last_bytes=check_logs.LOG_BYTES,
+                        container=reading.container,
+                        tail_lines=LOG_LINES,
+                        last_bytes=LOG_BYTES,
+                        timestamps=reading.timestamps,
                     )
             except Exception as error:  # noqa: BLE001 - whatever it is, others are to be read
                 # Without the error's own words: a node's answer may hold anything.
                 reason = error.reason if isinstance(error, KubeError) else type(error).__name__
-                log.warning(
-                    "check log not read", pod=meta["name"], uid=_uid(reading.pod), reason=reason
-                )
+                log.warning("log not read", pod=meta["name"], uid=_uid(reading.pod), reason=reason)
             finally:
                 reading.done.set()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.core import labels
-from bernstein.core.verification.check_logs import LOG_LINES, PACKED_BYTES
+from bernstein.core.logs.packed import LOG_LINES, PACKED_BYTES
 from bernstein.kube.client import Client
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, Object
 from tests.control_plane.controllers.kubelet import Pod, ends, exited, run, succeed

@@ -5,9 +5,7 @@ A check log is for people. No verdict needs one, and no decision reads one.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar
 
 from bernstein.api.pod import CHECK
@@ -16,34 +14,14 @@ from bernstein.api.verification import CheckResult, Verification
 from bernstein.core import pods
 from bernstein.core.actions import KeepCheckLogs
 from bernstein.core.jobs import JobView
-from bernstein.core.sanitise import text as sanitise
+from bernstein.core.logs.packed import PACKED_BYTES
 
-LOG_LINES = 10_000
-LOG_BYTES = 1024 * 1024
-"""Only so much of a log's end is read, and no more is ever unpacked."""
-PACKED_BYTES = 64 * 1024
-"""What is kept of a log, as gzip."""
 MOST = 8
 """Check logs that one Task or Plan leaves in all its life: agents choose what is in them."""
 _WHOLE = 2
 """The first logs may have PACKED_BYTES each, those after them a quarter."""
 
-KEY = "report.gz"
-"""In the ConfigMap's `binaryData`."""
-
 _UNSATISFYING = ("Failed", "TimedOut", "Errored")
-_GZIP = 16 + zlib.MAX_WBITS
-_LONGEST_REST = 4096
-"""Bytes of a line that was cut through, up to which its rest is dropped; a longer rest is kept."""
-
-
-@dataclass(frozen=True)
-class PackedLog:
-    """The end of a log, as gzip."""
-
-    packed: bytes
-    cut: bool
-    """There was more before it."""
 
 
 class _Status(Protocol):
@@ -70,8 +48,8 @@ def keep(
 
 def keep_early(status: S, jobs: Iterable[JobView]) -> tuple[S, tuple[KeepCheckLogs, ...]]:
     """The logs of checks that are ended before they have a verdict; with their pods they go."""
-    room = max(0, MOST - status.reports)
-    to_keep = tuple(job for job in jobs if _has_log(job))[:room]
+    left = max(0, MOST - status.reports)
+    to_keep = tuple(job for job in jobs if _has_log(job))[:left]
     actions = (KeepCheckLogs(to_keep, status.reports),) if to_keep else ()
     return status.model_copy(update={"reports": status.reports + count(actions)}), actions
 
@@ -101,6 +79,11 @@ def of_verdicts(
     return (KeepCheckLogs(to_keep, kept),) if to_keep else ()
 
 
+def room(before: int) -> int:
+    """Bytes for one more log, where `before` others were kept already."""
+    return PACKED_BYTES if before < _WHOLE else PACKED_BYTES // 4
+
+
 def count(actions: Iterable[KeepCheckLogs]) -> int:
     """How many logs these actions keep."""
     return sum(len(action.jobs) for action in actions)
@@ -116,54 +99,3 @@ def _has_log(job: JobView) -> bool:
     if pod is None or pods.is_disrupted(pod) or pods.is_deleting(pod):
         return False
     return pods.has_started(pod, CHECK)
-
-
-def pack(log: bytes, before: int = 0) -> PackedLog:
-    """The end of the log without secrets, halved until it fits; `before` others were kept already.
-
-    A megabyte takes about two seconds, most of it to look for secrets: not in the operator's loop.
-    """
-    limit = PACKED_BYTES if before < _WHOLE else PACKED_BYTES // 4
-    end = log if len(log) <= LOG_BYTES else _from_line(log[-LOG_BYTES:])
-    end, _ = _fitting(end, limit)
-    masked = _without_secrets(end)
-    kept, packed = _fitting(masked, limit)
-    cut = len(end) < len(log) or len(kept) < len(masked) or log.count(b"\n") >= LOG_LINES
-    return PackedLog(packed, cut)
-
-
-def _fitting(end: bytes, limit: int) -> tuple[bytes, bytes]:
-    """As much of the end as fits, and the same packed."""
-    while len(packed := _gzip(end)) > limit:
-        end = _from_line(end[len(end) // 2 :])
-    return end, packed
-
-
-def _without_secrets(log: bytes) -> bytes:
-    """The log, masked. Of what is no secret each byte stays, also one that is no text; but where
-    only colours or invisible characters between its letters hide a secret, what is seen is kept."""
-    from bernstein.checks.content import printed  # its patterns take a moment to load
-
-    masked = printed.without_secrets(log.decode("utf-8", "surrogateescape"))
-    seen = sanitise(masked, len(masked))
-    shown = printed.without_secrets(seen)
-    return (masked if shown == seen else shown).encode("utf-8", "surrogateescape")
-
-
-def unpack(packed: bytes) -> bytes:
-    """The text, at most LOG_BYTES of it. Raises ValueError when it is no gzip."""
-    try:
-        return zlib.decompressobj(_GZIP).decompress(packed, LOG_BYTES)
-    except zlib.error as error:
-        raise ValueError(f"the check log is damaged: {error}") from None
-
-
-def _gzip(text: bytes) -> bytes:
-    """The same for the same text: it has no time in it."""
-    packer = zlib.compressobj(wbits=_GZIP)
-    return packer.compress(text) + packer.flush()
-
-
-def _from_line(text: bytes) -> bytes:
-    """The text from its first whole line on."""
-    return text[text.find(b"\n", 0, _LONGEST_REST) + 1 :]
