@@ -346,6 +346,8 @@ class Oracles:
             self.fail("a verdict is what the check said", f"{name}: {text}")
         for text in self._verdicts.unasked(judged):
             self.fail("what is known is of the same question", f"{name}: {text}")
+        for text in self._verdicts.unasked_of_people(uid, judged):
+            self.fail("a gate is bypassed that has said no to exactly this", f"{name}: {text}")
         if judged.passed is True:
             required = [r for r in judged.checks if r.required and r.verdict != "Skipped"]
             good = all(r.verdict in ("Passed", "Bypassed") for r in required)

@@ -96,6 +96,10 @@ FOUND_BY = {
         "an-agent-leaves-another-tree",
         "what is known is of the same question",
     ),
+    "bound-bypasses": (
+        "work-that-was-let-go-on-without-a-gate-is-sent-back",
+        "a gate is bypassed that has said no to exactly this",
+    ),
     "single-probes": (
         "a-project-is-changed-while-its-credentials-are-tried",
         "one probe per Project",

@@ -68,7 +68,7 @@ def _count_verdicts(
             continue  # it stood while another check was run again
         if check.kind == "gate":
             metrics.gate_verdict(namespace, check.name, check.verdict)
-            if check.cached:
+            if check.cached and check.bypass is None:  # its no was counted when it was told
                 metrics.gate_was_known(namespace, check.name)
         else:
             number = int(check.name.removeprefix(SIGNAL))

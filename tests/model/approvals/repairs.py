@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 from unittest.mock import patch
 
 from bernstein.api.approvals.policy import ApprovalPolicy
 from bernstein.api.project import ProjectSpec
-from bernstein.core.approvals import policy
+from bernstein.api.verification import CheckResult
+from bernstein.core.approvals import bypass, policy
+from bernstein.core.verification import cached
 
 
 @contextmanager
@@ -46,4 +49,24 @@ def protected_lists() -> Iterator[None]:
         yield
 
 
-QUESTIONS = (known_risks, policies_of_plans, protected_lists)
+@contextmanager
+def bound_bypasses() -> Iterator[None]:
+    """Where a person lets a commit go on without a gate, every commit of that tree goes on."""
+    without, known = bypass._without, cached._result
+    said: dict[tuple[str, datetime | None], CheckResult] = {}
+
+    def heard(result: CheckResult, *args: Any) -> CheckResult:
+        told = without(result, *args)
+        return said.setdefault((result.name, result.ended_at), told)
+
+    def as_heard(*args: Any) -> CheckResult | None:
+        result = known(*args)
+        if result is None or (told := said.get((result.name, result.ended_at))) is None:
+            return result
+        return told.model_copy(update={"cached": True})
+
+    with patch.object(bypass, "_without", heard), patch.object(cached, "_result", as_heard):
+        yield
+
+
+QUESTIONS = (known_risks, policies_of_plans, protected_lists, bound_bypasses)

@@ -4,7 +4,8 @@ Where the command of a required check is not found, and is not found when it run
 tree, nobody says that it has failed: it has, if the commit before the work finds that command.
 
 A verdict that was known before is one that the check has said of the same tree with the same commit
-before it, whose work ever that was.
+before it, whose work ever that was. What a person has let go on without a gate is known of nothing
+else: it is the commit, on its base, to which that gate as it is has said no.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tests.model.cluster.programs import FOUND_NOTHING, GOES_ON, OUT_OF_MEMORY, 
 Asked: TypeAlias = tuple[str, str]
 """What a check asks, and the commit that it is asked of."""
 TWICE = 2
+SAY_NO = ("Failed", "TimedOut")
 
 
 class Verdicts:
@@ -43,6 +45,8 @@ class Verdicts:
         """The commits before a commit, as statuses of its owner have it."""
         self._owners: dict[str, set[tuple[str, str]]] = defaultdict(set)
         """Whose commits checks have judged, by their tree: the owner's uid, and the commit."""
+        self._noes: set[tuple[str, ...]] = set()
+        """Of checks, as statuses have told them: see ``_no``."""
 
     def started(self, run: Run) -> None:
         if run.role in (CHECK, INSPECT) and _commit_before(run) is None:
@@ -50,6 +54,8 @@ class Verdicts:
 
     def seen(self, owner: str, judged: Verification) -> None:
         self._bases[owner, judged.sha].add(judged.base)
+        said_no = (r for r in judged.checks if r.verdict in SAY_NO)
+        self._noes |= {_no(owner, judged, result, result.verdict) for result in said_no}
 
     def told(self, run: Run, sha: str, verdict: str) -> None:
         """How a check has ended, or that it goes on for ever: see ``Witness``."""
@@ -102,8 +108,20 @@ class Verdicts:
             failed = result.verdict == "Failed" and any(
                 self._has_failed(result, judged, sha) for sha in same
             )
-            if judged.uncached or not (passed or failed):
+            # The no that was known was looked at when it was told: see ``unasked_of_people``.
+            known = passed or failed or result.bypass is not None
+            if judged.uncached or not known:
                 yield f"{result.name} is said to be known: {result.verdict}"
+
+    def unasked_of_people(self, owner: str, judged: Verification) -> Iterator[str]:
+        """Gates without which people are said to have let this go on, and which have not said no to
+        exactly this before, in words."""
+        for result in judged.checks:
+            if result.verdict != "Bypassed" and result.bypass is None:
+                continue
+            before = result.bypass.verdict if result.bypass is not None else ""
+            if _no(owner, judged, result, before) not in self._noes:
+                yield f"{result.name}: {result.verdict} instead of {before or 'nothing'}"
 
     def _of_the_same(self, judged: Verification) -> list[str]:
         """Commits of the same tree that were compared with the same one."""
@@ -126,6 +144,11 @@ class Verdicts:
             return True
         twice = self._not_found[asked] >= TWICE
         return result.required and twice and (result.asked, judged.base) in self._found_before
+
+
+def _no(owner: str, judged: Verification, result: CheckResult, verdict: str) -> tuple[str, ...]:
+    """Names whose commit was judged, on what, by which check as it was, and how."""
+    return owner, judged.sha, judged.base, result.name, result.asked, verdict
 
 
 def _asks(run: Run) -> str:

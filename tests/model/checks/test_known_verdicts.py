@@ -17,6 +17,7 @@ from tests.model.stories import story, with_events
 from tests.model.world import World, lived
 
 AGAIN = "an-agent-leaves-the-same-tree-again"
+BYPASSED = "a-gate-is-bypassed-whose-no-was-known"
 OTHER = "an-agent-leaves-another-tree"
 
 
@@ -49,6 +50,15 @@ def test_it_is_for_another_tree() -> None:
     assert outcome.violations == ()
     assert known(world) == {"own": False}
     assert ran(world, "own") == ["web-s1-own-0", "web-s1-own-0b", "web-s2-own-0"]
+
+
+def test_a_person_may_let_work_go_on_without_a_gate_whose_no_was_known() -> None:
+    world, outcome = lived(story(BYPASSED))
+
+    (own,) = judged(world).checks
+    assert outcome.violations == ()
+    assert own.bypass is not None
+    assert (own.verdict, own.bypass.verdict, own.cached) == ("Bypassed", "Failed", True)
 
 
 LATER = {"at": 22.0, "do": "project", "what": "memory", "pick": 0.9}

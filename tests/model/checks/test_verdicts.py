@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from bernstein.api import task
+from bernstein.api.verification import Verification
 from bernstein.core.verification import base, rerun
 from bernstein.core.verification.executed import result_of
 from bernstein.resources import TASKS
+from tests.model.checks.oracle import Verdicts
 from tests.model.loop import run
 from tests.model.scenario import Scenario
 from tests.model.world import World
+from tests.unit.core.objects import sha, verification
 
 UNSAID = "a verdict is what the check said"
 WORK = {"at": 1.0, "do": "apply task", "name": "web", "spec": {"title": "web", "maxRetries": 0}}
@@ -89,3 +92,39 @@ def test_without_the_base_the_model_finds_a_verdict_that_nobody_said(
 
     found = played(ABSENT, ABSENT_AGAIN, ends("web-s1-own-1b", "tool"))
     assert found[2][:1] == [UNSAID]
+
+
+def judged(verdict: str = "Failed", asked: str = "x", **more: Any) -> Verification:
+    """What a gate has said; `more`: of what, and who has let it go on."""
+    bypass = {"bypass": more.pop("bypass")} if "bypass" in more else {}
+    result = {"name": "own", "kind": "gate", "verdict": verdict, "asked": asked, **bypass}
+    return verification(checks=[result], **more)
+
+
+LET_ON = {
+    "by": "ann",
+    "reason": "wrong here",
+    "approval": "own-of-web",
+    "verdict": "Failed",
+    "time": "2026-01-01T00:00:00Z",
+}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        ("of-web", judged("Bypassed")),
+        ("of-web", judged("Bypassed", bypass=LET_ON | {"verdict": "TimedOut"})),
+        ("of-web", judged("Bypassed", bypass=LET_ON, sha=sha(5))),
+        ("of-web", judged("Bypassed", bypass=LET_ON, base=sha(6))),
+        ("of-web", judged("Bypassed", bypass=LET_ON, asked="y")),
+        ("of-api", judged("Bypassed", bypass=LET_ON)),
+    ],
+    ids=["nobody", "verdict", "commit", "base", "gate", "owner"],
+)
+def test_a_bypass_of_anything_but_what_the_gate_has_said_no_to_is_found(after: Any) -> None:
+    rules = Verdicts(lambda _: "")
+    rules.seen("of-web", judged())
+    assert [*rules.unasked_of_people("of-web", judged("Bypassed", bypass=LET_ON))] == []
+
+    assert [*rules.unasked_of_people(*after)] != []

@@ -105,6 +105,18 @@ def test_a_verdict_that_was_known_is_counted_as_one_and_as_known_once() -> None:
     }
 
 
+def test_a_no_that_was_known_is_not_known_again_when_a_person_lets_it_go_on() -> None:
+    let_on = {"by": "ann", "reason": "wrong here", "approval": "lint-of-work"}
+    let_on |= {"verdict": "Failed", "time": "2026-01-01T00:00:00Z"}
+    before = judged(gate("lint", "Failed") | {"cached": True}, passed=False)
+    after = judged(gate("lint", "Bypassed") | {"cached": True, "bypass": let_on})
+
+    assert of_a_task(TaskStatus(verification=before), TaskStatus(verification=after)) == {
+        "team lint Bypassed": 1,
+        "team first passed": 1,
+    }
+
+
 def test_a_delivery_is_counted_when_it_ends_by_what_was_delivered() -> None:
     merging, merged = Delivery(state="Pending"), Delivery(state="Merged")
 

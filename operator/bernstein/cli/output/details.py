@@ -217,7 +217,9 @@ def _tell_check(terminal: Terminal, check: CheckResult) -> None:
     mark, style = ("✓", "green") if good else ("✗", "red")
     if check.verdict == "Skipped":
         mark, style = "-", "dim"  # it has judged nothing, and may be what a Task waits for
-    known = ", known from the same tree" if check.cached else ""
+    # What a person has let go on may rest on a known no; his word is about this commit alone.
+    is_known = check.cached and check.bypass is None
+    known = ", known from the same tree" if is_known else ""
     terminal.say(f"  {mark} {name}: {check.verdict}{reason}{known}", style)
     if not good and check.excerpt:
         for row in text(check.excerpt, room(terminal.people, _EXCERPT)).splitlines():

@@ -206,15 +206,6 @@ def test_the_verdicts_on_work_end_with_its_score_where_it_has_one() -> None:
         assert console.export_text().splitlines()[-1].endswith(last)
 
 
-def test_a_verdict_that_was_known_says_so() -> None:
-    shown, console = terminal(width=200)
-    status = {"state": "Closed", "verification": verification(checks=[PASSED | {"cached": True}])}
-
-    details.tell_verdicts(shown, task(0, **status))
-
-    assert console.export_text().splitlines()[-1].endswith("Passed, known from the same tree")
-
-
 def test_a_plan_whose_whole_was_refused_tells_the_verdicts_and_where_there_is_more() -> None:
     shown, console = terminal(width=200)
     stalled = condition("Stalled", "True", "GateFailed", "it does not pass Remedy: Mend it.")

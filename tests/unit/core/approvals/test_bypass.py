@@ -11,7 +11,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult
 from bernstein.core import conditions
-from bernstein.core.actions import RunCheck, RunLand
+from bernstein.core.actions import RunCheck, RunFence, RunLand
 from tests.unit.core import objects
 from tests.unit.core.approvals.asked import ANN, BEN, decided, made
 from tests.unit.core.approvals.bypasses import (
@@ -306,6 +306,20 @@ def test_a_decision_about_anything_else_has_no_effect(changed: dict[str, Any]) -
 
 def test_what_was_decided_stays_when_the_approval_is_deleted() -> None:
     assert look(bypassed()).status.verification.passed is True  # type: ignore[union-attr]
+
+
+def test_a_no_that_was_known_stays_marked_so_that_a_job_of_it_that_comes_late_is_fenced() -> None:
+    """A process that did not know it may have asked for that Job."""
+    before = asks()
+    assert before.verification is not None
+    known = tuple(r.model_copy(update={"cached": True}) for r in before.verification.checks)
+    begun = before.verification.model_copy(update={"checks": known, "again": (), "since": 0})
+    before = before.model_copy(update={"verification": begun})
+
+    found = look(before, yes(before)).status
+
+    assert (of_gate(found).verdict, of_gate(found).cached) == ("Bypassed", True)
+    assert RunFence(name("gate_a")) in look(found, cancel={"reason": "not needed"}).actions
 
 
 def test_a_cancel_comes_first() -> None:
