@@ -67,7 +67,9 @@ async def test_what_was_kept_of_an_agents_log_is_shown_once_its_pod_is_gone(
     task = await admin.create(TASKS, valid("Task", namespace, "mine"))
     made = await make_session(operator, task, "mine-s1", "gone")
     session = AgentSession.model_validate(made)
-    await set_status(operator, made, state="Dead", outcome={"reason": "AgentFailed"})
+    await set_status(
+        operator, made, state="Dead", outcome={"reason": "AgentFailed", "started": True}
+    )
     printed = b"2026-11-26T10:00:00Z I \x1b[2Jgive up\n"
     kept = config_map(session, PackedLog(pack(printed).packed, cut=True))
     await eventually(functools.partial(operator.create, CONFIG_MAPS, kept))
