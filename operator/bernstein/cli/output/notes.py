@@ -83,10 +83,10 @@ def ending(plan: Plan) -> tuple[str, str]:
     if plan.status.waiting is None or not is_stalled(plan.status):
         return parted(text(message, _LONGEST))[0], asked.own_remedy(plan)
     message, remedy = explanation(plan.status.waiting)
-    return labelled(reason, message), _naming(plan.metadata.name, remedy)
+    return labelled(reason, message), naming(plan.metadata.name, remedy)
 
 
-def _naming(plan: str, remedy: str) -> str:
+def naming(plan: str, remedy: str) -> str:
     """The remedy with the Plan's own name in its command."""
     return remedy.replace("bplan NAME`", f"bplan {plan}`")
 
@@ -189,7 +189,7 @@ def explanation(
         message = _with_guess(message)
     remedy = policy(waiting.reason).remedy if remedy is None else remedy
     plan = plan_of(task) if task is not None else None
-    return message, remedy if plan is None else _naming(plan.name, remedy)
+    return message, remedy if plan is None else naming(plan.name, remedy)
 
 
 def _with_guess(message: str) -> str:

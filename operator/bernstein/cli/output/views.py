@@ -125,7 +125,7 @@ class LineView:
             moment = plan.status.ended_at
             if moment is None and waiting is not None and (stalls or asked.is_asked(plan)):
                 moment = self._since("plan", waiting)
-            say(self._terminal, moment or datetime.now(UTC), f"{'plan':<12}{phase}{detail}")
+            say(self._terminal, moment or datetime.now(UTC), row("plan", f"{phase}{detail}"))
 
     def _moved(self, task: Task) -> list[Move]:
         """The moves that are new; what it waits for behind them is told anew."""
@@ -143,7 +143,7 @@ class LineView:
             return
         if self._is_new(name, cause(waiting)):
             words = asked.with_remedy(notes.waits(waiting, task), task)
-            yield self._since(name, waiting), f"{'waiting':<12}{name}  {words}"
+            yield self._since(name, waiting), row("waiting", f"{name}  {words}")
 
     def _since(self, about: str, waiting: Waiting) -> datetime:
         known, self._began[about] = self._began.get(about), waiting.since
@@ -166,6 +166,11 @@ class LineView:
         traceback: TracebackType | None,
     ) -> None:
         return None
+
+
+def row(word: str, rest: str) -> str:
+    """What happened to something, in columns; a long word moves the rest."""
+    return f"{word:<11} {rest}"
 
 
 def say(terminal: Terminal, moment: datetime, message: str) -> None:
@@ -207,4 +212,4 @@ def sentence(move: Move, task: Task) -> str:
             detail = notes.note(task, "")
         case TaskState.FAILED if move == notes.last_failure(task) and task.status.feedback:
             detail = task.status.feedback
-    return f"{word:<12}{task.metadata.name}  {detail}"
+    return row(word, f"{task.metadata.name}  {detail}")

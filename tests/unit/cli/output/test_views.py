@@ -236,6 +236,16 @@ def test_commands_in_a_line_reach_the_same_namespace_and_what_was_printed_stays_
     ]
 
 
+def test_a_long_word_keeps_its_distance_from_the_name() -> None:
+    shown, console = terminal(width=200)
+    asked = [move("PendingApproval", "ApprovalNeeded", attempt=1, seconds=5)]
+    with LineView(shown) as lines:
+        lines.update(plan(), [task(0, state="PendingApproval", history=asked)], {}, "")
+
+    first, *_ = log_lines(console.export_text())
+    assert first == f"pending_approval {name(0)}  ApprovalNeeded"
+
+
 def test_so_they_do_in_the_live_table() -> None:
     shown, console = terminal(width=200, tty=True, settings=CliSettings(namespace="team"))
     with LiveView(shown) as live:

@@ -12,6 +12,8 @@ from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
 from bernstein.cli.commands.pending import is_pending
 from bernstein.cli.naming import called
+from bernstein.cli.output.notes import naming
+from bernstein.core.owners import plan_of
 from bernstein.core.sanitise import line, some
 from bernstein.core.waiting import parted, stands_still
 from bernstein.kube.errors import Forbidden
@@ -60,7 +62,16 @@ def _of(reason: str, those: Sequence[Plan | Task]) -> Finding:
     assert first.status.waiting is not None
     cause, remedy = parted(first.status.waiting.message)
     text = f"{_need(those, reason)}: {line(cause, LONGEST_MESSAGE)}"
+    plans = {*map(_plan_of, those)}
+    if remedy and len(plans) == 1:
+        remedy = naming(plans.pop(), remedy)
     return Finding("work", Outcome.BAD, text, remedy or "", first.metadata.name)
+
+
+def _plan_of(subject: Plan | Task) -> str:
+    """The name of the Plan that it is or belongs to; that of a Task which belongs to none."""
+    owner = plan_of(subject) if isinstance(subject, Task) else None
+    return owner.name if owner is not None else subject.metadata.name
 
 
 def _rest(reason: str, those: Sequence[Plan | Task]) -> Finding:

@@ -49,6 +49,18 @@ def test_many_that_stand_still_for_one_reason_are_one_finding() -> None:
     assert text.startswith("Task 't0', Task 't1', Task 't2' and 2 more need a person")
 
 
+def test_a_remedy_names_the_plan_that_it_is_about() -> None:
+    remedy = "Raise it: `kubectl edit bplan NAME`."
+    waiting = objects.waits("BudgetExceeded", f"spent. Remedy: {remedy}", needs_person=True)
+    plan = objects.plan("web", status=PlanStatus(waiting=waiting))
+    of_web = objects.task("a", plan="web", status=status(TaskState.OPEN, waiting=waiting))
+    other = objects.plan("api", status=PlanStatus(waiting=waiting))
+
+    assert [r for *_, r in told(plan)] == ["Raise it: `kubectl edit bplan web`."]
+    assert [r for *_, r in told(of_web)] == ["Raise it: `kubectl edit bplan web`."]
+    assert [r for *_, r in told(plan, other)] == [remedy]
+
+
 def invalid(name: str, cause: str) -> Plan:
     waiting = objects.waits("PlanInvalid", f"{cause}. Remedy: Correct it.", needs_person=True)
     return objects.plan(name, status=PlanStatus(waiting=waiting))

@@ -45,11 +45,11 @@ def of_task(old: Task | None, new: Task | None, now: datetime) -> Iterator[Event
     task = new or old
     assert task is not None
     if new is None:
-        yield _of_task(task, "task_deleted", now, f"{'deleted':<12}{task.metadata.name}")
+        yield _of_task(task, "task_deleted", now, views.row("deleted", task.metadata.name))
         return
     if old is None:
         made = new.metadata.creation_timestamp or now
-        text = f"{'created':<12}{new.metadata.name}  {new.spec.title}"
+        text = views.row("created", f"{new.metadata.name}  {new.spec.title}")
         yield _of_task(new, "task_created", made, text)
     for move in _new_moves(old, new):
         yield _moved(new, move)
@@ -93,7 +93,7 @@ def _waits(task: Task, began: datetime) -> Event:
     waiting = task.status.waiting
     assert waiting is not None
     told = asked.with_remedy(notes.waits(waiting, task), task)
-    words = f"{'waiting':<12}{task.metadata.name}  {told}"
+    words = views.row("waiting", f"{task.metadata.name}  {told}")
     more = {"reason": waiting.reason, "waiting": waiting_record(waiting)}
     return _of_task(task, "task_waiting", began, words, **more)
 
@@ -143,7 +143,7 @@ def _of_plan(plan: Plan, word: str, time: datetime, **more: object) -> Event:
     name, what = plan.metadata.name, word.removeprefix("plan_")
     standing = asked.with_remedy(notes.ending(plan)[0], plan)
     told = "" if what in ("created", "deleted") else standing
-    words = f"{'plan':<12}{name}  {what}{f': {told}' if told else ''}"
+    words = views.row("plan", f"{name}  {what}{f': {told}' if told else ''}")
     record = {
         "event": word,
         "task_id": None,
