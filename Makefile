@@ -77,9 +77,9 @@ test-model: venv ## the engine in virtual time: 2,000 seeds, minutes
 test-programs: venv packages ## real git, agents, launcher and processes; no cluster
 	$(PYTEST) tests/programs -n 2
 
-# Two API servers at a time: a test mostly waits for one.
+# Three API servers at a time: a test mostly waits for one.
 test-control-plane: venv components ## a real API server, no containers
-	$(PYTEST) tests/control_plane -n 2 --dist loadfile
+	$(PYTEST) tests/control_plane -n 3 --dist loadfile
 
 test-crash: venv components ## the operator killed after every write, behind a bad network
 	BERNSTEIN_CRASH_AFTER=every $(PYTEST) tests/control_plane/controllers/crash \

@@ -17,7 +17,10 @@ from bernstein.api.reasons import VerdictReason
 from bernstein.api.verification import CheckAgain, CheckResult, Verification
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import names, pods
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
+from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons.waits import SOON_TRIES
 from bernstein.core.verification import base
 from bernstein.core.verification.inspections import shared, writer
 from bernstein.core.verification.verdicts import OURS
@@ -62,6 +65,15 @@ def waits_at_work(
     anew = [job for c, job in existing.items() if round_of(judged, c) == judged.round]
     begun = [job.pod is not None and pods.has_started(job.pod, job.main) for job in anew]
     return found if begun and all(begun) else status
+
+
+def was_waited_for(
+    status: Waits, judged: Verification, why: Diagnosis, existing: Collection[str]
+) -> bool:
+    """Whether a check has failed beside what was waited for since: nothing was tried after it, so
+    that both are tried again at the same time. `existing`: the Jobs, as they are called."""
+    tried = any(round_of(judged, called) == judged.round for called in existing)
+    return tries_again(status) and not tried and policy(why.reason).retry is Retry.SOON
 
 
 def could_not_run(
@@ -115,6 +127,12 @@ def next_try(
             "checks": results,
         }
     )
+
+
+def counting_few(judged: Verification, next_: Verification) -> Verification:
+    """The next round, of which no more are counted than matter to when the next one begins."""
+    first = max(judged.first_round or 0, judged.round - SOON_TRIES)
+    return next_.model_copy(update={"first_round": first or judged.first_round})
 
 
 def _is_written_anew(judged: Verification, again: Collection[str]) -> bool:

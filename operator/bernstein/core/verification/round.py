@@ -30,7 +30,6 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.logs import checks as check_logs
 from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, Retry, policy
-from bernstein.core.reasons.waits import SOON_TRIES
 from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.verification import (
     cached,
@@ -179,12 +178,6 @@ def _times(judged: Verification) -> int:
     return judged.round - (judged.first_round or 0)
 
 
-def _counting_few(judged: Verification, next_: Verification) -> Verification:
-    """The next round, of which no more are counted than matter to when the next one begins."""
-    first = max(judged.first_round or 0, judged.round - SOON_TRIES)
-    return next_.model_copy(update={"first_round": first or judged.first_round})
-
-
 def _read(
     status: S,
     judged: Verification,
@@ -224,7 +217,11 @@ def _read(
     if unable is not None:
         to_run = rerun.could_not_run(checks, known, works) - _answered(judged, existing, now)
         next_ = rerun.next_try(judged, checks, known, works, to_run)
-        stopped = _cannot_run(goes_on(status), judged, next_, question, *unable, now)
+        stopped: RoundState[S] = (
+            Undecided(status.model_copy(update={"verification": rerun.counting_few(judged, next_)}))
+            if rerun.was_waited_for(status, judged, unable[1], existing)
+            else _cannot_run(goes_on(status), judged, next_, question, *unable, now)
+        )
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
         new = cached.to_keep(question, judged, known, existing)
         return replace(stopped, status=status, actions=(*logs, *more, *new, *ended))
@@ -422,7 +419,7 @@ def _cannot_run(
     is_soon = policy(why.reason).retry is Retry.SOON
     if is_soon:
         # Nothing ran, so it is no loop that costs more than the tries.
-        times, next_ = _times(judged) + 1, _counting_few(judged, next_)
+        times, next_ = _times(judged) + 1, rerun.counting_few(judged, next_)
     else:
         times = status.gate_errors + 1
     errors = status.gate_errors if is_soon else times

@@ -43,7 +43,7 @@ async def of_agent(cluster: Cluster, session: AgentSession) -> KeptLog | None:
     """
     meta = session.metadata
     try:
-        found = await cluster.client.get(CONFIG_MAPS, cluster.namespace, names.agent_log(meta.name))
+        found = await cluster.client.get(CONFIG_MAPS, names.agent_log(meta.name), cluster.namespace)
     except Unauthorized:
         raise
     except ApiError:
