@@ -81,7 +81,7 @@ async def test_what_was_kept_of_an_agents_log_is_shown_once_its_pod_is_gone(
     assert title.startswith("── mine-s1 ")
     assert said.endswith("  agent     I give up")
     assert note == "Only the end of it was kept."
-    assert record["logs"] == {"agent": "I give up\n"}
+    assert record["logs"] == {"agent": "I give up"}
     assert record["logs_missing"] == note
 
 

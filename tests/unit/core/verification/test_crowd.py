@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bernstein.core import labels, progress
 from bernstein.core.reasons.waits import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
+from bernstein.core.verification import round as rounds
 from bernstein.core.verification.crowd import (
     FOLLOW_EACH,
     follows,
@@ -31,8 +32,14 @@ from bernstein.core.waiting import (
 from bernstein.kube.resource import Object
 from tests.unit.core import objects
 from tests.unit.core.objects import at, checked, ended, job, pod, running, waiting
-from tests.unit.core.verification.kinds import TASK
-from tests.unit.core.verification.test_rerun import Rounds, asked, cut_short, without_image
+from tests.unit.core.verification.kinds import BOTH, TASK, Kind
+from tests.unit.core.verification.test_rerun import (
+    Rounds,
+    asked,
+    cannot_run,
+    cut_short,
+    without_image,
+)
 
 TASKS = 1000
 HOUR = 3600
@@ -378,3 +385,32 @@ def test_a_pod_that_moves_refs_shows_the_secrets_that_it_cannot_do_without() -> 
     ]
 
     assert seen == [True, True, False, False, False]
+
+
+# --- several of one round ------------------------------------------------------------------------
+
+
+@BOTH
+def test_what_could_not_run_beside_it_either_is_run_again_with_it(kind: Kind) -> None:
+    """It became known a moment later, when the first was waited for already."""
+    tree = Rounds(kind)
+    cannot_run(tree, without_image(tree.name("signal-0")))
+    late = cut_short(tree.name("signal-0"))
+
+    told = tree.look(late, now=at(SOON_SECONDS + 1))
+
+    assert isinstance(told, rounds.Undecided)
+    again = tree.look(now=at(SOON_SECONDS + 1))
+    assert {*asked(again)} == {tree.name("lint", 1), tree.name("signal-0", 2)}
+
+
+@BOTH
+def test_what_cannot_run_once_more_is_waited_for_once_more(kind: Kind) -> None:
+    tree = Rounds(kind)
+    cannot_run(tree, checked(tree.name("signal-0")))
+    tree.look(now=at(SOON_SECONDS + 1))
+
+    assert isinstance(cannot_run(tree, number=1), rounds.CannotRun)
+    assert asked(tree.look(cut_short(tree.name("lint", 1)), now=at(SOON_SECONDS + 1))) == [
+        tree.name("lint", 2)
+    ]

@@ -108,30 +108,6 @@ def test_only_the_check_that_could_not_run_is_run_again(kind: Kind) -> None:
 
 
 @BOTH
-def test_what_could_not_run_beside_it_either_is_run_again_with_it(kind: Kind) -> None:
-    """It became known a moment later, when the first was waited for already."""
-    tree = Rounds(kind)
-    cannot_run(tree, without_image(tree.name("signal-0")))
-    late = cut_short(tree.name("signal-0"))
-
-    told = tree.look(late, now=SOON)
-
-    assert isinstance(told, rounds.Undecided)
-    again = tree.look(now=SOON)
-    assert {*asked(again)} == {tree.name("lint", 1), tree.name("signal-0", 2)}
-
-
-@BOTH
-def test_what_cannot_run_once_more_is_waited_for_once_more(kind: Kind) -> None:
-    tree = Rounds(kind)
-    cannot_run(tree, checked(tree.name("signal-0")))
-    tree.look(now=SOON)
-
-    assert isinstance(cannot_run(tree, number=1), rounds.CannotRun)
-    assert asked(tree.look(cut_short(tree.name("lint", 1)), now=SOON)) == [tree.name("lint", 2)]
-
-
-@BOTH
 def test_all_verdicts_of_several_rounds_let_the_tree_on_as_those_of_one(kind: Kind) -> None:
     several, one = Rounds(kind), Rounds(kind)
     cannot_run(several, checked(several.name("signal-0")))
