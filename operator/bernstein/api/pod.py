@@ -314,6 +314,8 @@ class RecorderResult:
     refused by git."""
     ignored: str = ""
     """Where nothing changed: which new paths rules ignore, and which rules."""
+    let_go: float | None = None
+    """When the agent's command was let start (Unix, in seconds); older recorders did not say."""
 
 
 @dataclass(frozen=True, slots=True)

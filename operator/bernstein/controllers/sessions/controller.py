@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
 
-from bernstein.api.project import AgentLogs, Project
+from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
@@ -103,6 +103,7 @@ class SessionController(KindController):
         judged = judgement(session, task)
         late = job_actions.late_requests(self._context, key.namespace).may_make(name)
         settled = self._is_settled(session)
+        project = self._project(session)
         snapshot = SessionSnapshot(
             session,
             jobs.get(name),
@@ -111,7 +112,7 @@ class SessionController(KindController):
             judged,
             late,
             launched=session.metadata.uid in self._launched,
-            keeps_logs=self._keeps_logs(session),
+            kept=project.spec.retention if project is not None else None,
         )
         decision, refused = await self._carried_out(key, obj, snapshot, now)
         await self._record(key, obj, session, decision)
@@ -169,11 +170,6 @@ class SessionController(KindController):
             self._launched.discard(uid)
         elif job is not None and not runs.is_fence(job):
             self._launched.add(uid)
-
-    def _keeps_logs(self, session: AgentSession) -> AgentLogs:
-        """As its Project says; where that is gone, nobody asks for its log any more."""
-        project = self._project(session)
-        return project.spec.retention.agent_logs if project is not None else "Never"
 
     def _project(self, session: AgentSession) -> Project | None:
         return self._caches.projects.get(Key(session.metadata.namespace, session.spec.project))

@@ -9,7 +9,7 @@ from bernstein import agents
 from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
-from bernstein.api.project import AgentLogs, Project
+from bernstein.api.project import Project, Retention
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession, AgentSessionStatus, PodRef
 from bernstein.api.states import SessionState
@@ -20,7 +20,7 @@ from bernstein.core.actions import Decision, RunFence
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import ACTIVE, check_session_move
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
-from bernstein.core.logs.agents import is_to_keep
+from bernstein.core.logs import agents as agents_logs
 from bernstein.core.money.plausible import bounded
 from bernstein.core.money.spend import belongs, is_kept
 from bernstein.core.reasons.waits import PROBE_SECONDS
@@ -70,8 +70,8 @@ class SessionSnapshot:
     """The API server refuses a fence; it does not have a Job of that name either."""
     launched: bool = False
     """Whether this process has made or seen its Job, whatever its status says."""
-    keeps_logs: AgentLogs = "Never"
-    """Of which attempts its Project keeps what the agent logged."""
+    kept: Retention | None = None
+    """What its Project keeps; None: that is gone, and nobody asks for a log any more."""
 
 
 def expected_job(session: AgentSession, *, may_have_one: bool = False) -> str | None:
@@ -128,16 +128,22 @@ def _told(snapshot: SessionSnapshot, decision: SessionDecision, now: datetime) -
     status = reading.told(session, decision.status, snapshot.judged, now)
     if _rests(session, status, now):
         return replace(decision, status=session.status)
-    actions = (*_log_to_keep(snapshot, status), *decision.actions)
-    return replace(decision, status=status, actions=actions)
+    return _with_log(snapshot, replace(decision, status=status), now)
 
 
-def _log_to_keep(snapshot: SessionSnapshot, status: AgentSessionStatus) -> tuple[KeepLog, ...]:
-    pod = snapshot.job.pod if snapshot.job is not None else None
+def _with_log(
+    snapshot: SessionSnapshot, decision: SessionDecision, now: datetime
+) -> SessionDecision:
+    """The decision with what becomes of the agent's log."""
+    pod = snapshot.job.pod if snapshot.job is not None and snapshot.kept is not None else None
     if pod is None or not pods.has_started(pod, AGENT) or pods.is_disrupted(pod):
-        return ()
-    kept = is_to_keep(snapshot.session.status, status, snapshot.keeps_logs)
-    return (KeepLog(pod),) if kept else ()
+        return decision
+    assert snapshot.kept is not None
+    if agents_logs.is_to_keep(snapshot.session.status, decision.status, snapshot.kept, now):
+        return replace(decision, actions=(KeepLog(pod), *decision.actions))
+    left = agents_logs.seconds_until_late(decision.status, snapshot.kept, now)
+    again = decision.requeue_after if left is None else min(decision.requeue_after or left, left)
+    return replace(decision, requeue_after=again)
 
 
 def _rests(session: AgentSession, status: AgentSessionStatus, now: datetime) -> bool:

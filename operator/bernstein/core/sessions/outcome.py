@@ -37,8 +37,10 @@ from bernstein.core.verification import candidate
 
 T = TypeVar("T")
 
-AT_ONCE_SECONDS = 20
-"""A command that cannot be started fails within this time, its wait for the recorder included."""
+AT_ONCE_SECONDS = 5
+"""A command that cannot be started fails within this time of when the recorder let it go."""
+WAITS_SECONDS = 20
+"""The same with its wait for the recorder, where that does not say when it let it go."""
 _ENDS: Mapping[str, str] = {
     Reason.RATE_LIMITED: "its provider takes no more requests for now, says the agent's output",
     Reason.USAGE_LIMITED: "a limit of its provider is used up, says the agent's output",
@@ -236,7 +238,7 @@ def _outcome(
         return failed(reason, message, started=started, exit_code=code)
     if agent.get("reason") == "OOMKilled":
         return failed(Reason.AGENT_OUT_OF_MEMORY, "the agent ran out of memory", started=True)
-    if pods.could_not_start(agent) or _not_found(agent):
+    if pods.could_not_start(agent) or _not_found(pod, agent, recorded):
         message, text = str(agent.get("message") or ""), "the agent's command was not found"
         # What does not start has said nothing: these are the runtime's words.
         text = (
@@ -295,17 +297,23 @@ def _given_up(abandoned: Abandoned, *, started: bool) -> tuple[str, str]:
     return Reason.POD_LOST, text
 
 
-def _not_found(agent: Object) -> bool:
-    """Whether the launcher could not start the command.
+def _not_found(pod: Object, agent: Object, recorded: RecorderResult | None) -> bool:
+    """Whether the launcher could not start the command: it costs no attempt.
 
-    A command that ran may end with the same exit code, but later.
+    A command that ran may end with the same exit code, but later, or it has left something; and it
+    may keep the recorder from telling. Its own record of the end is not asked: it can forge that.
     """
     if agent.get("exitCode") not in (126, 127):
+        return False
+    if recorded is None and (pods.terminated(pod, RECORDER) or {}).get("exitCode"):
         return False
     start, end = agent.get("startedAt"), agent.get("finishedAt")
     if not start or not end:
         return True
-    return (pods.parse_time(end) - pods.parse_time(start)).total_seconds() <= AT_ONCE_SECONDS
+    if recorded is None or recorded.let_go is None:
+        return (pods.parse_time(end) - pods.parse_time(start)).total_seconds() <= WAITS_SECONDS
+    did_nothing = recorded.sha == recorded.base and recorded.usage == Usage()
+    return did_nothing and pods.parse_time(end).timestamp() - recorded.let_go <= AT_ONCE_SECONDS
 
 
 def _after_run(

@@ -122,7 +122,8 @@ def _decided(
         sent_back = rejection.by_person(status, outcome)
         return fail(snapshot, sent_back, Reason.REJECTED, now, actor=actor)
     reason = Reason.APPROVAL_EXPIRED if outcome.decision == "Expired" else Reason.REJECTED
-    return end.cancelled(move(status, TaskState.CANCELLED, reason, now, actor=actor), now)
+    over = rejection.for_good(status, reason, outcome)
+    return end.cancelled(move(over, TaskState.CANCELLED, reason, now, actor=actor), now)
 
 
 def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:

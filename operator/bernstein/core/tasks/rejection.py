@@ -38,9 +38,22 @@ def by_person(status: TaskStatus, outcome: Decided) -> TaskStatus:
     return _rejected(status, Reason.REJECTED, text, feedback)
 
 
+def for_good(status: TaskStatus, reason: Reason, outcome: Decided) -> TaskStatus:
+    """The status of work that lands never: a person has said no, or nobody has said yes in time."""
+    said = outcome.reason or "no reason was given"
+    expired = "nobody decided about it in time"
+    text = expired if reason is Reason.APPROVAL_EXPIRED else f"A person has rejected it: {said}"
+    return _ended_so(status, reason, text)
+
+
 def _rejected(status: TaskStatus, reason: Reason, message: str, feedback: str) -> TaskStatus:
+    ended = _ended_so(status, reason, message)
+    left = kept.rejected_of_task(status)
+    return ended.model_copy(update={"feedback": feedback, "rejected": left})
+
+
+def _ended_so(status: TaskStatus, reason: Reason, message: str) -> TaskStatus:
+    """The status whose last attempt has ended so: it had reported success."""
     last = {"reason": reason, "message": message[:500]}
     attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
-    left = kept.rejected_of_task(status)
-    update = {"feedback": feedback, "rejected": left, "attempts": attempts}
-    return status.model_copy(update=update)
+    return status.model_copy(update={"attempts": attempts})

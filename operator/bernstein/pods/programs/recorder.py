@@ -72,6 +72,7 @@ class Recorder:
         self._progress = ""
         self._live = Live(config.output)
         self._agent_ended = False
+        self._let_go = time.time()
 
     def close(self) -> None:
         self._work.close()
@@ -90,6 +91,7 @@ class Recorder:
     def run(self, ended: threading.Event) -> RecorderResult:
         """Work until `ended` is set; then hand over the last state, report and return it."""
         heart = self._start_heart()
+        self._let_go = time.time()
         _make(self._config.start_file)
         every = min(self._config.checkpoint_seconds, self._config.stall_seconds / 3)
         due = time.monotonic()
@@ -256,6 +258,7 @@ class Recorder:
                 stopped=self._stopped,
                 skipped=self._work.skipped,
                 ignored=self._work.ignored,
+                let_go=round(self._let_go, 1),
             )
         )
 

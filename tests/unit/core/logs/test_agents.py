@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.project import AgentLogs
+from bernstein.api.project import AgentLogs, Retention
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.core.jobs import JobView
-from bernstein.core.sessions.actions import KeepLog
-from bernstein.core.sessions.decide import SessionSnapshot, decide
+from bernstein.core.logs.agents import MARGIN_SECONDS
+from bernstein.core.sessions.actions import KeepLog, ReleasePods
+from bernstein.core.sessions.decide import SessionDecision, SessionSnapshot, decide
 from tests.unit.core.objects import Object, agent_pod, at, job, pod, session
 
 HONEST = agent_pod()
@@ -24,12 +25,25 @@ def kept(
     *,
     judged: str | None = None,
     which: AgentLogs = "Failed",
+    seconds: float = 0,
 ) -> bool:
-    view: JobView | None = job("work-s1", agents)
-    snapshot = SessionSnapshot(subject, view, False, judged=judged, keeps_logs=which)
-    actions = [each for each in decide(snapshot, at(0)).actions if isinstance(each, KeepLog)]
+    found = look(subject, agents, judged, which, seconds).actions
+    actions = [each for each in found if isinstance(each, KeepLog)]
     assert actions in ([], [KeepLog(agents or {})])
     return bool(actions)
+
+
+def look(
+    subject: AgentSession,
+    agents: Object | None,
+    judged: str | None = None,
+    which: AgentLogs = "Failed",
+    seconds: float = 0,
+) -> SessionDecision:
+    retention = Retention(agent_logs=which)
+    view: JobView | None = job("work-s1", agents)
+    snapshot = SessionSnapshot(subject, view, False, judged=judged, kept=retention)
+    return decide(snapshot, at(seconds))
 
 
 def at_work(**more: Any) -> AgentSession:
@@ -56,14 +70,29 @@ def test_that_of_rejected_work_is_kept_when_its_task_says_so_and_once() -> None:
     assert not kept(after(reported, HONEST, judged="GateFailed"), HONEST, judged="GateFailed")
 
 
-@pytest.mark.parametrize(("which", "is_kept"), [("Never", 0), ("Failed", 0), ("Always", 1)])
-def test_that_of_verified_work_is_kept_where_the_project_keeps_all(
-    which: AgentLogs, is_kept: bool
-) -> None:
+def test_that_of_work_which_is_not_judged_yet_is_kept_before_its_pod_goes() -> None:
     reported = after(at_work(), HONEST)
+    last = Retention().pods_seconds - MARGIN_SECONDS
 
-    assert kept(reported, HONEST, judged="Verified", which=which) == is_kept
-    assert kept(at_work(), FAILED, which=which) == (which != "Never")
+    waits = look(reported, HONEST, seconds=last - 7)
+    assert (waits.actions, waits.requeue_after) == ((ReleasePods(),), 7)
+    assert kept(reported, HONEST, seconds=last)
+    assert not kept(reported, HONEST, seconds=last, which="Never")
+    verified = after(reported, HONEST, judged="Verified")
+    assert not kept(verified, HONEST, judged="Verified", seconds=last)
+
+
+def test_that_of_every_attempt_is_kept_at_its_end_where_the_project_keeps_all() -> None:
+    assert kept(at_work(), HONEST, which="Always")
+    assert kept(at_work(), FAILED, which="Always")
+    reported = after(at_work(), HONEST)
+    for judged in (None, "Verified", "GateFailed"):
+        assert not kept(reported, HONEST, judged=judged, which="Always")
+
+
+def test_where_the_project_keeps_none_none_is_kept() -> None:
+    assert not kept(at_work(), FAILED, which="Never")
+    assert not kept(after(at_work(), HONEST), HONEST, judged="GateFailed", which="Never")
 
 
 @pytest.mark.parametrize("gone", [None, agent_pod(1, disrupted=True), pod()])

@@ -167,6 +167,8 @@ def test_rejected_work_is_over() -> None:
     assert succeeded is not None
     assert (succeeded.status, succeeded.reason) == ("False", "Rejected")
     assert succeeded.message == f"rejected by {ANN}: not like this"
+    assert found.attempts[-1].reason == "Rejected", "its session has not succeeded either"
+    assert found.attempts[-1].message == "A person has rejected it: not like this"
 
 
 def test_work_that_is_sent_back_is_tried_again_with_the_persons_words() -> None:

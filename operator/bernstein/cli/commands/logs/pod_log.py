@@ -72,6 +72,7 @@ async def read(cluster: Cluster, session: AgentSession) -> PodLog:
     # Beside an agent that never started nothing happened: why it did not is said with its end.
     never_ran = outcome is not None and not outcome.started
     texts: dict[str, str] = {}
+    missing = ""
     for container in (CHECKOUT,) if never_ran else CONTAINERS:
         try:
             log = await cluster.client.logs(
@@ -86,17 +87,16 @@ async def read(cluster: Cluster, session: AgentSession) -> PodLog:
         except ApiError as error:
             if error.status == _NOT_STARTED:
                 continue
-            if never_ran:
-                return PodLog(texts)
-            kept = await kept_log.of_agent(cluster, session) if over else None
-            if kept is not None:
-                return PodLog({**texts, AGENT: kept.text}, kept.note)
-            return PodLog(texts, why_unreadable(error, pod.name))
+            missing = why_unreadable(error, pod.name)
+            break
         texts[container] = "" if is_lost(log) else log.decode(errors="replace")
     if never_ran:
         return PodLog(texts)
+    kept = await kept_log.of_agent(cluster, session) if over and not texts.get(AGENT) else None
+    if kept is not None:
+        return PodLog({**texts, AGENT: kept.text}, kept.note)
     nothing = "Its pod logged nothing." if over else "Its pod has logged nothing yet."
-    return PodLog(texts, "" if any(texts.values()) else nothing)
+    return PodLog(texts, missing or ("" if any(texts.values()) else nothing))
 
 
 def why_unreadable(error: ApiError, pod: str) -> str:

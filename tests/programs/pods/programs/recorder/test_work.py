@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ def test_the_first_protected_path_that_changed_is_told(run: Run) -> None:
 
     assert changed.protected == "web/.claude/settings.json"
     assert changed.protected_by == digest_of((".github/workflows", ".claude"))
+
+
+def test_when_the_agent_was_let_go_is_told(run: Run) -> None:
+    before = time.time()
+    run.start()
+    after = time.time()
+
+    told = run.end().let_go
+
+    assert told is not None
+    assert before - 0.1 <= told <= after + 0.1
 
 
 def test_the_work_is_one_commit_and_the_stream_is_summed_up(run: Run) -> None:
