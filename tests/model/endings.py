@@ -328,12 +328,15 @@ def wrongly_moved(old: task.Task, new: task.Task, known: Iterable[task.Task]) ->
     verb = {"Killed": KILL, "Unclaimed": UNCLAIM, "Unblocked": UNBLOCK}.get(last.reason)
     if verb is None:
         return None
+    if was is TaskState.ORPHANED:
+        first = old.status.history[-1].actor
+        return None if last.actor == first else f"{last.actor} ends what {first} began"
     if last.actor != "operator":
         before = {answer.id for answer in old.status.requests or ()}
         now = [a for a in new.status.requests or () if a.id not in before and a.answer == "Done"]
         asked = any(a.by == last.actor and a.verb in (verb, KILL) for a in now)
         return None if asked else f"{last.actor} did not ask for it: {last.reason}"
-    if was is TaskState.ORPHANED or verb != UNBLOCK:
+    if verb != UNBLOCK:
         return None  # what the person asked for is carried through
     named = old.status.blocked.tasks if old.status.blocked is not None else ()
     closed = {t.metadata.name for t in known if t.status.state is TaskState.CLOSED}

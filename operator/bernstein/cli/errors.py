@@ -126,8 +126,8 @@ def _forbidden(error: Forbidden) -> CliError:
         return CliError(
             "Forbidden",
             f"you may not decide: {verb} {resource}{where.rstrip()}",
-            "ask for the chart's role bernstein-approver in the namespace; the page "
-            "'Approve what agents do' says how one gets it",
+            "ask for the chart's role whose name ends with -approver, such as bernstein-approver, "
+            "in the namespace; the page 'Approve what agents do' says how one gets it",
         )
     role = f"a Role that allows '{verb}' on '{resource}'"
     if _EVERYWHERE in where:

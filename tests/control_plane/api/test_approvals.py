@@ -142,6 +142,13 @@ async def test_the_policy_of_a_plan_becomes_stricter(
     await admin.patch(PLANS, "one", namespace, {"spec": {"approval": change}})
 
 
+async def started(operator: Client, namespace: str) -> None:
+    """Its agents are at work."""
+    status = {"status": {"phase": "Running"}}
+    await operator.patch(PLANS, "one", namespace, status, subresource="status")
+
+
+@pytest.mark.parametrize("is_started", [False, True], ids=["new", "started"])
 @pytest.mark.parametrize(
     "change",
     [
@@ -159,9 +166,15 @@ async def test_the_policy_of_a_plan_becomes_stricter(
     ids=str,
 )
 async def test_the_policy_of_a_plan_is_not_loosened(
-    admin: Client, namespace: str, change: dict[str, Any] | None
+    admin: Client,
+    operator: Client,
+    namespace: str,
+    change: dict[str, Any] | None,
+    is_started: bool,
 ) -> None:
     await admin.create(PLANS, valid("Plan", namespace, approval=POLICY))
+    if is_started:
+        await started(operator, namespace)
 
     with pytest.raises(Invalid, match="may only become stricter"):
         await admin.patch(PLANS, "one", namespace, {"spec": {"approval": change}})
@@ -181,11 +194,14 @@ async def test_sums_are_compared_as_numbers_however_they_are_written(
         await change
 
 
+@pytest.mark.parametrize("is_started", [False, True], ids=["new", "started"])
 async def test_that_the_author_may_not_decide_is_not_taken_back(
-    admin: Client, namespace: str
+    admin: Client, operator: Client, namespace: str, is_started: bool
 ) -> None:
     policy = POLICY | {"approverIsNotAuthor": True}
     await admin.create(PLANS, valid("Plan", namespace, approval=policy))
+    if is_started:
+        await started(operator, namespace)
 
     loosened = {"spec": {"approval": {"approverIsNotAuthor": False}}}
     with pytest.raises(Invalid, match="may only become stricter"):

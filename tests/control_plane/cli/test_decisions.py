@@ -13,7 +13,7 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
 from tests.control_plane.cli.conftest import Bernstein, KubeconfigOf
-from tests.control_plane.cli.scenes import PLAN, now, set_status
+from tests.control_plane.cli.scenes import PLAN, condition, now, set_status
 from tests.control_plane.conftest import Person, Tools, eventually
 from tests.control_plane.objects import APPROVALS, KINDS, PLANS, PROJECTS, TASKS, valid
 
@@ -262,7 +262,23 @@ async def test_nobody_decides_by_a_role_of_the_cluster_with_the_program_or_with_
     assert "decision" not in (await admin.get(APPROVALS, NAME, namespace))["spec"]
 
 
+CANCEL: Object = {"cancel": {"reason": "no"}}
 DELIVER = {"id": "r-1", "verb": "DeliverPartial", "by": "view", "reason": "it is enough"}
+CHANGES: dict[str, Object] = {
+    "btask/one": CANCEL,
+    "bplan/asks": CANCEL,
+    "bplan/rests": {"requests": [DELIVER]},
+    "bproj/default": {"gates": {"allowBypass": True}},
+    f"bappr/{NAME}": {"decision": "Approve", "decidedBy": "view"},
+}
+WITH_KUBECTL = [
+    call
+    for what, spec in CHANGES.items()
+    for call in (
+        ("patch", what, "--type", "merge", "-p", json.dumps({"spec": spec})),
+        ("delete", what),
+    )
+]
 
 
 async def test_a_viewer_sees_what_waits_and_changes_nothing(
@@ -274,8 +290,9 @@ async def test_a_viewer_sees_what_waits_and_changes_nothing(
     operator: Client,
     namespace: str,
     plan_file: str,
+    tmp_path: Path,
 ) -> None:
-    await admin.create(PROJECTS, valid("Project", namespace, "default"))
+    await project_is_ready(admin, operator, namespace)
     await waits(admin, operator, namespace)
     await plans_wait(admin, operator, namespace)
     before = await everything(admin, namespace)
@@ -298,20 +315,15 @@ async def test_a_viewer_sees_what_waits_and_changes_nothing(
         ),
         *(("approve", "plan/asks"), ("reject", "plan/asks"), ("cancel", "plan/asks")),
         *(("stop",), ("stop", "--force"), ("suspend", "asks"), ("resume", "rests")),
+        *(("start", "--all"), ("deliver", "over", "--partial", "--yes")),
     )
     refused = {call: await bernstein("--json", *call, "--kubeconfig", config) for call in calls}
-    cancel = json.dumps({"spec": {"cancel": {"reason": "no"}}})
-    patches = {
-        "btask/one": cancel,
-        "bplan/asks": cancel,
-        "bplan/rests": json.dumps({"spec": {"requests": [DELIVER]}}),
-        "bproj/default": json.dumps({"spec": {"gates": {"allowBypass": True}}}),
-        f"bappr/{NAME}": json.dumps({"spec": {"decision": "Approve", "decidedBy": "view"}}),
-    }
+    merged = await bernstein("--json", "merge", "one", "--kubeconfig", config)
+    made = tmp_path / "task.json"
+    made.write_text(json.dumps(valid("Task", namespace, "made")))
     with_kubectl = [
         tools.run("kubectl", "--kubeconfig", config, "-n", namespace, *call)
-        for what, change in patches.items()
-        for call in (("patch", what, "--type", "merge", "-p", change), ("delete", what))
+        for call in (*WITH_KUBECTL, ("create", "-f", str(made)))
     ]
 
     assert {each["id"] for each in seen.json} == {NAME, "asks-approval-1"}
@@ -319,16 +331,28 @@ async def test_a_viewer_sees_what_waits_and_changes_nothing(
         error = answer.json["error"]
         assert (answer.code, error["reason"]) == (1, "Forbidden"), call
         assert error["message"].startswith("you may not "), call
-        role = "the chart's role bernstein-approver" if call[0] in DECIDE else "a Role that allows "
+        role = "the chart's role whose " if call[0] in DECIDE else "a Role that allows "
         assert error["remedy"].startswith(f"ask for {role}"), call
+    # Whoever may only look waits for merges as well: what is asked for is left to others.
+    ended = [(each["id"], each["reason"]) for each in merged.json["failed"]]
+    assert (merged.code, ended) == (1, [("one", "ApprovalPending")])
     for done in with_kubectl:
         assert done.returncode != 0, done.args
         assert "forbidden" in done.stderr.lower(), done.args
     assert await everything(admin, namespace) == before
 
 
+async def project_is_ready(admin: Client, operator: Client, namespace: str) -> None:
+    project = await admin.create(PROJECTS, valid("Project", namespace, "default"))
+    told = {"conditions": [condition("Ready", "True", "Ready")]}
+    generation = {"observedGeneration": project["metadata"]["generation"]}
+    status = {"status": told | generation}
+    await operator.patch(PROJECTS, "default", namespace, status, subresource="status")
+
+
 async def plans_wait(admin: Client, operator: Client, namespace: str) -> None:
-    """A Plan that a person decides about, and one that is suspended."""
+    """A Plan that a person decides about, one that is suspended, and one that a part is left of."""
+    await admin.create(PLANS, valid("Plan", namespace, "over"))
     plan = await admin.create(PLANS, valid("Plan", namespace, "asks"))
     await admin.create(PLANS, valid("Plan", namespace, "rests", suspend=True))
     about = {"kind": "Plan", "name": "asks", "uid": plan["metadata"]["uid"]}

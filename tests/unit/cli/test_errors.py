@@ -93,8 +93,8 @@ def test_who_may_not_decide_is_told_which_role_allows_it() -> None:
     assert found.reason == "Forbidden"
     assert found.message == 'you may not decide: patch approvals in the namespace "web"'
     assert found.remedy == (
-        "ask for the chart's role bernstein-approver in the namespace; the page "
-        "'Approve what agents do' says how one gets it"
+        "ask for the chart's role whose name ends with -approver, such as bernstein-approver, "
+        "in the namespace; the page 'Approve what agents do' says how one gets it"
     )
 
 

@@ -29,6 +29,8 @@ from bernstein.api.verification import MostChanged
 APPROVE, REJECT, RETRY = "Approve", "Reject", "Retry"
 MOST_SHOWN = 64
 """Verdicts that a person is shown; those that did not pass come first."""
+Because = Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=10)]
+"""As many reasons as `core/approvals/policy` has."""
 
 
 class Subject(Model):
@@ -160,7 +162,7 @@ class Shown(Model):
 
     title: CopiedLine
     """What is to be done."""
-    because: Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=8)] = ()
+    because: Because = ()
     """Why a person is asked."""
     author: UserName | None = None
     """Who made the Plan, or the Task without one, where that is known."""
@@ -244,7 +246,7 @@ class AskedApproval(Model):
     name: ObjectName
     """Name of the Approval."""
     asks: Asks
-    because: Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=8)] = ()
+    because: Because = ()
     """Why a person is asked."""
     since: datetime = Field(description="When it was asked first.")
     until: datetime | None = Field(

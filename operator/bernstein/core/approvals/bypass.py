@@ -55,8 +55,6 @@ def question(snapshot: TaskSnapshot, status: TaskStatus) -> Question | None:
         gate=said_no[0].name,
         not_by=author if rules.approver_is_not_author else None,
     )
-    # Who may not decide holds for this question, too.
-    rules = rules.model_copy(update={"result": "Always"})
     return Question("Task", snapshot.task.metadata, asks, _why(said_no), rules)
 
 

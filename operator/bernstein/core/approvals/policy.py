@@ -80,9 +80,12 @@ def _is_stricter(field: str, was: object, said: object) -> bool:
 
 
 def lacks_author(policy: ApprovalPolicy, author: str | None) -> bool:
-    """Whether nobody knows who may not decide, although somebody may be asked."""
-    asks = policy.plan != "Never" or policy.result != "Never"
-    return policy.approver_is_not_author and asks and author is None
+    """Whether nobody knows who may not decide.
+
+    Whatever else the policy says: people are asked about protected paths, about what a model has
+    judged and about gates, too, and by then the work is paid for.
+    """
+    return policy.approver_is_not_author and author is None
 
 
 def why_plan(policy: ApprovalPolicy, estimate: Estimate | None) -> tuple[str, ...]:
@@ -125,6 +128,11 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
     if task.spec.complexity == "high":
         risks.append("its complexity is high")
     risks += _of_protected_paths(judged, protected)
+    if judged.protected_by is None:
+        # Nothing was compared, with this list or another one, as where a program's message is lost.
+        risks.append(
+            "it is not known whether it weakens tests, or changes files that configure checks"
+        )
     if judged.tests_weakened:
         named = _named(judged.tests_weakened)
         risks.append(f"it takes lines from a test that existed, or weakens it: {named}")

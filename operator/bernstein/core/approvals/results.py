@@ -32,9 +32,6 @@ def _question(snapshot: TaskSnapshot, status: TaskStatus) -> Question | None:
     because = (*policy.why_result(rules, snapshot.task, judged, protected), *of_models)
     if not because:
         return None
-    if rules.result == "Never":
-        # Who may not decide holds for what is asked about without it, too.
-        rules = rules.model_copy(update={"result": "HighRisk"})
     author = policy.author_of(snapshot.task, plan) if rules.approver_is_not_author else None
     asks = _asks(status, judged, author)
     return Question("Task", snapshot.task.metadata, asks, because, rules)

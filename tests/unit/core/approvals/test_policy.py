@@ -121,14 +121,13 @@ OUTSIDE = {
         ({"role": "security"}, {}),
         ({"complexity": "high"}, {}),
         ({}, {"protected": ".github/workflows/ci.yml"}),
-        ({}, {"protected_by": None}),
         ({}, {"protected_by": "another list"}),
         ({}, {"tests_weakened": "tests/test_a.py"}),
         ({}, {"checks_configured": "ruff.toml"}),
         ({}, {"checks": [OUTSIDE]}),
     ],
     ids=[
-        *("role", "complexity", "protected path", "never compared", "another list", "tests"),
+        *("role", "complexity", "protected path", "another list", "tests"),
         *("configuration", "other files"),
     ],
 )
@@ -182,12 +181,24 @@ def test_a_change_of_a_protected_path_is_asked_about_whatever_the_policy_says(
     assert why("Never", judged(**work), role="security") == (because,)
 
 
-@pytest.mark.parametrize("result", ["Never", "HighRisk"])
-@pytest.mark.parametrize("work", [PROTECTED, {"protected_by": None}, {}])
-def test_where_no_path_is_protected_none_is_asked_about(result: str, work: dict[str, Any]) -> None:
+def where_none_is_protected(result: str, **work: Any) -> tuple[str, ...]:
     rules = ApprovalPolicy(result=result)
+    return policy.why_result(rules, objects.task(), judged(**work), digest_of(()))
 
-    assert policy.why_result(rules, objects.task(), judged(**work), digest_of(())) == ()
+
+@pytest.mark.parametrize("result", ["Never", "HighRisk"])
+@pytest.mark.parametrize("work", [PROTECTED, {"protected_by": "another list"}, {}])
+def test_where_no_path_is_protected_none_is_asked_about(result: str, work: dict[str, Any]) -> None:
+    assert where_none_is_protected(result, **work) == ()
+
+
+UNKNOWN = "it is not known whether it weakens tests, or changes files that configure checks"
+
+
+def test_work_of_which_nobody_has_told_what_it_changes_is_of_high_risk_in_every_project() -> None:
+    assert where_none_is_protected("HighRisk", protected_by=None) == (UNKNOWN,)
+    assert UNKNOWN in why("HighRisk", judged(protected_by=None))
+    assert where_none_is_protected("Never", protected_by=None) == ()
 
 
 def test_what_changes_no_file_at_all_changes_no_protected_path() -> None:
@@ -242,14 +253,15 @@ def test_a_yes_of_models_alone_and_one_that_is_not_sure_are_asked_about(
 def test_all_that_can_be_asked_about_fits_into_one_question() -> None:
     long = {"title": "llm_judge: " + "x" * 280}
     many = [UNSURE | long | {"name": f"signal-{number}"} for number in range(20)]
-    work = judged(protected="a" * 128, testsWeakened="b" * 128, checks=[OUTSIDE, *many])
+    named = {"protected": "a" * 128, "tests_weakened": "b" * 128, "checks_configured": "c" * 128}
+    work = judged(**named, checks=[OUTSIDE, *many])
 
     because = (
         *why("Always", work, role="security", complexity="high"),
         *policy.why_models(work),
     )
 
-    assert len(because) == 8
+    assert len(because) == 9
     asked = AskedApproval(
         name="a", asks=Asks(digest="d" * 64), because=because, since=NOW
     ).model_dump()
@@ -265,11 +277,11 @@ def test_all_that_can_be_asked_about_fits_into_one_question() -> None:
         ({"approverIsNotAuthor": True, "result": "Always"}, None, True),
         ({"approverIsNotAuthor": True, "plan": "Always"}, None, True),
         ({"approverIsNotAuthor": True, "result": "Always"}, ANN, False),
-        ({"approverIsNotAuthor": True}, None, False),
+        ({"approverIsNotAuthor": True}, None, True),
         ({"result": "Always"}, None, False),
     ],
 )
-def test_an_author_is_needed_where_people_may_be_asked_and_he_may_not_decide(
+def test_an_author_is_needed_wherever_he_may_not_decide(
     rules: dict[str, Any], author: str | None, lacks: bool
 ) -> None:
     assert policy.lacks_author(ApprovalPolicy.model_validate(rules), author) is lacks

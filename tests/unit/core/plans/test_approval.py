@@ -350,12 +350,18 @@ def test_what_nobody_can_estimate_is_asked_about() -> None:
     assert decision.status.approval is not None
 
 
-def test_where_the_approver_may_not_be_the_author_a_plan_must_say_who_that_is() -> None:
-    strict = asking(result="Never", plan="Always", approverIsNotAuthor=True)
+@pytest.mark.parametrize("plan", ["Never", "Always"])
+def test_where_the_approver_may_not_be_the_author_a_plan_must_say_who_that_is(plan: str) -> None:
+    strict = asking(result="Never", plan=plan, approverIsNotAuthor=True)
 
     invalid = look(new(), project=strict).status
+
     assert invalid.phase == "Invalid"
     assert "spec.author" in told_of(invalid)
+
+
+def test_the_author_of_a_plan_does_not_approve_it_where_another_person_must() -> None:
+    strict = asking(result="Never", plan="Always", approverIsNotAuthor=True)
 
     plan, approval = expanded(project=strict, spec={"author": ANN})
     assert approval.spec.asks.not_by == ANN
@@ -415,7 +421,7 @@ def test_a_rule_about_authors_that_is_taken_back_keeps_nothing(project: Project)
 
 def test_a_plan_that_has_begun_goes_on_without_an_author_while_its_work_waits() -> None:
     begun = objects.plan()
-    strict = asking(approverIsNotAuthor=True)
+    strict = objects.project(approval={"approverIsNotAuthor": True})
 
     assert look(begun, project=strict).status.phase == "Running"
     found = step(begun, objects.task(status=objects.status(TaskState.OPEN)), project=strict)

@@ -6,22 +6,30 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.approvals.policy import ApprovalPolicy
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import FinalRecord
 from bernstein.api.session import Report
-from bernstein.api.states import SessionState
+from bernstein.api.states import SessionState, TaskState
+from bernstein.checks.changes import digest_of
+from bernstein.core.approvals import policy
 from bernstein.core.sessions import outcome
 from tests.unit.core.objects import (
     BASE,
     HEAD,
     Object,
     agent_pod,
+    dead,
     ended,
     job,
     pushed,
     recorded,
     session,
+    snapshot,
+    task,
+    with_session,
 )
+from tests.unit.core.tasks.decisions import decide
 
 
 def with_commit(code: int = 0, exit_code: int = 0, **says: Any) -> Object:
@@ -41,6 +49,16 @@ def test_work_whose_message_is_cut_counts_by_its_commit_where_no_server_heard_it
     assert found.work.tests_changed
     assert found.work.deps_changed
     assert found.usage is None, "nobody has told its tokens: none are made up"
+
+
+def test_a_person_is_asked_about_such_work_where_risks_are_even_if_no_path_is_protected() -> None:
+    left = outcome.classify(session(state=SessionState.WORKING), job("work-s1", with_commit())).work
+    subject = task(status=with_session(TaskState.IN_PROGRESS))
+    found = decide(snapshot(subject, sessions=(dead(work=left),))).status
+
+    assert found.verification is not None
+    rules = ApprovalPolicy(result="HighRisk")
+    assert policy.why_result(rules, subject, found.verification, digest_of(())) != ()
 
 
 def test_the_tokens_of_work_that_counts_by_its_commit_are_those_of_the_last_heartbeat() -> None:

@@ -110,6 +110,7 @@ def test_a_task_in_conflict_gets_a_round_and_its_next_attempt_is_told_of_the_con
     assert answers(found) == [("r-1", "Done", "Retry")]
     again = asked(found, plan=plan)
     assert again.state is TaskState.OPEN
+    assert (again.history[-1].actor, again.history[-1].reason) == ("ann", "Retry")
     assert "MergeConflict: in: a.py" in (again.feedback or "")
 
 

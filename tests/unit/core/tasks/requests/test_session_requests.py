@@ -125,7 +125,7 @@ def test_a_session_at_work_is_told_to_end_and_its_task_is_orphaned_when_it_has()
     assert answers(found) == [("r-1", "Done", "Kill")]
     assert (found.attempt, found.checkpoint) == (0, "refs/bernstein/1111222233334444/work/s1")
     again = asked(found, "Kill", dead("Killed", stop="Killed")).status
-    assert moved(again) == ("Open", "operator", "Killed")
+    assert moved(again) == ("Open", "ann", "Killed")
     assert answers(again) == [("r-1", "Done", "Kill")]
 
 
