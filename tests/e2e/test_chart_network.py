@@ -1,13 +1,19 @@
-"""Who reaches the product's own pods: the chart limits it, unless a value says otherwise."""
+"""Who reaches the product's own pods: the chart limits it, unless a value says otherwise.
+
+One test takes a policy of the chart away for a while, so that all tests of it stand in this module,
+which is one worker's.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import uuid
 from collections.abc import Iterator
 
 import pytest
 
+from tests.background import wait_for
 from tests.cluster.processes.process import wait_until
 from tests.demo import manifests
 from tests.e2e.conftest import MakeWorld, Object, World, does, writing
@@ -25,13 +31,13 @@ def namespace(stack: Stack) -> Iterator[str]:
     stack.kubectl("delete", "namespace", name, "--wait=false")
 
 
-def stranger(namespace: str) -> Object:
+def stranger(namespace: str, command: str = probe(API, SERVER, METRICS)) -> Object:
     """A pod of nobody's session that says once what it can connect to."""
     container = {
         "name": "probe",
         "image": "bernstein-toolchain:dev",
         "imagePullPolicy": "IfNotPresent",
-        "command": ["sh", "-c", probe(API, SERVER, METRICS)],
+        "command": ["sh", "-c", command],
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},
@@ -63,10 +69,10 @@ def said_by_a_stranger(stack: Stack, namespace: str) -> list[str]:
     return stack.kubectl("-n", namespace, "logs", "stranger").splitlines()
 
 
-def said_by_an_agent(here: World) -> list[str]:
+def said_by_an_agent(here: World, name: str = "look") -> list[str]:
     """Of a Project that does not limit its agents."""
-    here.task("look", cli="probe")
-    task = here.closed("look")
+    here.task(name, cli="probe")
+    task = here.closed(name)
     return here.on_server("show", f"{task['status']['delivery']['sha']}:said.txt").splitlines()
 
 
@@ -104,3 +110,36 @@ def test_pod_of_a_session_reaches_the_server_but_no_metrics(world: MakeWorld) ->
     )
 
     assert by_a_check(here, SERVER, METRICS) == [f"reached {SERVER}", f"not {METRICS}"]
+
+
+@contextlib.contextmanager
+def without_the_operators_policy(stack: Stack) -> Iterator[None]:
+    """As the chart leaves it with `networkPolicy.enabled: false`."""
+    what = ("networkpolicy", "bernstein-operator", "-n", SYSTEM)
+    policy = json.loads(stack.kubectl("get", *what, "-o", "json"))
+    kept = {key: policy["metadata"][key] for key in ("annotations", "labels", "name", "namespace")}
+    stack.kubectl("delete", *what)
+    try:
+        yield
+    finally:
+        stack.kubectl("create", "-f", "-", stdin=json.dumps(policy | {"metadata": kept}))
+
+
+def test_every_pod_reaches_the_operator_only_where_its_policy_is_taken_away(
+    stack: Stack, namespace: str, world: MakeWorld
+) -> None:
+    stays = stranger(namespace, "sleep 600")
+    stack.kubectl("apply", "-f", "-", stdin=manifests.as_list([stays]))
+    stack.kubectl("-n", namespace, "wait", "pod/stranger", "--for=condition=Ready")
+
+    def says() -> str:
+        asked = ("exec", "stranger", "--", "sh", "-c", probe(METRICS))
+        return stack.kubectl("-n", namespace, *asked).strip()
+
+    here = world([], probing)
+    with without_the_operators_policy(stack):
+        wait_for(lambda: says() == f"reached {METRICS}", 120)
+        assert said_by_an_agent(here, "first")[-1] == f"reached {METRICS}"
+
+    wait_for(lambda: says() == f"not {METRICS}", 120)
+    assert said_by_an_agent(here, "then")[-1] == f"not {METRICS}"

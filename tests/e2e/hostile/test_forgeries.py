@@ -10,6 +10,8 @@ import contextlib
 import copy
 import json
 from collections.abc import Iterator
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from bernstein.core.owners import owner_reference
 from tests.background import wait_for
 from tests.e2e.conftest import MakeWorld, Object, World, condition, does, refused, state, writing
 from tests.e2e.hostile.attacks import answered, as_editor, make_editor
+from tests.e2e.reach import SERVER, probe
 from tests.stack import SYSTEM, Stack
 
 pytestmark = pytest.mark.verification
@@ -71,7 +74,8 @@ def _world(make: MakeWorld) -> World:
     def change(spec: Object) -> None:
         spec["gates"] = {"pipeline": [{"name": "tests"}]}
 
-    here = make([does("fails", writing("app.py", FAILS))], change)
+    waits = {"steps": [{"sleep": 120}]}
+    here = make([does("fails", writing("app.py", FAILS)), does("waits", waits)], change)
     make_editor(here)
     return here
 
@@ -197,6 +201,119 @@ def test_a_prompt_made_first_is_refused_and_a_name_conflict_where_its_policy_doe
     assert (state(task), task["status"]["attempt"]) == ("Open", 0)
     assert here.get("job", "asked-s1") == {}, "no agent reads it"
     assert here.tip() == before
+
+
+def test_a_second_owner_has_a_task_outlive_its_plan_only_where_its_policy_does_not_look(
+    here: World, guarded: World
+) -> None:
+    task = "fair-build-fails"
+
+    def owned_twice(at: World, keeper: str, *how: str) -> str:
+        """What an editor is told who gives the Task an object of his as another owner."""
+        kept = at.get("configmap", keeper)["metadata"]
+        second = {"apiVersion": "v1", "kind": "ConfigMap", "name": keeper, "uid": kept["uid"]}
+        owners = [*at.get("task", task)["metadata"]["ownerReferences"], second]
+        change = json.dumps({"metadata": {"ownerReferences": owners}})
+        return as_editor(at, "editor", "patch", "task", task, "--type=merge", "-p", change, *how)
+
+    for at in (guarded, here):
+        at.plan("fair", [{"name": "build", "steps": [{"title": "fails"}]}])
+        for keeper in ("keeper", "another"):
+            assert as_editor(at, "editor", "create", "configmap", keeper).startswith("done:")
+        at.await_("task", task, lambda found: bool(found))
+    answer = owned_twice(guarded, "keeper")
+    assert "bernstein-tasks" in answer
+    assert "the owners of its Tasks are changed by its operator only" in answer
+
+    with not_looking("tasks", here):
+        wait_for(lambda: owned_twice(here, "keeper").startswith("done:"))
+    wait_for(lambda: "bernstein-tasks" in owned_twice(here, "another", ONLY_ASKS))
+
+    for at in (guarded, here):
+        assert as_editor(at, "editor", "delete", "plan", "fair").startswith("done:")
+    wait_for(lambda: guarded.get("task", task) == {})
+
+    def owners() -> list[str]:
+        return [each["kind"] for each in here.get("task", task)["metadata"]["ownerReferences"]]
+
+    wait_for(lambda: owners() == ["ConfigMap"])
+    assert "deletionTimestamp" not in here.get("task", task)["metadata"], "the payload works"
+
+
+def visitor(here: World, name: str, own: Object) -> Object:
+    """A pod that tries to connect to the operator's server until it does, and says so."""
+    tries_on = f"until {probe(SERVER)} | tee /dev/stderr | grep -q ^reached; do sleep 1; done"
+    template = _job(here, name, None, own, says=["sh", "-c", tries_on])["spec"]["template"]
+    meta = {"name": name, "labels": own}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": template["spec"]}
+
+
+def test_a_pod_with_our_labels_reaches_our_server_only_where_its_policy_does_not_look(
+    here: World, guarded: World
+) -> None:
+    """The network lets in who has the label, whether from the beginning or since a while."""
+    labelled = [f"{key}={value}" for key, value in OURS.items()]
+
+    def relabels(at: World) -> str:
+        return as_editor(at, "editor", "label", "pod", "relabelled", *labelled)
+
+    def is_kept_out(at: World) -> bool:
+        return f"not {SERVER}" in at.kubectl("logs", "relabelled", check=False)
+
+    for at in (guarded, here):
+        assert tries(at, visitor(at, "relabelled", {})).startswith("done:")
+    for at in (guarded, here):
+        wait_for(partial(is_kept_out, at), 120)
+    assert "made from its operator's Jobs only" in tries(guarded, visitor(guarded, "made", OURS))
+    assert "only Bernstein's operator changes labels" in relabels(guarded)
+
+    with not_looking("pods", here):
+        wait_for(lambda: tries(here, visitor(here, "made", OURS)).startswith("done:"))
+        assert relabels(here).startswith("done:")
+    wait_for(lambda: "bernstein-pods" in tries(here, visitor(here, "later", OURS), ONLY_ASKS))
+
+    for name in ("made", "relabelled"):
+        here.await_("pod", name, lambda found: found["status"]["phase"] == "Succeeded")
+        assert here.kubectl("logs", name).splitlines()[-1] == f"reached {SERVER}"
+    assert f"reached {SERVER}" not in guarded.kubectl("logs", "relabelled")
+
+
+def test_a_container_of_ones_own_reads_the_git_account_only_where_its_policy_does_not_look(
+    here: World, guarded: World, tmp_path: Path
+) -> None:
+    """By `kubectl debug`, for which the role `edit` alone does not suffice."""
+    mounts = tmp_path / "mounts.json"
+    stolen = {"name": "secret-work", "mountPath": "/stolen"}
+    mounts.write_text(json.dumps({"volumeMounts": [stolen]}))
+
+    def debugs(at: World, name: str) -> str:
+        pod = at.get("agentsession", "waits-s1")["status"]["pod"]["name"]
+        image = ("--image=bernstein-toolchain:dev", "--image-pull-policy=IfNotPresent")
+        what = ("-c", name, "--profile=restricted", f"--custom={mounts}")
+        reads = ("--", "cat", "/stolen/password")
+        return as_editor(at, "editor", "debug", pod, *image, *what, *reads)
+
+    for at in (guarded, here):
+        resources = "--resource=pods/ephemeralcontainers"
+        at.kubectl("create", "role", "debugs", "--verb=get,patch,update", resources)
+        at.kubectl("create", "rolebinding", "debugs", "--role=debugs", "--user=editor")
+        at.task("waits", maxRetries=0)
+    for at in (guarded, here):
+        at.await_("agentsession", "waits-s1", lambda found: bool(found["status"]["pod"]["name"]))
+    wait_for(lambda: "bernstein-pods" in debugs(guarded, "taker"))
+    assert "changes labels, finalizer and spec of its Pods" in debugs(guarded, "taker")
+
+    with not_looking("pods", here):
+        wait_for(lambda: debugs(here, "taker").startswith("done:"))
+    later = (f"later-{number}" for number in count())
+    wait_for(lambda: "bernstein-pods" in debugs(here, next(later)))
+
+    pod = here.get("agentsession", "waits-s1")["status"]["pod"]["name"]
+
+    def read() -> str:
+        return here.kubectl("logs", pod, "-c", "taker", check=False)
+
+    wait_for(lambda: read() == here.server.passwords["work"], 120)
 
 
 @pytest.fixture

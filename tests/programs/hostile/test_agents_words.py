@@ -56,14 +56,21 @@ ROOT = Path(__file__).resolve().parents[3]
 DAY = 24 * 3600
 
 
-def limited(volumes: Volumes) -> Any:
-    error = {"kind": "usage_limit", "message": "come back tomorrow", "retry_after": DAY}
+def limited(volumes: Volumes, kind: str = "usage_limit") -> Any:
+    error = {"kind": kind, "message": "come back tomorrow", "retry_after": DAY}
     return pod_of(said(volumes, {"type": "result", "error": error}), "liar")
 
 
 def as_if_absent(_: Volumes) -> Any:
     """It ends at once, as a command does that is not there."""
     return job("liar-s1", agent_pod(agent=ended("agent", 127)))
+
+
+LIES = {
+    "a usage limit": (limited, Reason.USAGE_LIMITED),
+    "a rate limit": (partial(limited, kind="rate_limit"), Reason.RATE_LIMITED),
+    "exit 127": (as_if_absent, Reason.AGENT_NOT_STARTED),
+}
 
 
 def look(*tasks: Task, now: float = 1) -> Schedule:
@@ -74,12 +81,8 @@ def look(*tasks: Task, now: float = 1) -> Schedule:
     return schedule(ProjectSnapshot(subject, known.values(), plans, known), at(now))
 
 
-@pytest.mark.parametrize(
-    ("lie", "reason"),
-    [(limited, Reason.USAGE_LIMITED), (as_if_absent, Reason.AGENT_NOT_STARTED)],
-    ids=["a usage limit", "exit 127"],
-)
-def test_a_usage_limit_or_exit_127_of_one_session_keeps_no_other_task_from_work(
+@pytest.mark.parametrize(("lie", "reason"), LIES.values(), ids=LIES)
+def test_a_usage_limit_a_rate_limit_or_exit_127_of_one_session_keeps_no_other_task_from_work(
     volumes: Volumes, monkeypatch: pytest.MonkeyPatch, lie: Any, reason: Reason
 ) -> None:
     liar = after(over(lie(volumes), "liar"), "liar")
@@ -109,11 +112,7 @@ def test_what_two_sessions_say_holds_others_for_minutes_and_not_for_24_hours(
     assert starts(look(*liars, honest, now=evidence.EVIDENCE_SECONDS + 1)) == ["one"]
 
 
-@pytest.mark.parametrize(
-    ("lie", "reason"),
-    [(limited, Reason.USAGE_LIMITED), (as_if_absent, Reason.AGENT_NOT_STARTED)],
-    ids=["a usage limit", "exit 127"],
-)
+@pytest.mark.parametrize(("lie", "reason"), LIES.values(), ids=LIES)
 def test_one_session_that_repeats_itself_for_an_hour_holds_others_for_minutes(
     volumes: Volumes, monkeypatch: pytest.MonkeyPatch, lie: Any, reason: Reason
 ) -> None:

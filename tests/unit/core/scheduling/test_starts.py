@@ -206,7 +206,10 @@ def test_a_repository_that_cannot_be_reached_holds_every_agent() -> None:
 
 @pytest.mark.parametrize(
     "reason",
-    ["UsageLimited", "ProviderUnavailable", "ModelAuthFailed", "AgentNotStarted", "PodRejected"],
+    [
+        *("UsageLimited", "RateLimited", "ProviderUnavailable"),
+        *("ModelAuthFailed", "AgentNotStarted", "PodRejected"),
+    ],
 )
 def test_what_one_session_says_holds_no_other_task_until_a_second_one_says_it(reason: str) -> None:
     first, second = (peer(n, tried=met(reason), ready=n == "b") for n in ("a", "b"))
@@ -217,10 +220,11 @@ def test_what_one_session_says_holds_no_other_task_until_a_second_one_says_it(re
     assert why(peer("me", agent="codex"), first, second) is None
 
 
-def test_agents_with_the_same_key_wait_for_the_same_provider() -> None:
-    held = [peer(n, tried=met("UsageLimited"), ready=False, provider="key") for n in ("a", "b")]
+@pytest.mark.parametrize("limit", ["UsageLimited", "RateLimited"])
+def test_agents_with_the_same_key_wait_for_the_same_provider(limit: str) -> None:
+    held = [peer(n, tried=met(limit), ready=False, provider="key") for n in ("a", "b")]
 
-    assert why(peer("me", agent="codex", provider="key"), *held) == "UsageLimited"
+    assert why(peer("me", agent="codex", provider="key"), *held) == limit
     assert why(peer("me", agent="codex", provider="other"), *held) is None
 
 
