@@ -54,6 +54,12 @@ class Binaries:
         return self.folder / name
 
 
+COMPILER = ("-gcflags=all=-dwarf=false",)
+"""What debuggers read is left out of the programs: without it they compile in less time."""
+COLLECTOR = {"GOGC": "400"}
+"""Of the compiler: an eighth less time, for more memory."""
+
+
 def build_flags() -> list[str]:
     """Flags of `go build`. Without the version numbers the server reports v0.0.0 and clients
     refuse it; -trimpath lets checkouts in different folders share Go's cache."""
@@ -69,7 +75,7 @@ def build_flags() -> list[str]:
         "helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor": minor,
     }
     linker = " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in values.items())])
-    return ["-buildvcs=false", "-trimpath", "-ldflags", linker]
+    return ["-buildvcs=false", "-trimpath", *COMPILER, "-ldflags", linker]
 
 
 def build_key(module: Path, flags: list[str]) -> str:
@@ -152,8 +158,9 @@ def _build(folder: Path) -> None:
     with step(f"building Kubernetes {KUBERNETES_VERSION}, etcd, CoreDNS and helm (log: {log})"):
         log.unlink(missing_ok=True)
         build = ["build", "-v", *build_flags(), "-o", f"{partial}/"]
-        run_build([*go({}), *build, *COMMANDS], log, GO_MODULE)
-        run_build([*go({"CGO_ENABLED": "0"}), *build, *STATIC_COMMANDS], log, GO_MODULE)
+        run_build([*go(COLLECTOR), *build, *COMMANDS], log, GO_MODULE)
+        static = go({**COLLECTOR, "CGO_ENABLED": "0"})
+        run_build([*static, *build, *STATIC_COMMANDS], log, GO_MODULE)
     for name in KUBE_NAMES:
         (partial / name).symlink_to("kube")
     (partial / "tools").mkdir()

@@ -7,14 +7,14 @@ import platform
 import shutil
 from pathlib import Path
 
-from tests.cluster.binaries.build import run_build
+from tests.cluster.binaries.build import COLLECTOR, COMPILER, run_build
 from tests.cluster.binaries.go import toolchain
 from tests.cluster.machine.lock import locked
 from tests.cluster.machine.paths import KWOK_MODULE, kwok_root
 from tests.cluster.progress import step
 
 COMMAND = "sigs.k8s.io/kwok/cmd/kwok"
-FLAGS = ("-buildvcs=false", "-trimpath", "-ldflags", "-s -w")
+FLAGS = ("-buildvcs=false", "-trimpath", *COMPILER, "-ldflags", "-s -w")
 
 
 def kwok_key(module: Path) -> str:
@@ -47,7 +47,9 @@ def _build(folder: Path) -> None:
     log = kwok_root() / "build.log"
     log.unlink(missing_ok=True)
     with step(f"building KWOK (log: {log})"):
-        run_build([*go({}), "build", "-v", *FLAGS, "-o", f"{partial}/", COMMAND], log, KWOK_MODULE)
+        run_build(
+            [*go(COLLECTOR), "build", "-v", *FLAGS, "-o", f"{partial}/", COMMAND], log, KWOK_MODULE
+        )
     for old in kwok_root().iterdir():
         if old.is_dir() and old != partial:
             shutil.rmtree(old)
