@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 
 from bernstein.api.approvals.approval import (
@@ -39,6 +40,9 @@ Decision = Literal["Approve", "Reject", "Retry"]
 _SECONDS = 15.0
 """The operator acts within a few."""
 _TICK = 0.5
+_REPEATED = timedelta(minutes=5)
+"""A question that comes so soon after a decision may meet the same call once more, of somebody who
+never saw its answer."""
 _SAYS = 600
 """Characters of a message for what a gate says."""
 _SHA = re.compile(r"[0-9a-f]{7,64}\Z")
@@ -113,7 +117,7 @@ async def decide(
         asked = await _decided_before(cluster, subject, decision, seen)
     already = asked.decision is not None
     if not already:
-        await _check_new(cluster, subject, asked, seen)
+        await _check_new(cluster, subject, asked, decision, seen)
         _check_bypass(subject, asked, decision, reason)
         await _write(cluster, subject, asked, decision, reason)
         subject, asked = await _acted_upon(cluster, subject, asked, seen)
@@ -130,17 +134,30 @@ async def _about(cluster: Cluster, subject: Plan | Task, seen: Seen) -> list[App
 
 
 async def _check_new(
-    cluster: Cluster, subject: Plan | Task, asked: AskedApproval, seen: Seen
+    cluster: Cluster, subject: Plan | Task, asked: AskedApproval, decision: Decision, seen: Seen
 ) -> None:
-    """Raises CliError where a commit alone does not say which question is meant: of several about
-    it one is decided, so that this may be the same call once more."""
-    if seen.sha is None or seen.approval is not None:
+    """Raises CliError where it is not said which question is meant, and this may be the same call
+    once more, which was about another one: about this commit, or by this user a while ago."""
+    if seen.approval is not None:
         return
     about = await _about(cluster, subject, seen)
-    if any(a.spec.decision is not None and a.metadata.name != asked.name for a in about):
-        text = f"{called(subject)}: {seen} was decided before, and something else is asked about it"
+    others = [a for a in about if a.metadata.name != asked.name and a.spec.decision is not None]
+    if seen == ANYTHING:
+        others = [a for a in others if _was_just_decided(a, decision, asked)]
+        user = await user_name(cluster) if others else ""
+        others = [a for a in others if a.spec.decided_by == user]
+    if others:
+        what = "you have decided so" if seen == ANYTHING else f"{seen} was decided"
+        text = f"{called(subject)}: {what} before, and something else is asked about it"
         remedy = f"see what with `bernstein pending`, then decide with --approval {asked.name}"
         raise CliError("WorkChanged", f"{text} now; nothing is decided", remedy)
+
+
+def _was_just_decided(other: Approval, decision: Decision, asked: AskedApproval) -> bool:
+    ended = other.status.ended_at
+    if ended is None or other.spec.decision != decision:
+        return False
+    return ended <= asked.since <= ended + _REPEATED
 
 
 async def _decided_before(

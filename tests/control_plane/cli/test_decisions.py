@@ -180,6 +180,7 @@ async def test_a_decision_about_what_was_seen_is_not_written_onto_the_next_quest
 
     await asks_next(admin, operator, namespace)
     about = ("--approval", NAME)
+    unnamed = await bernstein(*call)
     again = await bernstein(*call, *about)
     by_commit = await bernstein(*call, "--sha", asks()["sha"][:7])
     other = await bernstein("approve", "one", "--json", *about)
@@ -191,8 +192,10 @@ async def test_a_decision_about_what_was_seen_is_not_written_onto_the_next_quest
     )
 
     assert [answer.code for answer in (between[0], again, by_commit)] == [0, 0, 0]
-    refused = [answer.json["error"]["reason"] for answer in (between[1], other, changed)]
-    assert refused == ["NothingToDecide", "DecidedAlready", "WorkChanged"]
+    answers = (between[1], unnamed, other, changed)
+    refused = [answer.json["error"]["reason"] for answer in answers]
+    assert refused == ["NothingToDecide", "WorkChanged", "DecidedAlready", "WorkChanged"]
+    assert "--approval next" in unnamed.json["error"]["remedy"]
     assert "decision" not in untouched
     assert (decided.code, spec["decision"], spec["decidedBy"]) == (0, "Approve", user)
 
