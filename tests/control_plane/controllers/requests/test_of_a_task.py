@@ -51,7 +51,7 @@ async def test_a_killed_agent_is_followed_by_another_one_with_no_server_to_ask(
     task = await world.task_in("one", "Closed")
     assert await answered(world, 2) == [("Kill", "Done"), ("Kill", "Refused")]
     assert ("Orphaned", user, "Killed") in moves(task)
-    assert ("Open", "operator", "Killed") in moves(task)
+    assert ("Open", user, "Killed") in moves(task)
     assert [(a["reason"], a["counted"]) for a in task["status"]["attempts"]] == [
         ("Killed", False),
         ("Succeeded", True),

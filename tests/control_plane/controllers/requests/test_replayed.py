@@ -86,7 +86,7 @@ STORIES = (
         is_at_work,
         {"one-s1": Pod.start},
         "Closed",
-        (("Orphaned", "Killed"),),
+        (("Orphaned", "Killed"), ("Open", "Killed")),
         ("one-s1", "one-s2", "one-s2-land-1"),
     ),
     Story(
