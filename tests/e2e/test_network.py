@@ -99,7 +99,8 @@ def test_an_agent_that_is_limited_still_delivers(world: MakeWorld, limited: bool
         "name": "probe",
         "adapter": "generic",
         "image": "bernstein-toolchain:dev",
-        "command": ["sh", "-c", f"{probe(API, SERVER)} > said.txt"],
+        # The server hears of it once the operator has seen it at work.
+        "command": ["sh", "-c", f"sleep 8; {probe(API, SERVER)} > said.txt"],
     }
 
     def change(spec: Object) -> None:
