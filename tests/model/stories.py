@@ -26,6 +26,8 @@ MENDED = (
     # A Plan that is cancelled says which of its Tasks cannot end, and why (core/plans/standstill).
     "a-land-job-says-nothing-after-its-project-went",
     "a-landing-is-given-up-while-it-is-asked-for-again",
+    # By both of them the session ran for no time: its node says for how long (core/sessions/usage).
+    "a-leader-whose-clock-is-behind-takes-over-from-one-whose-was-not",
     "a-node-is-back-while-it-is-looked-for",
     "a-pod-is-removed-before-it-has-a-node",
     # What may be landing is followed to its end without its Project (landing.followed).

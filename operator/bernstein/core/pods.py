@@ -155,6 +155,15 @@ def has_started(pod: Object, name: str) -> bool:
     return bool(state.get("running") or ran)
 
 
+def ran_for(pod: Object, name: str) -> timedelta:
+    """For how long the container ran, by its node's clock; nothing while that has not told."""
+    ended = terminated(pod, name) or {}
+    start, end = ended.get("startedAt"), ended.get("finishedAt")
+    if not start or not end:
+        return timedelta()
+    return max(parse_time(end) - parse_time(start), timedelta())
+
+
 def has_ever_run(status: Object) -> bool:
     """Whether a container was started, now or before it was started again, by its status."""
     for when in ("state", "lastState"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bernstein import agents
-from bernstein.api.meta import ConditionType, UsageCounts
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
 from bernstein.api.project import Project, Retention
@@ -21,7 +21,6 @@ from bernstein.core.conditions import busy
 from bernstein.core.fsm import ACTIVE, check_session_move
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.logs import agents as agents_logs
-from bernstein.core.money.plausible import bounded
 from bernstein.core.money.spend import belongs, is_kept
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.remedies import with_remedy
@@ -38,6 +37,7 @@ from bernstein.core.sessions.actions import (
 )
 from bernstein.core.sessions.given import with_prompt
 from bernstein.core.sessions.outcome import Ending
+from bernstein.core.sessions.usage import possible_usage
 
 STALE_SECONDS = 120
 """Without a heartbeat; then the session counts as silent."""
@@ -303,7 +303,9 @@ def _end(
 ) -> SessionDecision:
     """`model`: whose tokens were told, if any were."""
     check_session_move(status.state, SessionState.DEAD)
-    status, usage = _possible_usage(status, ending.usage, now, model)
+    # Leaders may have different clocks; a node has one.
+    time = max(now - (status.started_at or now), ending.ran)
+    status, usage = possible_usage(status, ending.usage, now, time, model)
     update = {
         "state": SessionState.DEAD,
         "outcome": ending.outcome,
@@ -317,26 +319,6 @@ def _end(
         ),
     }
     return SessionDecision(status.model_copy(update=update))
-
-
-def _possible_usage(
-    status: AgentSessionStatus, usage: UsageCounts | None, now: datetime, model: str
-) -> tuple[AgentSessionStatus, UsageCounts | None]:
-    """The usage that counts, and the status, which says so where more was reported."""
-    if usage is None:
-        return status, None
-    possible = bounded(usage, now - (status.started_at or now), model)
-    if possible == usage:
-        return status, usage
-    text = f"it reported {_tokens(usage)}; in its time at most {_tokens(possible)} are possible"
-    return conditions.note(
-        status, ConditionType.USAGE_CUT, True, "MoreThanPossible", f"{text}, and these count", now
-    ), possible
-
-
-def _tokens(usage: UsageCounts) -> str:
-    parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
-    return f"{sum(parts):,} tokens ({' + '.join(f'{part:,}' for part in parts)})"
 
 
 def _alive(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TypeVar
 
 from bernstein.agents.adapter import MESSAGE_LIMIT, RETRY_LIMIT, TEXT_LIMIT
@@ -62,6 +63,8 @@ class Ending:
     outcome: Outcome
     work: Work | None = None
     usage: UsageCounts | None = None
+    ran: timedelta = timedelta()
+    """For how long its agent ran, as its node tells; nothing where that does not."""
 
 
 def failed(reason: str, message: str, *, started: bool, exit_code: int | None = None) -> Outcome:
@@ -83,7 +86,7 @@ def classify(session: AgentSession, job: JobView) -> Ending:
     recorded = recorded or _committed_end(job.pod)
     work = _work(session, job.pod, recorded)
     outcome = _outcome(session, job.pod, recorded, work)
-    return Ending(outcome=outcome, work=work, usage=usage)
+    return Ending(outcome=outcome, work=work, usage=usage, ran=pods.ran_for(job.pod, AGENT))
 
 
 def without_pod(session: AgentSession) -> Ending:
@@ -307,11 +310,11 @@ def _not_found(pod: Object, agent: Object, recorded: RecorderResult | None) -> b
         return False
     if recorded is None and (pods.terminated(pod, RECORDER) or {}).get("exitCode"):
         return False
-    start, end = agent.get("startedAt"), agent.get("finishedAt")
-    if not start or not end:
+    end = agent.get("finishedAt")
+    if not agent.get("startedAt") or not end:
         return True
     if recorded is None or recorded.let_go is None:
-        return (pods.parse_time(end) - pods.parse_time(start)).total_seconds() <= WAITS_SECONDS
+        return pods.ran_for(pod, AGENT).total_seconds() <= WAITS_SECONDS
     did_nothing = recorded.sha == recorded.base and recorded.usage == Usage()
     return did_nothing and pods.parse_time(end).timestamp() - recorded.let_go <= AT_ONCE_SECONDS
 

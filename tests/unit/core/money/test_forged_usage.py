@@ -40,12 +40,19 @@ usages = st.builds(Usage, input=counts, output=counts, cache_read=counts, cache_
 
 
 def over(
-    usage: Usage, *, seconds: int = 60, retry_after: int | None = None, model: str = "sonnet"
+    usage: Usage,
+    *,
+    seconds: int = 60,
+    retry_after: int | None = None,
+    model: str = "sonnet",
+    by_its_node: float = 0,
 ) -> AgentSession:
-    """A session of the Task `work` whose recorder left this usage after so many seconds."""
+    """A session of the Task `work` whose recorder left this usage after so many seconds, by the
+    clocks of leaders, or by its node's where that says more."""
     began = session(state=WORKING, job="work-s1", started_at=at(-seconds), model=model)
     said = objects.recorded(usage=usage, final=FinalRecord("RateLimited", retry_after=retry_after))
-    pod = agent_pod(1, recorder=ended("recorder", said=said))
+    agent = ended("agent", 1, after=by_its_node)
+    pod = agent_pod(agent=agent, recorder=ended("recorder", said=said))
     found = sessions.decide(sessions.SessionSnapshot(began, job("work-s1", pod), True), at(0))
     status = AgentSessionStatus.model_validate(found.status.dump())
     return began.model_copy(update={"status": status})
@@ -61,6 +68,14 @@ def test_more_tokens_than_its_time_allows_are_cut_and_that_is_said() -> None:
     cut = conditions.find(lied.status.conditions, "UsageCut")
     assert cut is not None
     assert "4,000,000,000,000 tokens" in cut.message
+
+
+def test_a_leader_whose_clock_is_behind_cuts_no_tokens_of_an_honest_agent() -> None:
+    """It took over from one whose clock was not: by both of them the session ran for no time."""
+    honest = Usage(output=400 * 600)
+
+    assert over(honest, seconds=-1800).status.usage == UsageCounts(output=400 * 121)
+    assert over(honest, seconds=-1800, by_its_node=600).status.usage == UsageCounts(output=240_000)
 
 
 def test_more_tokens_than_its_model_makes_in_its_time_are_cut() -> None:
