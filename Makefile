@@ -75,7 +75,7 @@ test-model: venv ## the engine in virtual time: 2,000 seeds, minutes
 	$(PY) -m tests.model --seeds 2000
 
 test-programs: venv packages ## real git, agents, launcher and processes; no cluster
-	$(PYTEST) tests/programs -n 2
+	$(PYTEST) tests/programs -n 3
 
 # Three API servers at a time: a test mostly waits for one.
 test-control-plane: venv components ## a real API server, no containers

@@ -33,9 +33,9 @@ from bernstein.core.prompts import parts
 from bernstein.core.reasons import POLICIES
 from bernstein.core.scheduling import evidence
 from bernstein.core.scheduling.schedule import Schedule
-from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions import outcome
 from bernstein.core.sessions import prompt as prompts
+from bernstein.core.sessions import usage as possible
 from bernstein.core.verification import executed, findings
 from bernstein.observe.metrics import Metrics
 from bernstein.pods.session import messages
@@ -168,7 +168,7 @@ def test_a_trillion_forged_tokens_make_no_status_that_is_refused_for_ever(
     with monkeypatch.context() as taken:
         for limit in ("COUNT_LIMIT", "TOTAL_LIMIT"):
             taken.setattr(records, limit, 10**30)
-        taken.setattr(sessions, "bounded", lambda usage, *_: usage)
+        taken.setattr(possible, "bounded", lambda usage, *_: usage)
         taken.setattr(pricing, "_MOST", 10**30)
         with pytest.raises(ValidationError, match="spend_usd"):
             after(over(pod_of(said(volumes, *used(10**15)))))  # as the API server refuses it
@@ -186,7 +186,7 @@ def test_a_trillion_forged_tokens_spend_no_more_than_a_sessions_time_allows(
     assert lied.usage.output == 10**12, "the number arrives"
 
     with monkeypatch.context() as taken:
-        taken.setattr(sessions, "bounded", lambda usage, *_: usage)
+        taken.setattr(possible, "bounded", lambda usage, *_: usage)
         spent = float(after(over(pod_of(lied))).status.spend_usd)
         assert spent > BUDGET * 1000, "where it is believed one session has spent it all"
 
