@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import gzip
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -12,11 +14,20 @@ from typing import NamedTuple
 from aiohttp import web
 
 from bernstein.api.pod import AGENT
+from bernstein.core.logs.packed import KEY
 from bernstein.kube.client import Client
+from bernstein.kube.resource import Object
 from tests.demo.certificate import issue
 from tests.resources import NODES
 
 ADDRESS = "127.0.0.1"
+
+
+def text_of(kept: Object, most: int) -> bytes:
+    """The log that a ConfigMap keeps in at most so many bytes."""
+    packed = base64.b64decode(kept["binaryData"][KEY])
+    assert len(packed) <= most
+    return gzip.decompress(packed)
 
 
 class Question(NamedTuple):

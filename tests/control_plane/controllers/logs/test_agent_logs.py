@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from bernstein.core.logs.agents import PACKED_BYTES
-from bernstein.kube.client import Client
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, Object
+from bernstein.kube.resource import CONFIG_MAPS, JOBS
 from tests.control_plane.controllers.kubelet import ends, exited, works
 from tests.control_plane.controllers.world import World
-from tests.control_plane.node_logs import NodeLogs
+from tests.control_plane.node_logs import NodeLogs, text_of
 from tests.control_plane.objects import AGENT_SESSIONS, TASKS
 
 REJECTS = ends("Failed", check=exited(1, "the last lines"))
@@ -24,17 +18,9 @@ KEPT = b"2026-11-26T10:00:00Z I cannot do it with ***\n"
 
 
 @pytest.fixture
-async def logs(admin: Client, node: str, tmp_path: Path) -> AsyncIterator[NodeLogs]:
-    found = NodeLogs()
-    found.printed = PRINTED
-    async with found.at(node, admin, tmp_path):
-        yield found
-
-
-def text_of(kept: Object) -> bytes:
-    packed = base64.b64decode(kept["binaryData"]["report.gz"])
-    assert len(packed) <= PACKED_BYTES
-    return gzip.decompress(packed)
+def logs(logs: NodeLogs) -> NodeLogs:
+    logs.printed = PRINTED
+    return logs
 
 
 async def agents_logs(world: World) -> set[str]:
@@ -52,7 +38,7 @@ async def test_it_outlives_the_pod_of_a_run_that_failed_and_goes_with_its_sessio
 
     kept = await world.get(CONFIG_MAPS, "one-s1-log")
 
-    assert text_of(kept) == KEPT
+    assert text_of(kept, PACKED_BYTES) == KEPT
     assert kept["immutable"] is True
     assert kept["metadata"]["labels"] == {
         "app.kubernetes.io/managed-by": "bernstein",

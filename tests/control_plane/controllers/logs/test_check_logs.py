@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import time
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from bernstein.core import labels
 from bernstein.core.logs.packed import LOG_LINES, PACKED_BYTES
-from bernstein.kube.client import Client
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, Object
 from tests.control_plane.controllers.kubelet import Pod, ends, exited, run, succeed
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import World, stage
-from tests.control_plane.node_logs import NodeLogs
+from tests.control_plane.node_logs import NodeLogs, text_of
 from tests.control_plane.objects import PLANS, TASKS
 
 FAILS = ends("Failed", check=exited(1, "the last lines"))
@@ -26,23 +21,10 @@ REPORT = "one-s1-lint-0-report"
 
 
 @pytest.fixture
-async def logs(admin: Client, node: str, tmp_path: Path) -> AsyncIterator[NodeLogs]:
-    found = NodeLogs()
-    async with found.at(node, admin, tmp_path):
-        yield found
-
-
-@pytest.fixture
 async def gated(world: World) -> World:
     """With the gate `lint`."""
     await world.project()
     return world
-
-
-def text_of(report: Object) -> bytes:
-    packed = base64.b64decode(report["binaryData"]["report.gz"])
-    assert len(packed) <= PACKED_BYTES
-    return gzip.decompress(packed)
 
 
 async def reports(world: World) -> dict[str, Object]:
@@ -68,7 +50,7 @@ async def test_what_a_failed_check_printed_outlives_its_job_and_goes_with_its_ta
 
     report = await gated.get(CONFIG_MAPS, REPORT)
 
-    assert text_of(report) == PRINTED
+    assert text_of(report, PACKED_BYTES) == PRINTED
     assert report["immutable"] is True
     assert "annotations" in report["metadata"]
     assert labels.CUT not in report["metadata"]["annotations"]
@@ -121,7 +103,7 @@ async def test_a_check_that_never_ends_is_read_before_it_is_stopped(
     await gated.stalled(TASKS, "one", "GateFailed")
     await gated.gone(JOBS, "one-s1-lint-0")
 
-    assert text_of(await gated.get(CONFIG_MAPS, REPORT)) == b"still at it\n"
+    assert text_of(await gated.get(CONFIG_MAPS, REPORT), PACKED_BYTES) == b"still at it\n"
 
 
 async def test_a_secret_that_a_check_printed_stands_in_no_status_log_or_prompt(
@@ -136,7 +118,7 @@ async def test_a_secret_that_a_check_printed_stands_in_no_status_log_or_prompt(
     await gated.task("one", maxRetries=1)
     task = await gated.stalled(TASKS, "one", "GateFailed")
 
-    assert text_of(await gated.get(CONFIG_MAPS, REPORT)) == b"export ***\n"
+    assert text_of(await gated.get(CONFIG_MAPS, REPORT), PACKED_BYTES) == b"export ***\n"
     (check,) = (c for c in task["status"]["verification"]["checks"] if c["name"] == "lint")
     assert check["excerpt"] == "exit code 1\nassert ***"
     prompts = [o for n, o in (await gated.all(CONFIG_MAPS)).items() if not n.endswith("-report")]
@@ -178,7 +160,7 @@ async def test_what_a_check_of_the_whole_plan_printed_is_the_plans(
     assert report["metadata"]["name"] == "shop-lint-0-report"
     assert report["metadata"]["labels"]["bernstein.dev/plan"] == "shop"
     assert report["metadata"]["ownerReferences"][0]["uid"] == plan["metadata"]["uid"]
-    assert text_of(report) == b"whole\n"
+    assert text_of(report, PACKED_BYTES) == b"whole\n"
 
 
 async def recorded_once(world: World) -> None:

@@ -22,12 +22,10 @@ FAILED = agent_pod(1)
 def kept(
     subject: AgentSession,
     agents: Object | None,
-    *,
-    judged: str | None = None,
-    which: AgentLogs = "Failed",
-    seconds: float = 0,
+    **how: Any,
 ) -> bool:
-    found = look(subject, agents, judged, which, seconds).actions
+    """`how`: as `look` has it."""
+    found = look(subject, agents, **how).actions
     actions = [each for each in found if isinstance(each, KeepLog)]
     assert actions in ([], [KeepLog(agents or {})])
     return bool(actions)
