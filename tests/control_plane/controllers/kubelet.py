@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from bernstein.api import pod as programs
@@ -385,9 +386,9 @@ class Kubelet:
             if pod.role != "probe":
                 self.ran.append(pod.job)
             self.pods[pod.job] = self._by_uid[uid] = pod
-            self._playing[uid] = self._start(self._script(pod)(pod))
+            self._playing[uid] = self._start(partial(self._script(pod), pod))
         if is_deleting(new) and new["spec"].get("nodeName") and uid not in self._ending:
-            self._ending[uid] = self._start(self._terminate(uid, new))
+            self._ending[uid] = self._start(partial(self._terminate, uid, new))
 
     def _script(self, pod: Pod) -> Script:
         for which, scripts in self._scripts:
@@ -395,12 +396,14 @@ class Kubelet:
                 return scripts.popleft() if len(scripts) > 1 else scripts[0]
         return succeed
 
-    def _start(self, work: Awaitable[None]) -> asyncio.Task[None]:
+    def _start(self, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        """Called by the task itself: one that is cancelled before its turn leaves nothing begun."""
+
         async def watched() -> None:
             try:
                 # Deleted, or on its way: then it is bound to no node.
                 with contextlib.suppress(NotFound, Conflict):
-                    await work
+                    await work()
             except Exception as error:  # noqa: BLE001 - whatever it is, the test is told
                 if not self._problem.done():
                     self._problem.set_exception(error)
