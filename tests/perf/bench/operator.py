@@ -26,6 +26,8 @@ REQUESTS = series.REQUESTS.name
 LEADER = series.LEADER.name
 DEPTH = series.QUEUE_DEPTH.name
 METRICS = frozenset({RECONCILES, REQUESTS, LEADER, DEPTH})
+PROGRAM = ("bernstein.controllers",)
+"""As Python's option -m takes it, with what comes before the operator's own arguments."""
 LOOK_SECONDS = 0.2
 AT_REST_SECONDS = 0.02
 """CPU that it may use between two looks without being at work."""
@@ -68,13 +70,11 @@ class Operator:
         """Resident bytes."""
         return memory_bytes(self.pid)
 
-    def start(self, *arguments: str, profile: Path | None = None) -> None:
-        """Start it with these arguments besides its usual ones; with a file, under a profiler."""
+    def start(self, *arguments: str, program: Sequence[str] = PROGRAM) -> None:
+        """Start it with these arguments besides its usual ones; another program looks at it while
+        it works."""
         self._port = free_ports(["metrics"], ())["metrics"]
         self._arguments = arguments
-        program = ["bernstein.controllers"]
-        if profile is not None:
-            program = ["tests.perf.bench.profiled", str(profile)]
         command = [
             *(sys.executable, "-m", *program),
             *("--image=bernstein:dev", f"--namespace={RELEASE_NAMESPACE}"),
@@ -94,6 +94,10 @@ class Operator:
                     "PYTHONPATH": os.pathsep.join(sys.path),
                 },
             )
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        os.kill(self.pid, number)
 
     def stop(self) -> None:
         """As on SIGTERM: it ends its work and gives its Lease back."""

@@ -33,7 +33,7 @@ async def profile(here: Surroundings, size: Size, file: Path) -> list[Table]:
     """Tables of rooms and of functions, for each of so many Tasks of four Jobs."""
     agents = {"limits": {"maxAgents": max(size.tasks, 1)}}
     namespaces = await load.make_projects(here.admin, size.projects, "profile", **agents)
-    here.operator.start(profile=file)
+    here.operator.start(program=("tests.perf.bench.profiled", str(file)))
     here.operator.settle(120)
     wanted = load.places(namespaces, size.tasks, "work")
     await load.run_tasks(here.admin, wanted, size.seconds, completionSignals=[SIGNAL])

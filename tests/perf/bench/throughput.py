@@ -92,7 +92,7 @@ async def _measured(
     prefix: str,
     spec: Mapping[str, object],
 ) -> Found:
-    chain = await _example(here, namespaces[0], prefix, spec, size.seconds)
+    chain = await example(here, namespaces[0], prefix, spec, size.seconds)
     found = Found(pods=sum(map(len, chain)))
     for number in range(size.runs):
         for kind in COLUMNS:
@@ -117,7 +117,7 @@ async def _run(here: Surroundings, work: Callable[[], Awaitable[float]], seconds
     return Run(took, before.until(watch.now()))
 
 
-async def _example(
+async def example(
     here: Surroundings, namespace: str, prefix: str, spec: Mapping[str, object], seconds: float
 ) -> Chain:
     """The Jobs that the operator makes for one Task, in groups that ran side by side."""

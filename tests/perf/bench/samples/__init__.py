@@ -1,0 +1,1 @@
+"""Where the CPU of real processes goes, by looking at them every few milliseconds."""
