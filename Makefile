@@ -110,12 +110,13 @@ test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
 	$(PYTEST) tests/perf -s
 
 # What Tasks cost beside bare Jobs: KWOK is built by the first one. The sizes of the reference;
-# `python -m tests.perf.bench --help` has others.
+# `python -m tests.perf.bench --help` has others, and what BENCH may say, such as --markdown. A goal
+# that is missed fails.
 perf: venv components ## Tasks beside bare Jobs on a played node, half an hour
-	$(PY) -m tests.perf.bench all
+	$(PY) -m tests.perf.bench all $(BENCH)
 
 bench-overhead: setup ## an agent's end to Closed on the real node, by phase, some 15 minutes
-	$(PY) -m tests.stack up >/dev/null && $(PY) -m tests.perf.bench overhead --tasks 20; found=$$?; \
+	$(PY) -m tests.stack up >/dev/null && $(PY) -m tests.perf.bench overhead --tasks 20 $(BENCH); found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
 generate: venv ## write what is generated: the CRDs, also in the chart

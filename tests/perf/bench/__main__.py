@@ -15,14 +15,16 @@ from bernstein.kube.errors import KubeError
 from tests.cluster.errors import ClusterError
 from tests.cluster.progress import step
 from tests.perf.bench import closed, overhead, throughput, waiting
-from tests.perf.bench.goals import verdicts
+from tests.perf.bench.goals import of_row, told, verdicts
 from tests.perf.bench.load import WentWrongError
 from tests.perf.bench.overhead import NoTrailError
 from tests.perf.bench.profile import profile
+from tests.perf.bench.samples.piece import samples
 from tests.perf.bench.surroundings import Surroundings, machine, surroundings
-from tests.perf.bench.table import Table, as_data, as_text
+from tests.perf.bench.table import Table, as_data, as_markdown, as_text
 
 Piece = Callable[[Surroundings], Awaitable[list[Table]]]
+PIECES = ("throughput", "waiting", "closed", "samples", "profile", "overhead")
 _GOES_WRONG = (
     ClusterError,
     KubeError,
@@ -35,7 +37,8 @@ _GOES_WRONG = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the pieces that are asked for; 1 where one goes wrong, after what was found by then."""
+    """Run the pieces that are asked for; 1 where one goes wrong, after what was found by then, and
+    where a goal is missed."""
     options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _interrupt)
     before = machine()
@@ -54,14 +57,26 @@ def main(arguments: list[str] | None = None) -> int:
     except _GOES_WRONG as error:
         print(f"error: {error}", file=sys.stderr)
         code = 1
-    if tables:
-        print(as_text(tables, before), end="")
-        print("", *verdicts(tables), sep="\n")
+    missed = _show(options, tables, before)
+    return code or missed
+
+
+def _show(options: argparse.Namespace, tables: list[Table], facts: dict[str, object]) -> int:
+    """What was found; 1 where it misses a goal."""
+    found = verdicts(tables)
+    if tables and options.markdown:
+        print(as_markdown(tables, facts, of_row), end="")
+    elif tables:
+        print(as_text(tables, facts), end="")
+    if found:
+        print("", *told(found), sep="\n")
     if options.json is not None:
-        options.json.write_text(
-            json.dumps(as_data(tables, before) | {"goals": verdicts(tables)}, indent=1) + "\n"
-        )
-    return code
+        data = as_data(tables, facts) | {"goals": told(found)}
+        options.json.write_text(json.dumps(data, indent=1) + "\n")
+    missed = sum(not verdict.holds for verdict in found)
+    if missed:
+        print(f"{missed} of {len(found)} goals are missed", file=sys.stderr)
+    return 1 if missed else 0
 
 
 def _interrupt(*_: object) -> None:
@@ -95,6 +110,7 @@ def pieces(options: argparse.Namespace) -> dict[str, Piece]:
         "closed": lambda here: closed.closed(here, ended),
         "throughput": lambda here: throughput.throughput(here, work),
         "waiting": lambda here: waiting.waiting(here, beside),
+        "samples": lambda here: samples(here, work),
         "profile": lambda here: profile(here, work, options.profile_file),
     }
     wanted = ("closed", "throughput", "waiting") if options.piece == "all" else (options.piece,)
@@ -108,10 +124,10 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     add = parser.add_argument
-    add("piece", choices=("all", "throughput", "waiting", "closed", "profile", "overhead"))
+    add("piece", choices=("all", *PIECES))
     add("--runs", type=int, default=2, help="of every figure")
     add("--seconds", type=float, default=900, help="that one run of one kind may take")
-    add("--tasks", type=int, default=100, help="throughput, profile, overhead: Tasks of a run")
+    add("--tasks", type=int, default=100, help="Tasks of a run, but for `waiting` and `closed`")
     add("--projects", type=int, default=25, help="that Tasks are spread over, but for `waiting`")
     add("--waiting", type=_numbers, default=(100, 2000), help="waiting: Tasks, such as 100,2000")
     add("--passing", type=int, default=10, help="waiting: Tasks of a run that are new and pass")
@@ -119,6 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--rest", type=float, default=30, help="closed: seconds without a change")
     add("--resync", type=float, default=60, help="closed: seconds between looks at everything")
     add("--profile-file", type=Path, default=Path("operator.profile"), help="profile: for pstats")
+    add("--markdown", action="store_true", help="tables as the page of the reference has them")
     add("--json", type=Path, help="file for the tables, with every run")
     return parser
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 Values = tuple[float, ...]
 """One figure, of every run."""
+NOISE = "runs lie apart, in the median"
+"""The last row of a table: of its figures in a column."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,14 @@ class Table:
             raise KeyError(f"no column {', '.join(sorted(unknown))}")
         self.rows.append(Row(what, unit, cells))
 
-    def noise(self) -> float | None:
-        """The median of how far the runs of a figure lie apart, as a part of their mean; None: no
-        figure has two runs."""
+    def noise(self, *columns: str) -> float | None:
+        """The median of how far the runs of a figure lie apart, as a part of their mean, in these
+        columns or in all; None: no figure has two runs."""
         spreads = [
             spread
             for row in self.rows
-            for values in row.cells.values()
-            if (spread := apart(values)) is not None
+            for column, values in row.cells.items()
+            if column in (columns or self.columns) and (spread := apart(values)) is not None
         ]
         return statistics.median(spreads) if spreads else None
 
@@ -66,12 +68,12 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def span(values: Values) -> str:
+def span(values: Values, between: str = "..") -> str:
     """The least and the most of all runs; one number where they look the same."""
     if not values:
         return "-"
     least, most = number(min(values)), number(max(values))
-    return least if least == most else f"{least}..{most}"
+    return least if least == most else f"{least}{between}{most}"
 
 
 def ratio(of: Values, to: Values) -> Values:
@@ -87,15 +89,41 @@ def as_text(tables: Sequence[Table], machine: Mapping[str, object]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _lines(table: Table) -> list[str]:
-    noise = table.noise()
-    said = "" if noise is None else f"; runs lie {noise:.0%} apart"
+def as_markdown(
+    tables: Sequence[Table], machine: Mapping[str, object], goals: Callable[[Table, Row], str]
+) -> str:
+    """The same as a page shows it, with what `goals` says of rows in a column of its own."""
+    lines = [", ".join(f"{key} {value}" for key, value in machine.items())]
+    for table in tables:
+        cells = _cells(table, "\N{EN DASH}")
+        said = [goals(table, row) for row in table.rows]
+        if any(said):
+            said = ["Goal", *said] + [""] * (len(cells) - 1 - len(said))
+            cells = [[*row, goal] for row, goal in zip(cells, said, strict=True)]
+        head, *rows = cells
+        head[0] = table.title
+        shown = [head, ["---"] * len(head), *([cell or "-" for cell in row] for row in rows)]
+        lines += ["", *(f"| {' | '.join(row)} |" for row in shown)]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(table: Table, between: str = "..") -> list[list[str]]:
+    """The head, the rows, and how far the runs lie apart, which is the noise of the machine."""
     cells = [["", "unit", *table.columns]]
     for row in table.rows:
-        shown = [span(row.cells[c]) if c in row.cells else "" for c in table.columns]
+        shown = [span(row.cells[c], between) if c in row.cells else "" for c in table.columns]
         cells.append([row.what, row.unit, *shown])
+    noise = [table.noise(column) for column in table.columns]
+    if any(each is not None for each in noise):
+        shown = ["" if each is None else number(round(100 * each)) for each in noise]
+        cells.append([NOISE, "%", *shown])
+    return cells
+
+
+def _lines(table: Table) -> list[str]:
+    cells = _cells(table)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [f"{table.title}{said}", *(_line(row, widths) for row in cells)]
+    return [table.title, *(_line(row, widths) for row in cells)]
 
 
 def _line(row: list[str], widths: list[int]) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.perf.bench import closed, overhead, throughput, waiting
-from tests.perf.bench.goals import GOALS, verdicts
+from tests.perf.bench.goals import GOALS, of_row, told, verdicts
 from tests.perf.bench.moments import Span
 from tests.perf.bench.table import Table
 from tests.perf.bench.throughput import COLUMNS
@@ -68,14 +68,14 @@ REACHED = [
 
 
 def test_every_goal_is_about_a_figure_that_there_is() -> None:
-    lines = verdicts(REACHED)
+    lines = told(verdicts(REACHED))
 
     assert len(lines) == len(GOALS)
     assert [line for line in lines if not line.startswith("reached: ")] == []
 
 
 @pytest.mark.parametrize(
-    ("table", "missed", "told"),
+    ("table", "missed", "cause"),
     [
         (
             of_throughput(tasks_seconds=20, api=1.4, operator=0.5),
@@ -85,7 +85,7 @@ def test_every_goal_is_about_a_figure_that_there_is() -> None:
         (
             of_throughput(tasks_seconds=12, api=1.6, operator=0.8),
             ["operator's CPU a pod, Tasks: 20 ms, at most 13 ms", "API server's CPU, of bare: 1.6"],
-            "`profile` tells",
+            "`profile` in which function",
         ),
         (
             of_waiting(most=4),
@@ -108,7 +108,11 @@ def test_every_goal_is_about_a_figure_that_there_is() -> None:
             ["Lease lost, most: 1, at most 0"],
             "reconciles for a new Task 3 and 3",
         ),
-        (of_overhead(9.0), ["all, p50: 9.6 s, at most 7.5 s"], f"{overhead.PHASES[0]} 9, "),
+        (
+            of_overhead(9.0),
+            ["all, p50: 9.6 s, at most 7.5 s", "all, p50: 9.6 s, at most 8 s"],
+            f"{overhead.PHASES[0]} 9, ",
+        ),
         (
             of_overhead(4.0, slow=2),
             ["all, p95: 12.6 s, at most 12 s"],
@@ -122,16 +126,16 @@ def test_every_goal_is_about_a_figure_that_there_is() -> None:
     ],
 )
 def test_a_goal_that_is_missed_is_told_with_its_noise_and_where_that_comes_from(
-    table: Table, missed: list[str], told: str
+    table: Table, missed: list[str], cause: str
 ) -> None:
-    lines = verdicts([table])
+    lines = told(verdicts([table]))
     heads = [line for line in lines if line.startswith("MISSED: ")]
 
     for what in missed:
         (line,) = (line for line in heads if what in line)
         assert "(runs lie 0% apart" in line or "(one run" in line
         assert lines[lines.index(line) + 1].startswith("  ")
-    assert any(told in line for line in lines if line.startswith("  ")), lines
+    assert any(cause in line for line in lines if line.startswith("  ")), lines
 
 
 def test_one_run_of_two_that_misses_is_a_miss() -> None:
@@ -139,11 +143,21 @@ def test_one_run_of_two_that_misses_is_a_miss() -> None:
     table.add("a phase", "s", {"p50": (7.0, 8.0)})
     table.add("all", "s", {"p50": (7.0, 8.0)})
 
-    head, why = verdicts([table])
+    head, why, other = told(verdicts([table]))
 
     assert head.startswith("MISSED: ")
     assert "7..8 s, at most 7.5 s (runs lie 13% apart)" in head
     assert why == "  the longest phases, s: a phase 7.5"
+    assert other.startswith("reached: ")
+
+
+def test_a_row_tells_its_goals_in_few_words() -> None:
+    rows = {row.what: of_row(table, row) for table in (of_overhead(7.0),) for row in table.rows}
+
+    assert rows["all"] == (
+        "p50 at most 7.5 s: MISSED; p50 at most 8 s: reached; p95 at most 12 s: reached"
+    )
+    assert rows[overhead.PHASES[0]] == ""
 
 
 def test_what_was_not_measured_is_not_judged() -> None:

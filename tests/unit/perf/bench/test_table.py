@@ -6,7 +6,17 @@ import json
 
 import pytest
 
-from tests.perf.bench.table import Table, apart, as_data, as_text, number, ratio, span
+from tests.perf.bench.table import (
+    Row,
+    Table,
+    apart,
+    as_data,
+    as_markdown,
+    as_text,
+    number,
+    ratio,
+    span,
+)
 
 
 def example() -> Table:
@@ -20,11 +30,40 @@ def test_columns_stand_below_each_other_and_runs_beside_each_other() -> None:
     assert as_text([example()], {"cores": 2}).splitlines() == [
         "cores: 2",
         "",
-        "Rates; runs lie 3% apart",
-        "                unit     Tasks  bare Jobs",
-        "rate            1/s     2..2.4          4",
-        "operator's CPU  ms    28.3..29",
+        "Rates",
+        "                               unit     Tasks  bare Jobs",
+        "rate                           1/s     2..2.4          4",
+        "operator's CPU                 ms    28.3..29",
+        "runs lie apart, in the median  %           10          0",
     ]
+
+
+def test_a_page_gets_rows_of_markdown_with_their_goals() -> None:
+    def goals(_: Table, row: Row) -> str:
+        return "at least 3: MISSED" if row.what == "rate" else ""
+
+    assert as_markdown([example()], {"cores": 2, "load": 0.1}, goals).splitlines() == [
+        "cores 2, load 0.1",
+        "",
+        "| Rates | unit | Tasks | bare Jobs | Goal |",
+        "| --- | --- | --- | --- | --- |",
+        "| rate | 1/s | 2\N{EN DASH}2.4 | 4 | at least 3: MISSED |",
+        "| operator's CPU | ms | 28.3\N{EN DASH}29 | - | - |",
+        "| runs lie apart, in the median | % | 10 | 0 | - |",
+    ]
+
+
+def test_a_table_without_goals_has_no_column_for_them() -> None:
+    lines = as_markdown([example()], {}, lambda *_: "").splitlines()
+
+    assert lines[2] == "| Rates | unit | Tasks | bare Jobs |"
+
+
+def test_one_run_has_no_noise() -> None:
+    table = Table("Rates", ["Tasks"])
+    table.add("rate", "1/s", {"Tasks": (2.0,)})
+
+    assert len(as_text([table], {}).splitlines()) == 4
 
 
 def test_programs_get_every_run_and_the_machine() -> None:
@@ -64,6 +103,7 @@ def test_noise_is_how_far_runs_lie_apart() -> None:
     assert apart((9.0, 11.0)) == pytest.approx(0.2)
     assert (apart((1.0,)), apart((0.0, 0.0)), apart(())) == (None, None, None)
     assert example().noise() == pytest.approx(apart((28.31, 29.04)) or 0)
+    assert example().noise("bare Jobs") == 0
     assert Table("Nothing", []).noise() is None
 
 
