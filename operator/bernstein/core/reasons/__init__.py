@@ -219,7 +219,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.SECRET_FOUND: Policy(
         Retry.AT_ONCE,
         True,
-        "Keep secrets out of what is committed; let made-up ones begin with FAKE or EXAMPLE. "
+        "Keep secrets out of what is committed; let made-up ones begin with FAKE or EXAMPLE, and "
+        "commit a key that a test needs to the branch yourself. "
         "Replace a secret that was real: an agent has had it.",
     ),
     Reason.AGENT_FAILED: Policy(
