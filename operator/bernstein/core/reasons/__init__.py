@@ -295,7 +295,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.PROBE,
         False,
         "Put a key made by `openssl genpkey -algorithm ed25519` into the Secret that the Project's "
-        "attestation.key names.",
+        "attestation.key names, with its own public half where publicKey names one.",
         not_landed=True,
     ),
     Reason.ATTESTATION_REFUSED: Policy(
