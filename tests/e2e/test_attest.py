@@ -181,12 +181,21 @@ def test_a_key_that_its_public_half_does_not_prove_signs_nothing_and_the_work_wa
 
 def test_no_pod_but_the_one_that_lands_has_the_private_key(world: MakeWorld, keys: KeyPair) -> None:
     here = world([GOOD], signs)
+    here.await_("project", here.project["metadata"]["name"], _ready("SecretNotFound"))
+    assert _that_name(here, "key.pub") == {"probe"}
+    assert _that_name(here, "key.pem") == set()
+
     here.apply(secret(keys.private, keys.public))
     here.task("good")
     here.closed("good")
 
-    pods = {p["metadata"]["labels"]["bernstein.dev/job"]: json.dumps(p) for p in here.all("pod")}
-    assert {job for job, pod in pods.items() if "key.pem" in pod} == {"land"}
+    assert _that_name(here, "key.pem") == {"land"}
+
+
+def _that_name(here: World, key: str) -> set[str]:
+    """Which Jobs have a pod that names it."""
+    pods = here.all("pod")
+    return {p["metadata"]["labels"]["bernstein.dev/job"] for p in pods if key in json.dumps(p)}
 
 
 def _ready(reason: str) -> Callable[[Object], bool]:
