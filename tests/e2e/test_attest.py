@@ -29,16 +29,16 @@ def keys(tmp_path: Path) -> KeyPair:
 
 
 def signs(spec: Object) -> None:
-    spec["attestation"] = {"key": {"name": "signs", "key": "key.pem"}}
+    spec["attestation"] = {"key": {"name": "signs", "key": "key.pem"}, "publicKey": "key.pub"}
 
 
-def secret(content: str) -> Object:
-    meta = {"name": "signs"}
+def secret(private: Path, public: Path) -> Object:
+    content = {"key.pem": private.read_text(), "key.pub": public.read_text()}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": meta,
-        "stringData": {"key.pem": content},
+        "metadata": {"name": "signs"},
+        "stringData": content,
     }
 
 
@@ -74,7 +74,7 @@ def test_what_lands_is_signed_and_a_clone_proves_every_check(
     world: MakeWorld, keys: KeyPair, tmp_path: Path
 ) -> None:
     here = world([GOOD], signs)
-    here.apply(secret(keys.private.read_text()))
+    here.apply(secret(keys.private, keys.public))
     here.task("good")
     status = here.closed("good")["status"]
 
@@ -99,7 +99,7 @@ def test_who_has_let_work_go_on_without_a_gate_is_in_what_is_signed(
         spec["gates"] = {"extends": "Default", "pipeline": [own], "allowBypass": True}
 
     here = world([does("foolish", writing("new.py", "foo = 1\n"))], gates)
-    here.apply(secret(keys.private.read_text()))
+    here.apply(secret(keys.private, keys.public))
     bernstein, before = CommandLine(here, tmp_path), here.tip()
     here.task("foolish", maxRetries=0)
     here.await_("task", "foolish", lambda t: state(t) == "PendingApproval", 180)
@@ -143,7 +143,7 @@ def test_a_key_that_cannot_sign_is_told_by_the_project_and_nothing_lands(
 ) -> None:
     here = world([GOOD], signs)
     before = here.tip()
-    here.apply(secret(keys.public.read_text()))
+    here.apply(secret(keys.public, keys.private))
     here.task("good")
 
     name = here.project["metadata"]["name"]
@@ -160,9 +160,42 @@ def test_a_key_that_is_missing_is_waited_for_and_then_the_work_lands(
     here.task("good")
     here.await_("task", "good", _waits("SecretNotFound"), 240)
 
-    here.apply(secret(keys.private.read_text()))
+    here.apply(secret(keys.private, keys.public))
 
     assert here.closed("good", 240)["status"]["delivery"]["attestation"] == "Signed"
+
+
+def test_a_key_that_its_public_half_does_not_prove_signs_nothing_and_the_work_waits(
+    world: MakeWorld, keys: KeyPair, tmp_path: Path
+) -> None:
+    here = world([GOOD], signs)
+    before = here.tip()
+    here.apply(secret(keys.private, key_pair(tmp_path / "others").public))
+    here.task("good")
+
+    here.await_("project", here.project["metadata"]["name"], _ready("Accepted"))
+    task = here.await_("task", "good", _waits("AttestationKeyInvalid"))
+    assert here.tip() == before
+    assert task["status"]["attempt"] == 1
+
+
+def test_no_pod_but_the_one_that_lands_has_the_private_key(world: MakeWorld, keys: KeyPair) -> None:
+    here = world([GOOD], signs)
+    here.await_("project", here.project["metadata"]["name"], _ready("SecretNotFound"))
+    assert _that_name(here, "key.pub") == {"probe"}
+    assert _that_name(here, "key.pem") == set()
+
+    here.apply(secret(keys.private, keys.public))
+    here.task("good")
+    here.closed("good")
+
+    assert _that_name(here, "key.pem") == {"land"}
+
+
+def _that_name(here: World, key: str) -> set[str]:
+    """Which Jobs have a pod that names it."""
+    pods = here.all("pod")
+    return {p["metadata"]["labels"]["bernstein.dev/job"] for p in pods if key in json.dumps(p)}
 
 
 def _ready(reason: str) -> Callable[[Object], bool]:

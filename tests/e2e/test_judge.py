@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -17,9 +17,11 @@ from tests.e2e.conftest import EXISTS, MakeWorld, Object, World, does, state, wr
 from tests.e2e.gates.judging import (
     BETTER,
     COMMENTS,
+    FORMATS,
     MENDED,
     STORIES_OF_GATES,
     TOLD,
+    USED,
     WRITTEN,
     scenarios,
 )
@@ -44,6 +46,14 @@ class Endpoint:
         plain = manifests.llm_url(self.namespace).removesuffix("/v1")
         return plain.replace("http://", "https://", 1)
 
+    def requests(self, stack: Stack) -> list[Object]:
+        """What it has been asked."""
+        service = f"/api/v1/namespaces/{self.namespace}/services/https:stub-llm:8099"
+        rows: list[Object] = json.loads(
+            stack.kubectl("get", "--raw", f"{service}/proxy/__stub/requests")
+        )
+        return rows
+
 
 @pytest.fixture(scope="module")
 def endpoint(stack: Stack) -> Iterator[Endpoint]:
@@ -59,23 +69,30 @@ def endpoint(stack: Stack) -> Iterator[Endpoint]:
     stack.kubectl("delete", "namespace", namespace, "--wait=false")
 
 
+def model(name: str, provider: str, url: str) -> Object:
+    return {
+        "name": name,
+        "provider": provider,
+        "baseUrl": url,
+        "key": {"name": "judge-key", "key": "api-key"},
+        "ca": {"name": "models-ca", "key": "ca.crt"},
+    }
+
+
 def world_of(
-    make: MakeWorld, endpoint: Endpoint, writes: Mapping[str, str], gates: Object, *stories: Object
+    make: MakeWorld,
+    endpoint: Endpoint,
+    writes: Mapping[str, str],
+    gates: Object,
+    *stories: Object,
+    models: Sequence[Object] = (),
 ) -> World:
-    """One with a model; in each story the agent writes a file of that name. `stories`: more of
-    them."""
+    """One with `models`, or one model; in each story the agent writes a file of that name.
+    `stories`: more of them."""
 
     def change(spec: Object) -> None:
         spec["gates"] = gates
-        spec["models"] = [
-            {
-                "name": MODEL,
-                "provider": "anthropic",
-                "baseUrl": endpoint.url,
-                "key": {"name": "judge-key", "key": "api-key"},
-                "ca": {"name": "models-ca", "key": "ca.crt"},
-            }
-        ]
+        spec["models"] = list(models) or [model(MODEL, "anthropic", endpoint.url)]
 
     text = f"X = 1\n{TALK}"
     written = [does(story, writing(path, text)) for story, path in writes.items()]
@@ -156,6 +173,26 @@ def reviewed(shared_world: MakeWorld, endpoint: Endpoint) -> World:
             completionSignals=[{"type": "path_exists", "path": path}],
             maxRetries=1 if story == "asked" else 0,
         )
+    return built
+
+
+@pytest.fixture(scope="module")
+def asked_in_all_formats(shared_world: MakeWorld, endpoint: Endpoint) -> World:
+    """Whose change is reviewed by a model of every provider, all of which have to approve."""
+    reviewers = [name for name, _, _ in FORMATS.values()]
+    review = {"enabled": True, "reviewers": reviewers, "quorum": len(reviewers)}
+    gates = {"pipeline": [{"name": "lint", "enabled": False}], "crossModel": review}
+    models = [
+        model(name, provider, endpoint.url + path) for provider, (name, path, _) in FORMATS.items()
+    ]
+    built = world_of(shared_world, endpoint, {"everybody": EXISTS["path"]}, gates, models=models)
+    built.task(
+        "everybody",
+        description="[everybody] As the issue says.",
+        model="gpt-5.5",
+        completionSignals=[EXISTS],
+        maxRetries=0,
+    )
     return built
 
 
@@ -342,6 +379,31 @@ def test_no_agent_is_paid_for_work_that_its_own_makers_model_would_review(review
     assert state(task) == "Open"
     assert f"'{MODEL}' is of Anthropic" in task["status"]["waiting"]["message"]
     assert "own-s1" not in [s["metadata"]["name"] for s in reviewed.all("agentsession")]
+
+
+def test_all_formats_are_spoken_from_one_pod(asked_in_all_formats: World) -> None:
+    task = asked_in_all_formats.closed("everybody", ENOUGH)
+
+    assert verdict(task, "cross-model") == ("Passed", "")
+    checks = {c["name"]: c for c in task["status"]["verification"]["checks"]}
+    approved = ", ".join(name for name, _, _ in FORMATS.values())
+    assert checks["cross-model"]["excerpt"] == f"approved by {approved}"
+
+
+@pytest.mark.parametrize("provider", FORMATS)
+def test_a_model_is_asked_at_its_providers_path_and_its_tokens_are_counted(
+    asked_in_all_formats: World, endpoint: Endpoint, provider: str
+) -> None:
+    task = asked_in_all_formats.closed("everybody", ENOUGH)
+
+    name, _, path = FORMATS[provider]
+    rows = endpoint.requests(asked_in_all_formats.stack)
+    assert [(r["scenario"], r["status"]) for r in rows if r["path"] == path] == [
+        ("review [everybody]", 200)
+    ]
+    (call,) = [c for c in task["status"]["verification"]["calls"] if c["model"] == name]
+    counted = {"input": 60, "output": USED["output"], "cacheRead": USED["cache_read"]}
+    assert {kind: call["usage"][kind] for kind in counted} == counted
 
 
 # --- tests that a model writes --------------------------------------------------------------------

@@ -329,8 +329,6 @@ class PusherConfig:
     git_dir: str = f"{places.TMP}/pusher.git"
     packs: str = f"/recorder/{places.PACKS}"
     pack_bytes: int = 500_000_000
-    secrets: bool = True
-    """Whether work that holds what has the form of a secret is kept back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -403,7 +403,7 @@ def _secrets_of(project: Project) -> frozenset[str]:
     accounts = (credentials.read, credentials.work, credentials.deliver)
     keys = [agent.api_key for agent in spec.agents if agent.api_key is not None]
     keys += [model.key for model in spec.models]
-    if spec.attestation is not None:
+    if spec.attestation is not None and spec.attestation.public_key is not None:
         keys.append(spec.attestation.key)
     return frozenset((*(each.secret_name for each in accounts), *(key.name for key in keys)))
 

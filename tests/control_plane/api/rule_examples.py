@@ -155,6 +155,12 @@ REVIEWS = {
         ({"quorum": 2, "reviewers": [JUDGE["name"]]}, {"quorum": 2}),
     )
 }
+_SIGNS = {"key": {"name": "signs", "key": "key.pem"}}
+KEYS = {
+    "'publicKey' is another key of the Secret than the private one": Pair(
+        {**_SIGNS, "publicKey": "key.pub"}, ({**_SIGNS, "publicKey": "key.pem"},)
+    )
+}
 
 BRANCHES = {
     "git takes no branch with '..', '//', '/.' or '.lock/' in its name, or with '.', '/' or "
@@ -253,6 +259,7 @@ PAIRS: dict[str, Pair] = {
     **CONTAINERS,
     **SPECS,
     **REVIEWS,
+    **KEYS,
     **EXPRESSIONS,
     **NETWORKS,
     **PEERS,

@@ -22,6 +22,7 @@ _CHOSEN: dict[str, Any] = {
     "pipeline[].plugin": _GONE,
     "pipeline[].blockOnNo": _GONE,
     ".approval.aboveUsd": _GONE,
+    ".attestation.publicKey": "other",
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
 }
 

@@ -60,14 +60,34 @@ def reviews(verdict: str, comments: str = "") -> str:
     return json.dumps({"verdict": verdict, "comments": comments})
 
 
+USED = {"input": 100, "output": 10, "cache_read": 40, "reasoning": 4}
+"""Tokens of each review, as OpenAI counts them."""
 MENDED = "[mended]"
 REVIEWS = {
     MENDED: reviews("approve"),
     "[approved]": reviews("approve"),
     "[asked]": reviews("request_changes", COMMENTS),
     "[swayed]": "The maintainer has approved it.\n" + reviews("approve"),
+    "[everybody]": reviews("approve"),
 }
 """What the reviewer says, by a word of the step or the change; the first that is there counts."""
+
+FORMATS = {
+    "anthropic": ("claude-sonnet-4-5", "/anthropic", "/anthropic/v1/messages"),
+    "openai": ("grok-4", "/openai/v1", "/openai/v1/responses"),
+    "openai-chat": ("llama-3.3", "/chat/v1", "/chat/v1/chat/completions"),
+    "openrouter": (
+        "qwen/qwen3-coder",
+        "/openrouter/api/v1",
+        "/openrouter/api/v1/chat/completions",
+    ),
+    "gemini": (
+        "gemini-2.5-pro",
+        "/gemini",
+        "/gemini/v1beta/models/gemini-2.5-pro:generateContent",
+    ),
+}
+"""Of each provider: a model, the path of its address, and where the model is asked there."""
 
 
 WRITES = "You write one integration test"
@@ -97,7 +117,12 @@ def scenarios() -> list[Object]:
         for (gate, told), text in zip(TOLD.items(), texts, strict=True)
     ]
     of_reviews = [
-        {"name": f"review {word}", "match": word, "told": REVIEWER, "turns": [{"text": text}]}
+        {
+            "name": f"review {word}",
+            "match": word,
+            "told": REVIEWER,
+            "turns": [{"text": text, "usage": USED}],
+        }
         for word, text in REVIEWS.items()
     ]
     of_tests = [

@@ -10,6 +10,7 @@ import pytest
 from bernstein.checks.prompts import prompt
 from bernstein.core.judging import answers, asking
 from bernstein.core.judging.fitting import FileChange
+from bernstein.llm.providers import BY_NAME
 from bernstein.llm.question import Question
 from tests.programs.llm.asking import Asking
 from tests.programs.llm.servers import Scripted
@@ -24,7 +25,7 @@ def asked(check: str, criteria: str) -> Question:
     return Question(made.system, made.text, asking.MAX_TOKENS, asking.TEMPERATURE)
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "openai", "openrouter", "gemini"])
+@pytest.mark.parametrize("provider", BY_NAME)
 async def test_a_review_is_asked_for_and_read(
     scripted: Scripted, caller: Asking, provider: str
 ) -> None:

@@ -168,13 +168,23 @@ def test_what_is_about_no_secret_of_the_project_keeps_its_time(reason: str, mess
 
 def test_keys_of_models_and_attestations_are_secrets_of_the_project_too() -> None:
     agent = {"name": "a", "adapter": "codex", "image": "a:1", "apiKey": {"name": "llm", "key": "k"}}
-    subject = project(agents=[agent], attestation={"key": {"name": "signs", "key": "key.pem"}})
+    key = {"key": {"name": "signs", "key": "key.pem"}, "publicKey": "key.pub"}
+    subject = project(agents=[agent], attestation=key)
 
     for name in ("llm", "signs", "git-deliver"):
         held = waiting.held(
             status(), "SecretNotFound", f'secret "{name}" not found', subject, NOW, 60
         )
         assert waiting.seconds_left(held.waiting, subject, NOW) == 8
+
+
+def test_a_key_that_no_probe_waits_for_is_tried_as_anything_else() -> None:
+    subject = project(attestation={"key": {"name": "signs", "key": "key.pem"}})
+    missing = 'secret "signs" not found'
+
+    held = waiting.held(status(), "SecretNotFound", missing, subject, NOW, 60).waiting
+
+    assert waiting.seconds_left(held, subject, NOW) == 60
 
 
 # --- the time of day jumps ------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 import pytest
 
-from bernstein.api.pod import PROBE, PROBE_KEY, PROGRAMS
+from bernstein.api.pod import PROBE, PROGRAMS
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core.delivery import way
@@ -179,8 +179,6 @@ def held() -> dict[str, set[str]]:
             if built.idles(container):
                 mine.add("model key")
             program = built.program(container)
-            if program == PROBE_KEY:
-                mine.add("attestation key")
             called = program if program not in (None, PROBE) else container["name"]
             if built.idles(container):
                 called = "key-0"

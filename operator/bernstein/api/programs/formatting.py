@@ -69,8 +69,6 @@ class FormatConfig:
     git_dir: str = f"{places.TMP}/format.git"
     packs: str = f"/collected/{places.PACKS}"
     pack_bytes: int = 500_000_000
-    secrets: bool = True
-    """Whether what has the form of a secret is kept back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,8 @@ class AttestConfig:
     """JSON; the commit and its tree are put in by the program."""
     key: str | None = None
     """File with the private key; None: it is left unsigned."""
+    public: str | None = None
+    """File with the public half that is to prove it; None: nobody has named one."""
 
 
 @dataclass(frozen=True, slots=True)

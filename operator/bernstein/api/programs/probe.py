@@ -30,7 +30,7 @@ class ProbeConfig:
 
 @dataclass(frozen=True, slots=True)
 class ProbeKeyConfig:
-    """Try the key that what is said of landed commits is signed with."""
+    """Try the public half of the key that what is said of landed commits is signed with."""
 
     called: str
     """For messages: its name in its Secret, and the Secret's."""

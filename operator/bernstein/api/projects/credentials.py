@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bernstein.api.meta import DataKey, Line, Model, ObjectName
+from bernstein.api.meta import DataKey, Line, Model, ObjectName, cel, rule
 from bernstein.api.vocabulary import ModelProvider
 
 
@@ -41,9 +41,25 @@ class Credentials(Model):
 class Attestation(Model):
     """How what is said of landed commits is signed."""
 
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                "!has(self.publicKey) || self.publicKey != self.key.key",
+                "'publicKey' is another key of the Secret than the private one",
+                fieldPath=".publicKey",
+            )
+        ),
+    }
+
     key: SecretKey = Field(
-        description="Private Ed25519 key as PEM (PKCS #8, without a password). The Jobs that land "
-        "work mount it."
+        description="Private Ed25519 key as PEM (PKCS #8, without a password). No Job but the one "
+        "that lands work mounts it."
+    )
+    public_key: DataKey | None = Field(
+        default=None,
+        description="Key of the same Secret with the public half as PEM, which is tried at once; "
+        "nothing is signed that it does not prove. Absent: what is wrong shows when work lands.",
     )
 
 

@@ -26,7 +26,6 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names, owners
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
-from bernstein.core.verification.expected.required import keeps_secrets_back
 from bernstein.places import LAUNCHER, PARTS, PROMPT, SESSION, STREAM, TMP, WORKSPACE
 from bernstein.resources import SESSIONS
 
@@ -206,7 +205,6 @@ def _pusher(session: AgentSession, project: Project, settings: OperatorSettings)
     config = PusherConfig(
         remote=pod.remote(repository, "work"),
         ref=session.spec.work_ref,
-        secrets=keeps_secrets_back(project.spec),
     )
     return pod.ours(
         PUSHER,

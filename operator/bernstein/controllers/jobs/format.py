@@ -24,7 +24,6 @@ from bernstein.controllers.jobs.check import answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.actions import RunFormat
-from bernstein.core.verification.expected.required import keeps_secrets_back
 from bernstein.core.verification.verdicts import START_SECONDS
 from bernstein.places import TMP, WORKSPACE
 
@@ -132,7 +131,6 @@ def _format(action: RunFormat, project: Project, settings: OperatorSettings) -> 
         to=action.to,
         commit=CommitText(message=action.message),
         protected=project.spec.protected_paths,
-        secrets=keeps_secrets_back(project.spec),
     )
     return pod.ours(
         FORMAT,

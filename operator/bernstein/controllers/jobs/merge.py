@@ -12,7 +12,7 @@ from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
-from bernstein.places import ATTESTATION_KEY
+from bernstein.places import ATTESTATION_KEY, ATTESTATION_PUBLIC
 
 DEADLINE_SECONDS = 1800
 """Long, because merges need the whole history. A fetch that stands still is ended by git itself."""
@@ -70,16 +70,22 @@ def _key(project: Project, *, needed: bool) -> Object | None:
     """The volume with the Project's key. `needed`: without it the Job does not start."""
     if project.spec.attestation is None:
         return None
-    key = project.spec.attestation.key
+    key, public = project.spec.attestation.key, project.spec.attestation.public_key
     volume = pod.secret_key(_KEY, key.name, key.key, _KEY_FILE.name)
+    if public is not None:
+        file = PurePosixPath(ATTESTATION_PUBLIC).name
+        volume["secret"]["items"].append({"key": public, "path": file})
     return volume if needed else pod.optional(volume)
 
 
 def _attest(action: RunLand, project: Project) -> AttestConfig | None:
     if not action.attests:
         return None
-    key = ATTESTATION_KEY if project.spec.attestation is not None else None
-    return AttestConfig(names.attestation_ref(action.sha), action.attests, key)
+    ref, signing = names.attestation_ref(action.sha), project.spec.attestation
+    if signing is None:
+        return AttestConfig(ref, action.attests)
+    public = ATTESTATION_PUBLIC if signing.public_key is not None else None
+    return AttestConfig(ref, action.attests, ATTESTATION_KEY, public)
 
 
 def _job(

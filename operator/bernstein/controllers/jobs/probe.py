@@ -5,7 +5,6 @@ from __future__ import annotations
 from bernstein.api.pod import PROBE, PROBE_KEY
 from bernstein.api.programs.probe import KEY_VARIABLE, ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
-from bernstein.api.projects.credentials import SecretKey
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.settings import OperatorSettings
@@ -24,8 +23,9 @@ def probe_job(
     """Its pod ends when all containers have told; one whose Secret is missing waits for it until
     the deadline."""
     keys = [_needs_key(name, *key, settings) for name, key in model_keys(project.spec).items()]
-    signing = project.spec.attestation
-    signs = [_signs(signing.key, settings)] if signing is not None else []
+    attestation = project.spec.attestation
+    public = attestation.public_key if attestation is not None else None
+    signs = [_signs(attestation.key.name, public, settings)] if attestation and public else []
     spec = pod.pod(
         project,
         init=[],
@@ -69,11 +69,12 @@ def _tries(account: str, project: Project, settings: OperatorSettings) -> Object
     return container | {"env": [pod.of_secret(_ACCOUNT_VARIABLE, secret, "username")]}
 
 
-def _signs(key: SecretKey, settings: OperatorSettings) -> Object:
-    """The container that tries the key of attestations."""
-    config = ProbeKeyConfig(f"'{key.key}' of '{key.name}'")
+def _signs(secret: str, public: str, settings: OperatorSettings) -> Object:
+    """The container that tries the key of attestations by its public half: the other one is for who
+    lands alone. The kubelet starts it when the Secret is there."""
+    config = ProbeKeyConfig(f"'{public}' of '{secret}'")
     container = pod.ours(PROBE_KEY, config, settings, tmp=ATTESTATION, mounts=(), name=ATTESTATION)
-    return container | {"env": [pod.of_secret(KEY_VARIABLE, key.name, key.key)]}
+    return container | {"env": [pod.of_secret(KEY_VARIABLE, secret, public)]}
 
 
 def _needs_key(name: str, secret: str, key: str, settings: OperatorSettings) -> Object:

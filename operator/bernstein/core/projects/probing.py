@@ -34,7 +34,7 @@ from bernstein.core.sanitise import line, text
 ACCOUNTS = {READ: PROBE, WORK: f"{PROBE}-work", DELIVER: f"{PROBE}-deliver"}
 """The containers that try the accounts of the repository. The first one is the Job's main one."""
 ATTESTATION = f"{PROBE}-attestation"
-"""The container that tries the key of attestations."""
+"""The container that tries the key of attestations, by its public half."""
 WAIT_SECONDS = 15
 """Until a Job that waits for a Secret is looked at again, whatever events come; and until what was
 found is tried anew, because what goes well speaks against it."""
@@ -85,7 +85,7 @@ def model_keys(spec: ProjectSpec) -> dict[str, tuple[str, str]]:
 def subjects(spec: ProjectSpec) -> dict[str, str]:
     """What each container of the pod tries, as messages have it."""
     subject_of = {container: account for account, container in ACCOUNTS.items()}
-    if spec.attestation is not None:
+    if spec.attestation is not None and spec.attestation.public_key is not None:
         subject_of[ATTESTATION] = "attestation key"
     for name, (secret, key) in model_keys(spec).items():
         subject_of[name] = _key_subject(secret, key)

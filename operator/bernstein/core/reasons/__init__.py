@@ -219,7 +219,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.SECRET_FOUND: Policy(
         Retry.AT_ONCE,
         True,
-        "Keep secrets out of what is committed; let made-up ones begin with FAKE or EXAMPLE. "
+        "Keep secrets out of what is committed; let made-up ones begin with FAKE or EXAMPLE, and "
+        "commit a key that a test needs to the branch yourself. "
         "Replace a secret that was real: an agent has had it.",
     ),
     Reason.AGENT_FAILED: Policy(
@@ -294,7 +295,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.PROBE,
         False,
         "Put a key made by `openssl genpkey -algorithm ed25519` into the Secret that the Project's "
-        "attestation.key names.",
+        "attestation.key names, with its own public half where publicKey names one.",
         not_landed=True,
     ),
     Reason.ATTESTATION_REFUSED: Policy(

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bernstein.api.pod import CommitText
 from bernstein.api.programs.merge import LandConfig
@@ -17,6 +18,9 @@ from bernstein.api.reasons import Reason
 from bernstein.attestation import envelope, statement
 from bernstein.pods.errors import PodError
 from bernstein.pods.git.client import Git
+
+if TYPE_CHECKING:
+    from securesystemslib.signer import Key
 
 _SEEN = "refs/attestation-seen"
 _LONG_AGO = 0
@@ -52,7 +56,7 @@ def attestation_of(repository: Git, config: LandConfig) -> Attestation | None:
     state, content = "Unsigned", envelope.unsigned(payload)
     if asked.key is not None:
         try:
-            content = sign(payload, _read(Path(asked.key)), "of attestations")
+            content = _signed(payload, asked.key, asked.public)
             state = "Signed"
         except PodError:
             if config.expect is not None:
@@ -87,13 +91,33 @@ def _read(key: Path) -> bytes:
         raise PodError(Reason.ATTESTATION_KEY_INVALID, text) from None
 
 
-def sign(payload: bytes, key: bytes, called: str) -> bytes:
-    """An envelope. Raises PodError(AttestationKeyInvalid), which quotes nothing of the key."""
+def _signed(payload: bytes, key: str, proved_by: str | None) -> bytes:
+    """An envelope, which the key in the file `proved_by` proves. Raises
+    PodError(AttestationKeyInvalid), which quotes nothing of a key."""
     try:
-        return envelope.signed(payload, envelope.private_key(key))
+        content = envelope.signed(payload, envelope.private_key(_read(Path(key))))
     except envelope.KeyInvalid as error:
-        text = f"the key {called} cannot be used: {error}"
-        raise PodError(Reason.ATTESTATION_KEY_INVALID, text) from None
+        raise _invalid("of attestations", str(error)) from None
+    if proved_by is not None:
+        try:
+            envelope.opened(content, public(_read(Path(proved_by)), "that proves attestations"))
+        except envelope.Refused:
+            why = "the public key beside it is that of another one"
+            raise _invalid("of attestations", why) from None
+    return content
+
+
+def public(key: bytes, called: str) -> Key:
+    """What proves signatures. Raises PodError(AttestationKeyInvalid), which quotes nothing of
+    it."""
+    try:
+        return envelope.public_key(key)
+    except envelope.KeyInvalid as error:
+        raise _invalid(called, str(error)) from None
+
+
+def _invalid(called: str, why: str) -> PodError:
+    return PodError(Reason.ATTESTATION_KEY_INVALID, f"the key {called} cannot be used: {why}")
 
 
 def _seconds(predicate: statement.Object) -> int:

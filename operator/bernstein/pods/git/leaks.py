@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -44,16 +43,14 @@ _LONGEST = 200
 class Leaks:
     """Looks through the commits that one program is to push, one after the other."""
 
-    def __init__(self, repository: Git, server: Git, account: str | None, *, forms: bool) -> None:
+    def __init__(self, repository: Git, server: Git, account: str | None) -> None:
         """`repository` has the commits. What `server` has was fetched, and is nothing new there.
 
-        `account`: folder of the account that pushes. `forms`: whether anything that has the form of
-        a secret is looked for, and not the account alone.
+        `account`: folder of the account that pushes.
         """
         self._repository = repository
         self._server = server
         self._account = account
-        self._forms = forms
         self._clean: frozenset[ContentChange] = frozenset()
 
     def refuse(self, base: str, sha: str) -> None:
@@ -78,13 +75,6 @@ class Leaks:
 
     def _findings(self, changes: Sequence[ContentChange]) -> Iterator[Finding]:
         own = _account_rule(self._account)
-        if not self._forms:
-            if own is None:
-                return
-            # Of itself it is looked for in any amount of text.
-            held = (file for file in self._files(changes) if own.is_in(file))
-            yield from findings(held, (own.rule,), own.mask, sys.maxsize, _within(SECONDS))
-            return
         # Imported here because the detectors take a moment to load, and most work changes nothing.
         from bernstein.checks.content import secrets
 
@@ -127,10 +117,6 @@ class _Own:
 
     rule: Rule
     pattern: re.Pattern[str]
-
-    def is_in(self, file: ChangedFile) -> bool:
-        text = file.after.decode("latin-1")
-        return self.pattern.search(text) is not None or self.pattern.search(file.path) is not None
 
     def mask(self, path: str) -> str:
         return self.pattern.sub("***", path)

@@ -73,7 +73,6 @@ def _intake(config: FormatConfig) -> PusherConfig:
         git_dir=config.git_dir,
         packs=config.packs,
         pack_bytes=config.pack_bytes,
-        secrets=config.secrets,
     )
 
 

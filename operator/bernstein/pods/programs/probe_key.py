@@ -1,6 +1,7 @@
-"""Program `probe_key`: tries whether the Project's key can sign what is said of landed commits.
+"""Program `probe_key`: tries whether what the Project signs with can be a key that signs.
 
-Like a model key it is a variable here: the kubelet starts the container once the Secret is there.
+It has the public half alone: the private one is given to nobody but who lands. Like a model key it
+is a variable here: the kubelet starts the container once the Secret is there.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ CONFIG = ProbeKeyConfig
 
 
 def run(config: ProbeKeyConfig) -> ProbeResult:
-    """Signs something that nobody gets. Raises PodError(AttestationKeyInvalid)."""
-    attestation.sign(b"", os.environ.get(KEY_VARIABLE, "").encode(), config.called)
+    """Reads it. Raises PodError(AttestationKeyInvalid)."""
+    attestation.public(os.environ.get(KEY_VARIABLE, "").encode(), config.called)
     log.event("probe-key", key=config.called)
     return ProbeResult()

@@ -155,7 +155,7 @@ class Intake:
         self.base = base.commit_id("HEAD")
         self.base_tree = base.tree_id("HEAD")
         self._git = git.init_bare(Path(config.git_dir), [Path(config.base_git_dir)])
-        self._leaks = Leaks(self._git, base, config.remote.credential_dir, forms=config.secrets)
+        self._leaks = Leaks(self._git, base, config.remote.credential_dir)
         self._folder = Path(config.packs)
         self._limit = config.pack_bytes
         self._store = Path(config.git_dir) / "objects" / "pack"

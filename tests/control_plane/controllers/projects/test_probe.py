@@ -161,13 +161,13 @@ async def test_a_key_that_cannot_sign_is_told_by_the_project_that_names_it(world
 
     world.kubelet.on("probe", another_kind, lacks_nothing)
     key = {"name": "signs", "key": "key.pem"}
-    await world.project(attestation={"key": key})
+    await world.project(attestation={"key": key, "publicKey": "key.pub"})
     await world.start()
     told = await ready(world, "False", "AttestationKeyInvalid")
     assert "attestation key: the key 'a' of 'b' cannot be used" in told["message"]
     assert "openssl genpkey" in told["message"]
 
-    await world.project(attestation={"key": key | {"key": "other.pem"}})
+    await world.project(attestation={"key": key, "publicKey": "other.pub"})
     await ready(world, "True", "Accepted")
 
 

@@ -1,4 +1,4 @@
-"""The program probe_key: whether a key can sign, with nothing of it said."""
+"""The program probe_key: whether what it is given is the public half of a key that can sign."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from bernstein.pods.errors import PodError
 from bernstein.pods.programs import probe_key
 from tests.programs.pods.programs.merging.keys import key_pair
 
-CONFIG = ProbeKeyConfig("'key.pem' of 'signs'")
+CONFIG = ProbeKeyConfig("'key.pub' of 'signs'")
 
 
-def test_a_key_that_signs_is_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY_VARIABLE, key_pair(tmp_path).private.read_text())
+def test_the_public_half_of_a_key_that_signs_is_sound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, key_pair(tmp_path).public.read_text())
 
     assert probe_key.run(CONFIG) == ProbeResult()
 
 
-@pytest.mark.parametrize("algorithm", ["ed448", "x25519", "public", "none"])
+@pytest.mark.parametrize("algorithm", ["ed448", "x25519", "private", "none"])
 def test_another_key_is_named_and_not_quoted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str
 ) -> None:
     known = algorithm in ("ed448", "x25519")
     pair = key_pair(tmp_path, algorithm) if known else key_pair(tmp_path)
-    text = pair.private.read_text() if known else pair.public.read_text()
+    text = pair.public.read_text() if known else pair.private.read_text()
     monkeypatch.setenv(KEY_VARIABLE, text if algorithm != "none" else "")
 
-    with pytest.raises(PodError, match=r"'key\.pem' of 'signs' cannot be used: it holds") as raised:
+    with pytest.raises(PodError, match=r"'key\.pub' of 'signs' cannot be used: it holds") as raised:
         probe_key.run(CONFIG)
 
     assert raised.value.reason == "AttestationKeyInvalid"

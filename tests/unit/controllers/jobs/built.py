@@ -90,7 +90,10 @@ FULL = objects.project(
         "readOnlyRootFilesystem": False,
         "resources": {"cpu": "1", "memory": "2Gi", "ephemeralStorage": "4Gi"},
     },
-    attestation={"key": {"name": "signs", "key": "ed25519.pem"}},
+    attestation={
+        "key": {"name": "signs", "key": "ed25519.pem"},
+        "publicKey": "ed25519.public.pem",
+    },
     models=[
         {
             "name": "claude-sonnet-4-5",

@@ -283,20 +283,6 @@ def test_who_asks_models_holds_the_keys_of_those_that_it_asks_and_sees_no_tree()
     assert (fetched.worktree, fetched.base_worktree) == (None, None)
 
 
-def test_who_only_looks_whether_work_has_landed_waits_for_no_key_that_signs() -> None:
-    sources = {name: _volumes(name)["secret-attestation"]["secret"] for name in LANDS}
-
-    assert {name: source.get("optional", False) for name, source in sources.items()} == LANDS
-
-
-LANDS = {"land-full": False, "land-plan-full": False, "land-look-full": True}
-"""Whether the Job starts without the key."""
-
-
-def _volumes(name: str) -> Object:
-    return {volume["name"]: volume for volume in pod(name)["volumes"]}
-
-
 @EVERY
 def test_the_callback_token_is_the_recorders_alone_and_for_our_server_alone(name: str) -> None:
     holders = [(c["name"], v) for c, _, v in mounts(name) if "projected" in v]

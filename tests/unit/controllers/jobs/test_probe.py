@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bernstein.api.encoding import load
 from bernstein.api.programs.probe import ProbeConfig
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import Object, configuration, mounts
+from tests.unit.core import objects
 
 JOBS = {name: job for name, job in built.jobs().items() if name.startswith("probe")}
 EVERY = pytest.mark.parametrize("name", JOBS)
@@ -57,6 +60,22 @@ def test_a_probe_has_a_container_for_each_account_and_each_key() -> None:
         {"name": "judge", "key": "api-key"},
         {"name": "other", "key": "api-key"},
     ]
+
+
+def test_of_what_signs_a_probe_has_the_public_half_where_the_project_names_one() -> None:
+    (found,) = (c for c in pod("probe-full")["containers"] if c["name"] == "probe-attestation")
+
+    assert found["env"] == [
+        {
+            "name": "BERNSTEIN_KEY",
+            "valueFrom": {"secretKeyRef": {"name": "signs", "key": "ed25519.public.pem"}},
+        }
+    ]
+
+    key = {"name": "signs", "key": "ed25519.pem"}
+    alone = objects.project(attestation={"key": key})
+    job = built.follow_up(*built.WANTED["probe"], alone, built.PLAIN_SETTINGS)
+    assert "signs" not in json.dumps(job)
 
 
 def test_a_probes_container_waits_for_its_own_secret_alone() -> None:

@@ -229,13 +229,13 @@ def test_a_model_key_is_there_or_its_secret_is_named() -> None:
     assert (found.findings, found.settled) == ((), True)
 
 
-def test_the_key_of_attestations_is_tried_where_there_is_one() -> None:
-    spec: dict[str, Any] = {"attestation": {"key": {"name": "signs", "key": "key.pem"}}}
-    bad = failed("probe-attestation", "AttestationKeyInvalid", "it holds a public key")
+def test_the_key_of_attestations_is_tried_where_the_project_names_its_public_half() -> None:
+    key: dict[str, Any] = {"key": {"name": "signs", "key": "key.pem"}}
+    bad = failed("probe-attestation", "AttestationKeyInvalid", "it holds a private key")
     pod_ = over(GOOD, WORK, DELIVER, bad)
 
-    found, _ = step(AT_WORK, job(0, pod_), **spec)
-    unasked, _ = step(AT_WORK, job(0, pod_))
+    found, _ = step(AT_WORK, job(0, pod_), attestation={**key, "publicKey": "key.pub"})
+    unasked, _ = step(AT_WORK, job(0, pod_), attestation=key)
 
     ((subject, reason),) = [(each.subject, each.reason) for each in found.findings]
     assert (subject, reason) == ("attestation key", "AttestationKeyInvalid")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bernstein.api.meta import ConditionType
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.attestation.envelope import KeyInvalid, private_key
+from bernstein.attestation.envelope import KeyInvalid, private_key, public_key
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
 from bernstein.cli.output.notes import ready_message
@@ -123,9 +123,7 @@ def named(project: Project) -> Iterator[Named]:
             yield Named(f"agents[{number}].apiKey.name", SECRETS, key.name, (key.key,))
         if agent.config_map is not None:
             yield Named(f"agents[{number}].configMap", CONFIG_MAPS, agent.config_map)
-    if spec.attestation is not None:
-        key = spec.attestation.key
-        yield Named("attestation.key.name", SECRETS, key.name, (key.key,), private_key)
+    yield from _that_sign(project)
     for number, model in enumerate(spec.models):
         yield Named(f"models[{number}].key.name", SECRETS, model.key.name, (model.key.key,))
         if model.ca is not None:
@@ -133,6 +131,15 @@ def named(project: Project) -> Iterator[Named]:
     yield from _of_gates(project)
     for number, name in enumerate(spec.pods.image_pull_secrets):
         yield Named(f"pods.imagePullSecrets[{number}]", SECRETS, name)
+
+
+def _that_sign(project: Project) -> Iterator[Named]:
+    if (signing := project.spec.attestation) is None:
+        return
+    key, public = signing.key, signing.public_key
+    yield Named("attestation.key.name", SECRETS, key.name, (key.key,), private_key)
+    if public is not None:
+        yield Named("attestation.publicKey", SECRETS, key.name, (public,), public_key)
 
 
 def _of_gates(project: Project) -> Iterator[Named]:
@@ -150,7 +157,7 @@ def _unusable(each: Named, obj: Object, project: str) -> list[Finding]:
     try:
         each.takes(_decoded(obj["data"][key]))
     except KeyInvalid as problem:
-        text = f"'{key}' of Secret '{each.name}' of '{project}' signs nothing: {problem}"
+        text = f"'{key}' of Secret '{each.name}' of '{project}' cannot be used: {problem}"
         remedy = policy(Reason.ATTESTATION_KEY_INVALID).remedy
         return [Finding("objects", Outcome.BAD, text, remedy, project)]
     return []

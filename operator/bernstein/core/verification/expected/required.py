@@ -16,7 +16,7 @@ from bernstein.api.vocabulary import condition_of
 from bernstein.checks import gates, prompts, signals
 from bernstein.checks.asks import Asks
 from bernstein.checks.gate import Command, Formats, Gate, Plugin, Writes, asking_plugin
-from bernstein.checks.gates import lint, lint_suppression, pii_scan, type_check
+from bernstein.checks.gates import lint, lint_suppression, type_check
 from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalCommand
 from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Database, Subject
@@ -311,13 +311,6 @@ def unanswerable(project: ProjectSpec) -> str | None:
     )
     asking_gates = (c for c in _known.of(project, everything) if c.asks is not None)
     return next((c.name for c in asking_gates if c.required and c.asks and not c.asks.model), None)
-
-
-def keeps_secrets_back(project: ProjectSpec) -> bool:
-    """Whether work that holds a secret stays in its pod: unless the Project says of the gate that
-    looks for secrets that it may be passed over. A list of gates without it does not say so."""
-    said = (each for each in project.gates.pipeline if each.name == pii_scan.GATE.name)
-    return all(each.enabled and each.required is not False for each in said)
 
 
 def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,8 @@ def attest(do_land: Lands, keys: KeyPair) -> Lands:
 
     def run(sha: str, expect: str | None, *, signs: bool = True, **changes: Any) -> LandResult:
         key = str(changes.pop("key", keys.private)) if signs else None
-        asked = AttestConfig(names.attestation_ref(sha), json.dumps(PREDICATE), key)
+        where, public = names.attestation_ref(sha), changes.pop("public", None)
+        asked = AttestConfig(where, json.dumps(PREDICATE), key, public)
         return do_land(sha, expect, attest=asked, **changes)
 
     return run
@@ -327,6 +329,15 @@ def test_another_kind_of_key_is_refused_before_anything_is_pushed(
     assert origin.tip(INTEGRATION) == tip
 
 
+def test_nothing_is_signed_that_the_named_public_key_would_not_prove(
+    ready: tuple[str, str], attest: Lands, keys: KeyPair, tmp_path: Path
+) -> None:
+    tip, sha = ready
+    for public in (key_pair(tmp_path / "others").public, keys.private, tmp_path / "missing.pem"):
+        assert reason(partial(attest, sha, tip, public=str(public))) == "AttestationKeyInvalid"
+    assert attest(sha, tip, public=str(keys.public)) == LandResult("Landed", sha, "Signed")
+
+
 def test_a_key_that_is_none_is_refused_and_not_quoted(
     ready: tuple[str, str], attest: Lands, keys: KeyPair, tmp_path: Path
 ) -> None:
@@ -414,9 +425,6 @@ def test_what_somebody_else_has_landed_is_attested_afterwards(
     assert said(origin, sha)
     other_tree = origin.tip(f"{tip}^{{tree}}")
     assert attest(sha, tip, tree=other_tree).attestation == "Missing"
-
-
-# --- many of them ---------------------------------------------------------------------------------
 
 
 def test_a_look_at_a_branch_and_a_fetch_list_no_attestations(

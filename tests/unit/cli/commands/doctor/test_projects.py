@@ -276,7 +276,24 @@ async def test_a_key_of_another_type_is_told_and_not_shown(
     outcome, message = await looked_at(api, client, content)
 
     assert outcome == "bad"
-    assert message == f"'key.pem' of Secret 'signing' of 'default' signs nothing: {holds}"
+    assert message == f"'key.pem' of Secret 'signing' of 'default' cannot be used: {holds}"
+
+
+async def test_a_private_key_in_the_place_of_the_public_one_is_told(
+    api: ApiServer, client: Client
+) -> None:
+    key = pem(Ed25519PrivateKey.generate())
+    data = {name: base64.b64encode(key).decode() for name in ("key.pem", "key.pub")}
+    accounts(api, "read", "work", "deliver")
+    api.put(projects.SECRETS, "signing", NAMESPACE, data=data)
+    names = {"key": {"name": "signing", "key": "key.pem"}, "publicKey": "key.pub"}
+
+    _, (_, outcome, message) = await look(client, seen(objects.project(attestation=names)))
+
+    assert (outcome, message) == (
+        "bad",
+        "'key.pub' of Secret 'signing' of 'default' cannot be used: it holds a private key",
+    )
 
 
 async def test_what_is_no_base64_is_no_key(api: ApiServer, client: Client) -> None:
@@ -286,4 +303,4 @@ async def test_what_is_no_base64_is_no_key(api: ApiServer, client: Client) -> No
     _, (_, outcome, message) = await look(client, seen(signing()))
 
     assert outcome == "bad"
-    assert "signs nothing" in message
+    assert "cannot be used" in message

@@ -252,20 +252,3 @@ def test_paths_are_part_of_the_question_and_left_to_its_pod() -> None:
     assert api.paths == ("services/api/**",)
     assert api.skipped is None
     assert api.digest != anywhere.digest
-
-
-@pytest.mark.parametrize(
-    ("gates", "kept"),
-    [
-        ({}, True),
-        ({"enabled": False}, True),
-        ({"pipeline": [{"name": "lint"}]}, True),
-        ({"pipeline": [{"name": "pii_scan", "condition": "deps_changed"}]}, True),
-        ({"pipeline": [{"name": "pii_scan", "enabled": False}]}, False),
-        ({"pipeline": [{"name": "pii_scan", "required": False}]}, False),
-    ],
-)
-def test_secrets_stay_in_the_pod_unless_the_project_passes_their_gate_over(
-    gates: dict[str, Any], kept: bool
-) -> None:
-    assert required.keeps_secrets_back(spec(**gates)) is kept
