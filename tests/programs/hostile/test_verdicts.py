@@ -204,9 +204,7 @@ def test_a_command_that_traps_sigterm_passes_only_where_its_exit_code_is_read_fi
     test = objects.task(
         completionSignals=[{"type": "test_passes", "command": TRAP, "timeoutSeconds": LIMIT}]
     )
-    (check, *_) = required_checks(
-        test.spec.completion_signals, objects.project().spec, EVERYTHING
-    )
+    (check, *_) = required_checks(test.spec.completion_signals, objects.project().spec, EVERYTHING)
 
     def verdict() -> tuple[str, str]:
         found = executed.executed(check, view, abandoned, objects.at(LIMIT + 10))
