@@ -62,15 +62,17 @@ import signal
 import sys
 import time
 
-for children in range(20_000):
+children, until = 0, time.monotonic() + float(*sys.argv[1:] or "0")
+while children < 20_000:
     try:
         if os.fork() == 0:
             signal.pause()
+        children += 1
     except BlockingIOError:
-        time.sleep(float(*sys.argv[1:] or "0"))
-        sys.exit(f"no more than {children} children")
+        if time.monotonic() > until:
+            sys.exit(f"no more than {children} children")
 """
-"""Holds all that it has for so many seconds."""
+"""For so many seconds it takes what others leave, too."""
 LEAVES = {"conftest.py": "import os\n\nos._exit(0)\n", "forks.py": FORKS}
 SLY: dict[str, tuple[str, str, str]] = {
     "forks until it may not any more": ("python3 forks.py", "Failed", "ExitCode"),
@@ -138,53 +140,60 @@ def test_what_takes_all_that_it_can_have_costs_its_own_attempt_and_nobody_elses(
     assert "a.py" not in here.files()
 
 
-def beside(here: World, name: str, **commands: str) -> dict[str, tuple[int, str]]:
+@pytest.fixture(scope="module")
+def outside(shared_world: MakeWorld) -> World:
+    """Where no check is."""
+    return shared_world()
+
+
+def beside(at: World, name: str, **commands: str) -> dict[str, tuple[int, str]]:
     """The exit codes and logs of containers of one pod that run these commands without any limit
     of memory; the pod is none of ours."""
     image, resources = "bernstein-toolchain:dev", {"requests": {"cpu": "100m"}}
-    says = {called: ("sh", "-c", command) for called, command in commands.items()}
     containers = [
-        pod.container(called, image, command, mounts=[], resources=resources)
-        for called, command in says.items()
+        pod.container(called, image, ("sh", "-c", command), mounts=[], resources=resources)
+        for called, command in commands.items()
     ]
     spec = {**pod.restricted(), "containers": containers}
-    here.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
-    over = here.await_(
+    at.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+    over = at.await_(
         "pod", name, lambda found: found["status"]["phase"] in ("Succeeded", "Failed"), 180
     )
     ends = {c["name"]: c["state"]["terminated"] for c in over["status"]["containerStatuses"]}
-    logs = {called: here.kubectl("logs", name, "-c", called) for called in commands}
+    logs = {called: at.kubectl("logs", name, "-c", called) for called in commands}
     return {called: (ends[called]["exitCode"], logs[called]) for called in commands}
 
 
-def test_without_a_limit_of_memory_nothing_ends_who_takes_it(here: World) -> None:
-    ends = beside(here, "unlimited", takes=TAKES, empties=f"python3 -c '{EMPTY}'")
+def test_without_a_limit_of_memory_nothing_ends_who_takes_it(outside: World) -> None:
+    ends = beside(outside, "unlimited", takes=TAKES, empties=f"python3 -c '{EMPTY}'")
 
     assert {called: code for called, (code, _) in ends.items()} == {"takes": 0, "empties": 0}, ends
 
 
-INNOCENT = "for second in $(seq 60); do {check}sleep 1; done"
+BEGINS = "until [ -e /dev/shm/here ]; do sleep 1; done; "
+INNOCENT = """\
+touch /dev/shm/here
+for second in $(seq 60); do
+  date >/dev/shm/$second || exit 2
+  sleep 1
+done
+"""
 SHARED = {
-    "shared-memory": (
-        f"{FILLS}; true",
-        INNOCENT.format(
-            check="[ -e /dev/shm/full ] && sleep 5 && ! date >/dev/shm/mine && exit 2; "
-        ),
-        "No space left on device",
-    ),
-    "processes": (f"python3 -c '{FORKS}' 20", INNOCENT.format(check=""), "Cannot fork"),
+    "shared-memory": (f"{FILLS}; sleep 20", "No space left on device"),
+    "processes": (f"exec python3 -c '{FORKS}' 20", "Cannot fork"),
 }
-"""What the one does, what the other one does beside it, and what happens to that."""
+"""What the one does, and what becomes of the other one's work."""
 
 
 @pytest.mark.parametrize("what", SHARED)
-def test_in_one_pod_what_one_takes_ends_the_other(here: World, what: str) -> None:
-    greedy, innocent, told = SHARED[what]
+def test_in_one_pod_what_one_takes_ends_the_other(outside: World, what: str) -> None:
+    greedy, told = SHARED[what]
 
-    code, said = beside(here, f"in-one-pod-{what}", greedy=greedy, innocent=innocent)["innocent"]
+    ends = beside(outside, f"shared-{what}", greedy=BEGINS + greedy, innocent=INNOCENT)
 
-    assert code == 2, said
-    assert told in said
+    code, said = ends["innocent"]
+    assert code == 2, ends
+    assert told in said, ends
 
 
 @pytest.mark.parametrize("which", TAKEN)
