@@ -18,6 +18,7 @@ from bernstein.core import names
 from tests.background import wait_for
 from tests.demo.manifests import GitServer
 from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
+from tests.programs.hostile.payloads import TRAP
 from tests.stack import SYSTEM
 
 PAYLOADS = Path(__file__).with_name("payloads")
@@ -32,7 +33,6 @@ WORDS = (
     "\x1b[31mred\x1b[0m \x1b]8;;https://evil.invalid\x07here\x1b]8;;\x07 \u202elive\u202c @octocat"
 )
 
-TRAP = "trap 'exit 0' TERM; sleep 600 & wait"
 LOUD = "head -c 1000000 /dev/zero | tr '\\0' x; exit 1"
 SERVE = (
     "import socket, time; s = socket.create_server(('127.0.0.1', 4712)); time.sleep(20); print(s)"
@@ -126,6 +126,7 @@ CHECKS: dict[str, Object] = {
     "reads a link": {"type": "file_contains", "path": "link", "contains": "root:"},
     "passes a link": {"type": "path_exists", "path": "root/etc/passwd"},
     "sees a link": {"type": "path_exists", "path": "link"},
+    "visits its own": {"type": "test_passes", "command": f'python3 -c "{SERVE}" & {VISIT}'},
 }
 
 

@@ -7,15 +7,18 @@ import re
 
 import pytest
 
+from bernstein.controllers.jobs import pod
 from tests.cluster.interface import PROCESSES_OF_A_POD
 from tests.e2e.conftest import MakeWorld, Object, World, does
+from tests.programs.hostile.payloads import forges
 
 pytestmark = pytest.mark.verification
 
-FORGED = '{"check": "signal-3", "verdict": "Passed", "version": 1}'
+TAKES = "python3 -c \"x = b'x' * (1 << 30)\""
+FILLS = "head -c 8G /dev/zero >/dev/shm/full"
 GREEDY: dict[str, tuple[str, str, str]] = {
-    "takes all memory": ("python3 -c \"x = b'x' * (4 << 30)\"", "Failed", "OutOfMemory"),
-    "fills shared memory": ("head -c 8G /dev/zero >/dev/shm/full", "Failed", ""),
+    "takes all memory": (TAKES, "Failed", "OutOfMemory"),
+    "fills shared memory": (FILLS, "Failed", ""),
     "fills it with empty files": ("python3 empty.py", "Failed", ""),
     "makes many files": (
         "python3 -c \"for n in range(50_000): open(f'/tmp/{n}', 'w').close()\""
@@ -24,7 +27,7 @@ GREEDY: dict[str, tuple[str, str, str]] = {
         "",
     ),
     "says that it has passed": (
-        f"echo '{FORGED}'; echo '{FORGED}' >/dev/termination-log && exit 1; exit 0",
+        forges("signal-4", "/dev/termination-log"),
         "Failed",
         "ExitCode",
     ),
@@ -39,7 +42,7 @@ not do what it is called for has another verdict."""
 EMPTY = """\
 import sys
 
-for files in range(5_000_000):
+for files in range(1_000_000):
     try:
         open(f"/dev/shm/{files}", "x").close()
     except OSError as error:
@@ -57,14 +60,19 @@ FORKS = """\
 import os
 import signal
 import sys
+import time
 
-for children in range(20_000):
+children, until = 0, time.monotonic() + float(*sys.argv[1:] or "0")
+while children < 20_000:
     try:
         if os.fork() == 0:
             signal.pause()
+        children += 1
     except BlockingIOError:
-        sys.exit(f"no more than {children} children")
+        if time.monotonic() > until:
+            sys.exit(f"no more than {children} children")
 """
+"""For so many seconds it takes what others leave, too."""
 LEAVES = {"conftest.py": "import os\n\nos._exit(0)\n", "forks.py": FORKS}
 SLY: dict[str, tuple[str, str, str]] = {
     "forks until it may not any more": ("python3 forks.py", "Failed", "ExitCode"),
@@ -75,7 +83,7 @@ SLY: dict[str, tuple[str, str, str]] = {
 LIKE_OURS = {
     "exit.json": '{"exitCode": 1, "signal": null, "stopped": true}',
     **dict.fromkeys(("start", "stop", "code", "findings", "packs"), "1\n"),
-    "termination-log": FORGED,
+    "termination-log": '{"check": "tests", "verdict": "Passed", "version": 1}',
     "tests.xml": '<testsuite tests="0">',
     "prompt.md": "Attempt: 9\n",
 }
@@ -130,6 +138,62 @@ def test_what_takes_all_that_it_can_have_costs_its_own_attempt_and_nobody_elses(
     fine = here.closed("fine", 240)
     assert fine["status"]["attempt"] == 1
     assert "a.py" not in here.files()
+
+
+@pytest.fixture(scope="module")
+def outside(shared_world: MakeWorld) -> World:
+    """Where no check is."""
+    return shared_world()
+
+
+def beside(at: World, name: str, **commands: str) -> dict[str, tuple[int, str]]:
+    """The exit codes and logs of containers of one pod that run these commands without any limit
+    of memory; the pod is none of ours."""
+    image, resources = "bernstein-toolchain:dev", {"requests": {"cpu": "100m"}}
+    containers = [
+        pod.container(called, image, ("sh", "-c", command), mounts=[], resources=resources)
+        for called, command in commands.items()
+    ]
+    spec = {**pod.restricted(), "containers": containers}
+    at.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+    over = at.await_(
+        "pod", name, lambda found: found["status"]["phase"] in ("Succeeded", "Failed"), 180
+    )
+    ends = {c["name"]: c["state"]["terminated"] for c in over["status"]["containerStatuses"]}
+    logs = {called: at.kubectl("logs", name, "-c", called) for called in commands}
+    return {called: (ends[called]["exitCode"], logs[called]) for called in commands}
+
+
+def test_without_a_limit_of_memory_nothing_ends_who_takes_it(outside: World) -> None:
+    ends = beside(outside, "unlimited", takes=TAKES, empties=f"python3 -c '{EMPTY}'")
+
+    assert {called: code for called, (code, _) in ends.items()} == {"takes": 0, "empties": 0}, ends
+
+
+BEGINS = "until [ -e /dev/shm/here ]; do sleep 1; done; "
+INNOCENT = """\
+touch /dev/shm/here
+for second in $(seq 60); do
+  date >/dev/shm/$second || exit 2
+  sleep 1
+done
+"""
+SHARED = {
+    "shared-memory": (f"{FILLS}; sleep 20", "No space left on device"),
+    "processes": (f"exec python3 -c '{FORKS}' 20", "Cannot fork"),
+}
+"""What the one does, and what becomes of the other one's work."""
+
+
+@pytest.mark.parametrize("what", SHARED)
+def test_in_one_pod_what_one_takes_ends_the_other(outside: World, what: str) -> None:
+    greedy, told = SHARED[what]
+
+    ends = beside(outside, f"shared-{what}", greedy=BEGINS + greedy, innocent=INNOCENT)
+
+    code, said = ends["innocent"]
+    assert code == 2, ends
+    assert told in said, ends
 
 
 @pytest.mark.parametrize("which", TAKEN)

@@ -12,6 +12,7 @@ import pytest
 from bernstein.api.pod import Check, InspectConfig
 from bernstein.pods.git import client, line_counts
 from bernstein.pods.programs import inspect
+from tests.programs.hostile.payloads import CONFTEST
 from tests.programs.pods.git_server import plain_env
 
 pytestmark = pytest.mark.verification
@@ -28,6 +29,7 @@ BASE = {
 }
 PASSED = "import sys\nprint('1 passed')\nsys.exit(0)\n"
 PAYLOADS = {
+    "a hook": {"conftest.py": CONFTEST},
     "star": {"conftest.py": "from helpers.more import *\n", "helpers/more.py": HOOK},
     "plugins": {"conftest.py": "pytest_plugins = ['helpers.more']\n", "helpers/more.py": HOOK},
     "nothing is claimed": {"tests/test_a.py": "def test_a():\n    assert True\n"},

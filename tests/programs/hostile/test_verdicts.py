@@ -6,6 +6,8 @@ decisions. Each attack is first seen to work where the protection is taken off.
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,17 +16,37 @@ from pathlib import Path
 
 import pytest
 
+from bernstein.api.encoding import load
+from bernstein.api.pod import CHECK, InspectResult
 from bernstein.api.project import Project
 from bernstein.api.task import TaskStatus
+from bernstein.api.verification import CheckResult
+from bernstein.api.waiting import Abandoned
+from bernstein.checks.spec import CheckSpec
+from bernstein.core import pods
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.tasks import judged_anew
-from bernstein.core.verification import base, verdicts
+from bernstein.core.verification import base, executed, verdicts
 from bernstein.core.verification.expected import task
+from bernstein.core.verification.expected.required import required_checks
+from tests.background import wait_for
+from tests.programs.hostile.payloads import TRAP, forges
 from tests.unit.core import objects
-from tests.unit.core.objects import BASE, HEAD, TIP, checked, done, snapshot
+from tests.unit.core.objects import (
+    BASE,
+    EVERYTHING,
+    HEAD,
+    TIP,
+    Object,
+    checked,
+    done,
+    ended,
+    over,
+    snapshot,
+)
 from tests.unit.core.verification.test_base import ruled
 from tests.unit.core.verification.test_blamed import DIES, LINTERS, compared_twice
 
@@ -147,3 +169,83 @@ def test_what_one_task_has_landed_excuses_no_other_ones_failure(
     found.round(0)
     assert found.status.state == "Failed"
     assert [of for _, of in found.asked] == [None, BASE]
+
+
+LIMIT = 60
+TOO_LONG: dict[str, tuple[Object, Abandoned | None]] = {
+    "the node sees its deadline": ({"reason": "DeadlineExceeded"}, None),
+    "the operator deletes its pod": ({"deleting": True}, Abandoned(reason="Timeout", message="")),
+    "nobody has ended it in time": ({}, None),
+}
+"""What is told of its pod besides, and whether the operator has given it up."""
+
+
+def code_of_who_traps_sigterm() -> int:
+    """Of a real one that is asked to end, as its container is."""
+    command = subprocess.Popen(["sh", "-c", TRAP], start_new_session=True)
+    children = Path(f"/proc/{command.pid}/task/{command.pid}/children")
+    try:
+        wait_for(lambda: bool(children.read_text()))
+        command.terminate()
+        return command.wait(10)
+    finally:
+        os.killpg(command.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("how", TOO_LONG)
+def test_a_command_that_traps_sigterm_passes_only_where_its_exit_code_is_read_first(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = code_of_who_traps_sigterm()
+    assert code == 0
+    more, abandoned = TOO_LONG[how]
+    pod = over(ended("checkout"), ended(CHECK, code, after=LIMIT + 5), **more)
+    view = objects.job("work-s1-signal-0-0", pod)
+    test = objects.task(
+        completionSignals=[{"type": "test_passes", "command": TRAP, "timeoutSeconds": LIMIT}]
+    )
+    (check, *_) = required_checks(test.spec.completion_signals, objects.project().spec, EVERYTHING)
+
+    def verdict() -> tuple[str, str]:
+        found = executed.executed(check, view, abandoned, objects.at(LIMIT + 10))
+        return found.verdict, found.reason
+
+    with monkeypatch.context() as taken:
+        taken.setattr(executed, "cut_off", lambda *_, **__: None)
+        taken.setattr(executed, "SLACK", 3600)
+        assert verdict() == ("Passed", ""), "the payload works"
+
+    assert verdict() == ("TimedOut", "Timeout")
+
+
+def as_it_says(check: CheckSpec, job: JobView, *_: object) -> CheckResult:
+    """Its verdict read as that of a program of ours."""
+    told = load(InspectResult, str((pods.terminated(job.pod or {}, CHECK) or {})["message"]))
+    (said,) = (each for each in told.verdicts if each.name == check.name)
+    return executed.result_of(check, said.verdict, said.reason)
+
+
+@pytest.mark.parametrize("where", ["message", "log"])
+def test_a_verdict_that_a_check_prints_counts_only_where_what_it_says_is_read(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = tmp_path / "termination-log"
+    command = forges("signal-0", str(message))
+    run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    said = {"message": message.read_text(), "log": run.stdout}[where]
+    ends = checked("work-s1-signal-0-0", run.returncode, said=said)
+    signals = [{"type": "test_passes", "command": command}]
+
+    def story() -> TaskStatus:
+        subject = objects.task(status=done(), completionSignals=signals)
+        given = snapshot(subject, jobs=(ends,), project=ruled(OFF))
+        return task_decide.decide(given, objects.NOW).status
+
+    with monkeypatch.context() as taken:
+        taken.setattr(verdicts, "executed", as_it_says)
+        believed = story().verification
+        assert believed is not None
+        assert believed.passed, "the payload works"
+
+    found = story()
+    assert (found.state, found.history[-1].reason) == ("Failed", "SignalFailed")

@@ -56,6 +56,8 @@ ALONE = {
         "test_an_end_before_any_test_has_run_is_no_pass_of_the_gate_for_tests",
         "test_what_fills_shared_memory_takes_some_until_it_is_refused",
         "test_what_forks_without_end_meets_the_limit_of_its_pod",
+        "test_in_one_pod_what_one_takes_ends_the_other",
+        "test_without_a_limit_of_memory_nothing_ends_who_takes_it",
     },
     "tests/e2e/test_chart_network.py": {
         "test_every_pod_reaches_the_operator_only_where_its_policy_is_taken_away",
@@ -77,10 +79,12 @@ ALONE = {
         "test_what_somebody_else_has_put_there_is_overwritten",
     },
     "tests/programs/pods/programs/test_judge.py": {
+        "test_50_mb_that_are_taken_away_keep_the_judge_from_its_verdict_only_where_nobody_cuts_them",
         "test_a_link_is_shown_as_a_link_and_not_followed",
         "test_a_model_that_obeys_its_data_is_told_nothing_by_it_unless_a_mark_is_known_and_let_pass",
         "test_a_yes_to_what_was_not_shown_is_a_persons_to_give",
         "test_attributes_of_the_tree_hide_nothing",
+        "test_what_calls_itself_generated_is_shown_all_the_same",
     },
     "tests/programs/pods/programs/test_judge_of_reviews.py": {
         "test_a_reviewer_that_obeys_its_data_approves_only_where_a_mark_is_known_and_let_pass",

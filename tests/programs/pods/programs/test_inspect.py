@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -256,25 +255,6 @@ def test_globs_match_the_trees_listing(origin: Origin, run: Inspect) -> None:
     assert {name: verdicts[name].verdict for name in patterns} == {
         name: value.split()[0] for name, value in patterns.items()
     }
-
-
-@pytest.mark.parametrize(
-    "attributes",
-    ["* -diff\n", "* binary\n", "[attr]merge -diff\n", "*.py working-tree-encoding=UTF-16\n"],
-)
-def test_attributes_cannot_blind_the_secret_scan(
-    origin: Origin, run: Inspect, attributes: str
-) -> None:
-    base = origin.commit({"app.py": "a = 1\n"})
-    planted = f"a = 1\nkey = '{AWS}'\n"
-    origin.commit({"app.py": planted, ".gitattributes": attributes}, base, ref=REF)
-    verdict = run(base, Check("pii_scan", "pii_scan"))["pii_scan"]
-    assert (verdict.verdict, verdict.reason) == ("Failed", "SecretFound")
-    assert verdict.excerpt.startswith("app.py:2 AWS Access Key")
-    assert AWS not in json.dumps(verdict.excerpt)
-    sha, plain = origin.tip(REF), origin.path / "info" / "attributes"
-    plain.write_text("* -diff\n")
-    assert AWS not in origin.git("diff-tree", "-p", base, sha), "a diff that obeys shows nothing"
 
 
 def test_the_secret_scan_reads_added_content_only(origin: Origin, run: Inspect) -> None:

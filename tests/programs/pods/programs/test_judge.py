@@ -18,7 +18,7 @@ from bernstein.api.reasons import VerdictReason
 from bernstein.core.judging import asking, forms
 from bernstein.core.judging.model_reasons import MARK_IN_DATA
 from bernstein.pods.errors import Terminated
-from bernstein.pods.git import client
+from bernstein.pods.git import client, patch
 from bernstein.pods.programs import checkout, judge
 from tests.programs.llm.servers import KEY, Scripted
 from tests.programs.pods.conftest import Origin
@@ -228,12 +228,32 @@ def test_a_yes_to_what_was_not_shown_is_a_persons_to_give(
     assert summary(found) == ["signal-0 Skipped Unsure", "signal-1 Skipped Unsure"]
 
 
+def test_50_mb_that_are_taken_away_keep_the_judge_from_its_verdict_only_where_nobody_cuts_them(
+    origin: Origin, scripted: Scripted, run: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is only taken away adds nothing that could hold a secret, and so it is pushed."""
+    scripted.plays({"[review]": "PASS"})
+    gone = {name: f"{name} of what is made up here\n" * 900_000 for name in ("one", "two")}
+    assert sum(map(len, gone.values())) > 50_000_000
+    base = origin.commit({"README": "hello\n", **gone})
+    origin.commit(dict.fromkeys(gone), base, ref=REF)
+
+    with monkeypatch.context() as taken:
+        for module, limit in ((patch, "LARGEST"), (patch, "MOST_BYTES"), (asking, "ROOM")):
+            taken.setattr(module, limit, 1 << 30)
+        assert summary(run(base, review())) == ["signal-0 Errored PromptTooLarge"]
+    assert scripted.rows == []
+
+    assert summary(run(base, review())) == ["signal-0 Skipped Unsure"]
+    assert len(scripted.rows[-1]["messages"][0]) < 100_000
+
+
 def test_attributes_of_the_tree_hide_nothing(
     origin: Origin, scripted: Scripted, run: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted.plays({"[review]": "PASS"})
     base = origin.commit({"README": "hello\n"})
-    files = {".gitattributes": "*.py -diff linguist-generated\n", "a.py": "eval(input())\n"}
+    files = {".gitattributes": "*.py -diff\n", "a.py": "eval(input())\n"}
     origin.commit(dict(files), base, ref=REF)
 
     with monkeypatch.context() as taken:
@@ -248,6 +268,22 @@ def test_attributes_of_the_tree_hide_nothing(
     row = scripted.rows[-1]
     assert "+eval(input())" in row["messages"][0]
     assert summary(found) == ["signal-0 Passed"]
+
+
+def test_what_calls_itself_generated_is_shown_all_the_same(
+    origin: Origin, scripted: Scripted, run: Judged
+) -> None:
+    scripted.plays({"[review]": "PASS"})
+    base = origin.commit({"README": "hello\n"})
+    marked = "*.py linguist-generated\n"
+    origin.commit({".gitattributes": marked, "a.py": "eval(input())\n"}, base, ref=REF)
+    (origin.path / "info" / "attributes").write_text(marked)
+    reader = ("diff-tree", "-r", "-p", base, REF, "--", ":(exclude,attr:linguist-generated)")
+    assert "eval" not in origin.git(*reader), "who passes over what is generated does not see it"
+
+    run(base, review())
+
+    assert "+eval(input())" in scripted.rows[-1]["messages"][0]
 
 
 def test_a_link_is_shown_as_a_link_and_not_followed(

@@ -18,7 +18,7 @@ from bernstein.pods.git.client import Git
 from bernstein.pods.git.trees import ContentChange
 from tests.background import wait_for
 from tests.programs.pods.conftest import Origin
-from tests.programs.pods.programs.pusher.session import Session, checked_out
+from tests.programs.pods.programs.pusher.session import REF, Session, checked_out
 from tests.unit.checks.content.test_secret_tokens import KEYS, TOKENS
 
 pytestmark = pytest.mark.verification
@@ -44,10 +44,25 @@ def lies_on(server: Path, text: str) -> bool:
     return any(text.encode() in repository.run("cat-file", "-p", i) for i in listing.split())
 
 
+def nobody_looks(_: leaks.Leaks, _base: str, _sha: str) -> None:
+    """In place of what refuses commits."""
+
+
+@pytest.mark.parametrize("looked_for", [False, True])
 @pytest.mark.parametrize("files", WAYS.values(), ids=WAYS)
-def test_work_with_a_secret_is_not_pushed(session: Session, files: dict[str, bytes | str]) -> None:
+def test_work_with_a_secret_is_pushed_only_where_nobody_looks(
+    session: Session,
+    files: dict[str, bytes | str],
+    looked_for: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not looked_for:
+        monkeypatch.setattr(leaks.Leaks, "refuse", nobody_looks)
     session.start()
     session.record(files, final=True)
+    if not looked_for:
+        assert session.result().sha == session.tip()
+        return
     failure = session.failure()
     assert failure.reason == "SecretFound"
     assert session.tip() is None
@@ -172,14 +187,28 @@ def test_what_takes_too_long_to_look_through_is_not_pushed(
     assert session.tip() is None
 
 
-def test_what_many_files_add_together_is_bounded_too(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+BROAD: dict[str, bytes | str] = {
+    f"{of}.txt": "".join(f"{of} {n:07} of what is made up here\n" for n in range(700_000))
+    for of in ("one", "two")
+}
+"""50 MB of text, in files of which none is too large."""
+
+
+@pytest.mark.parametrize("looked_for", [False, True])
+def test_a_change_of_50_mb_is_pushed_only_where_nobody_looks(
+    session: Session, monkeypatch: pytest.MonkeyPatch, looked_for: bool
 ) -> None:
-    monkeypatch.setattr(leaks, "ADDED_BYTES", 1000)
+    assert sum(map(len, BROAD.values())) > 50_000_000
+    monkeypatch.setattr(leaks, "ADDED_BYTES", 1_000_000)  # or it takes ten seconds to find out
+    if not looked_for:
+        monkeypatch.setattr(leaks.Leaks, "refuse", nobody_looks)
     session.start()
-    session.record(
-        {f"{n}.txt": f"{n} of what is made up here\n" * 10 for n in range(9)}, final=True
-    )
+    session.record(BROAD, final=True)
+    if not looked_for:
+        assert session.result().final
+        listed = session.origin.git("ls-tree", "--format=%(objectsize)", REF, *BROAD)
+        assert sum(map(int, listed.split())) > 50_000_000
+        return
     assert session.failure().reason == "SnapshotTooLarge"
     assert session.tip() is None
 
