@@ -28,6 +28,7 @@ from bernstein.api.meta import (
     words_of,
 )
 from bernstein.api.money import Dollars
+from bernstein.api.projects.collecting import CollectTests
 from bernstein.api.projects.credentials import (
     Attestation,
     ConfigMapKey,
@@ -296,6 +297,8 @@ class ProjectSpec(Model):
         description="true: work that deletes or weakens tests that existed before it is rejected: "
         "fewer tests, fewer assertions, more marks that skip. A Plan may ask for it, too.",
     )
+    collect_tests: CollectTests = Field(default_factory=CollectTests)
+    """Whether tests are also listed by what runs them."""
     models: Annotated[
         tuple[JudgingModel, ...], Field(max_length=8, json_schema_extra=list_map("name"))
     ] = ()

@@ -8,6 +8,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from bernstein.checks.rules.collected_tests import NAME as COLLECTED_TESTS
+
 LABEL_LIMIT = 63
 """Characters of a label's value, and of the names that become one."""
 _OBJECT_LIMIT = 253
@@ -98,7 +100,9 @@ def _mark_of_check(check: str) -> str:
     Else `b_lint` of `a` would need the Job of `lint` of `a-b`. Then a `b`, if it is on the base.
     """
     name = check.removesuffix(_ON_BASE)
-    return (f"u{len(name)}" if "_" in name else "") + ("b" if name != check else "")
+    # The rule has a hyphen of its own, where a Plan's name may have it.
+    letter = "r" if name == COLLECTED_TESTS else "u" if "_" in name else ""
+    return (f"{letter}{len(name)}" if letter else "") + ("b" if name != check else "")
 
 
 def approval(subject: str, digest: str) -> str:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from bernstein.checks.gate import Gate
 from bernstein.checks.reading import UNKNOWN
-from bernstein.checks.rules import file_scope, protect_tests
+from bernstein.checks.rules import collected_tests, file_scope, protect_tests
 
-RULES: tuple[Gate, ...] = (file_scope.RULE, protect_tests.RULE)
+RULES: tuple[Gate, ...] = (file_scope.RULE, protect_tests.RULE, collected_tests.RULE)
 
 
 def of(name: str) -> Gate:

@@ -15,9 +15,10 @@ from bernstein.api.plan import Estimate, Plan, PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.task import Task
-from bernstein.api.verification import Verification
+from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.changes import digest_of
-from bernstein.checks.rules import file_scope
+from bernstein.checks.rules import collected_tests, file_scope
+from bernstein.checks.weakening.collected_tests import in_short
 from bernstein.core.sanitise import line, some
 
 _NONE = digest_of(())
@@ -136,6 +137,7 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
     if judged.tests_weakened:
         named = _named(judged.tests_weakened)
         risks.append(f"it takes lines from a test that existed, or weakens it: {named}")
+    risks += map(_lost, _not_collected(judged))
     if judged.checks_configured:
         named = _named(judged.checks_configured)
         risks.append(f"it changes a file that configures checks: {named}")
@@ -155,6 +157,19 @@ def _of_protected_paths(judged: Verification, protected: str) -> tuple[str, ...]
     if judged.protected:
         return (f"it changes a protected path: {_named(judged.protected)}",)
     return ()
+
+
+def _not_collected(judged: Verification) -> list[CheckResult]:
+    rule = (r for r in judged.checks if r.name == collected_tests.NAME)
+    return [r for r in rule if r.verdict in ("Failed", "TimedOut")]
+
+
+def _lost(result: CheckResult) -> str:
+    found = in_short(result.excerpt)
+    if found is None:
+        return "its tests cannot be listed any more"
+    number, first = found
+    return f"tests that were there are not collected any more: {number}, such as {_named(first)}"
 
 
 def _outside(judged: Verification) -> list[str]:

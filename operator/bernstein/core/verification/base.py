@@ -22,6 +22,7 @@ from bernstein.api.pod import CHECK, CHECKOUT, LISTERS, CheckVerdict
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Abandoned
+from bernstein.checks.rules import collected_tests
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import diagnosis, pods
 from bernstein.core.jobs import JobView
@@ -39,6 +40,11 @@ CANNOT_TELL = (Reason.TOOL_MISSING, VerdictReason.PLUGIN_FAILED)
 """Why a check is Errored, where the work may have made it end so."""
 _TO_BLAME = (VerdictReason.EXIT_CODE, VerdictReason.PLUGIN_SAYS_NO, Reason.TIMEOUT)
 """Why a gate did not pass, where the base may be to blame; memory and disk are the Project's."""
+_OF_BASE = {
+    "Skipped": (VerdictReason.BASE_FAILS,),
+    "Errored": (VerdictReason.OUT_OF_MEMORY, VerdictReason.RESOURCE_LIMIT, Reason.TOOL_MISSING),
+}
+"""Verdicts, with their reasons, of a check that compares, where it could not run on the base."""
 _ON_BASE, _ON_WORK = LISTERS
 _IT_IS_THE_BASE = "on the commit before this work"
 _ONLY_THE_WORK = f"it does not end so {_IT_IS_THE_BASE}"
@@ -111,8 +117,18 @@ def told_of_both(
 ) -> CheckResult:
     """The verdict of a check that is always asked of both trees, once its Job is over."""
     result = _told_of_both(check, job, abandoned, now)
+    if check.name == collected_tests.NAME:
+        result = _without_baseline(result)
     # The tool's image says more than ours, which compares.
     return ran(result, job.pod, CHECK, image_of=_ON_WORK) if job.pod is not None else result
+
+
+def _without_baseline(result: CheckResult) -> CheckResult:
+    """The verdict of a check that is one more hint: what its base is to blame for keeps nothing
+    back."""
+    is_base = result.reason in _OF_BASE.get(result.verdict, ())
+    update = {"verdict": "Skipped", "reason": VerdictReason.NO_BASELINE, "excused": None}
+    return result.model_copy(update=update) if is_base else result
 
 
 def _told_of_both(

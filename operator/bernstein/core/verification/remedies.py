@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason, VerdictReason
-from bernstein.checks.rules import file_scope, protect_tests
+from bernstein.checks.rules import collected_tests, file_scope, protect_tests
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import POLICIES
@@ -28,7 +28,11 @@ _UNUSABLE = (
     "another model for it."
 )
 _FROM_THEN_ON = "What is on the branch then counts for Plans that begin later."
-_FIELDS = {file_scope.NAME: "fileScope", protect_tests.NAME: "protectTests"}
+_FIELDS = {
+    file_scope.NAME: "fileScope",
+    protect_tests.NAME: "protectTests",
+    collected_tests.NAME: "collectTests",
+}
 _SIGNALS = "another signal in a new plan or task: those of this one cannot be changed."
 
 

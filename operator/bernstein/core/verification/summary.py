@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.checks.rules import cross_model, file_scope, protect_tests
+from bernstein.checks.rules import collected_tests, cross_model, file_scope, protect_tests
 from bernstein.checks.spec import DIGEST, CheckSpec
 
 _LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE, VerdictReason.UNSURE)
@@ -18,6 +18,7 @@ _OF_KIND = {"signal": "Completion signal", "gate": "Quality gate"}
 _OF_RULES = {
     file_scope.NAME: Reason.SCOPE_VIOLATION,
     protect_tests.NAME: Reason.TESTS_WEAKENED,
+    collected_tests.NAME: Reason.TESTS_WEAKENED,
 }
 _OF_FIELDS = _OF_RULES | {cross_model.NAME: Reason.REVIEW_REJECTED}
 """What the fields of a Project ask for that are no gates of its pipeline."""

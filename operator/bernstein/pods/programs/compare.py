@@ -23,7 +23,9 @@ from bernstein.checks import findings, measures, outputs, renames
 from bernstein.checks.findings import Finding, Line, NoListing, Unanswered
 from bernstein.checks.measures import Measures
 from bernstein.checks.outputs import functions, mutants
+from bernstein.checks.rules.protect_tests import WEAKENED
 from bernstein.checks.time_limit import time_limit
+from bernstein.checks.weakening import collected_tests
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow
 from bernstein.pods.programs.inspect import fit
@@ -36,6 +38,8 @@ _SECONDS = 120.0
 """For reading either tree. What is compared is the agent's: it may be as slow to read as can be."""
 _LOOKED_AT = 8_000
 """Characters of an excerpt that are looked through for secrets, before it is cut."""
+_QUOTED = 1200
+"""Characters of what a command printed, below a line of ours."""
 _EVERY_64 = re.compile(rb"(?:[^\n]*+\n){64}")
 _ON_BASE = "nothing can be told of what is found on the commit before this work"
 _MISSING = (126, 127, 128)
@@ -47,7 +51,8 @@ T = TypeVar("T")
 def run(config: CompareConfig) -> CheckVerdict:
     """Passed without new findings, else Failed with them; Skipped where the base has no list."""
     try:
-        verdict = _compare(config)
+        lists_tests = config.output in collected_tests.FORMS
+        verdict = _collected(config) if lists_tests else _compare(config)
     except Unanswered as error:
         excerpt = sanitise.quoting(error.message, error.said, EXCERPT_CHARACTERS)
         verdict = CheckVerdict(config.name, "Errored", error.reason, excerpt)
@@ -181,6 +186,47 @@ def _scored(config: CompareConfig, least: float) -> CheckVerdict:
     return CheckVerdict(config.name, verdict, reason, _excerpt(text))
 
 
+def _collected(config: CompareConfig) -> CheckVerdict:
+    try:
+        before = _in_time(lambda: _tests(config, config.base))
+    except NoListing as error:
+        text = f"the tests of the commit before this work cannot be listed: {error}"
+        return _quoting("Skipped", VerdictReason.NO_BASELINE, text, config, config.base)
+    count = sum(before.values())
+    try:
+        lost = _in_time(lambda: _lost(config, before))
+    except NoListing as error:
+        text = f"none of {sanitise.count(count, 'test')} can be collected any more: {error}"
+        return _quoting("Failed", WEAKENED, text, config, config.head)
+    if lost:
+        hint = "tests that existed before stay"
+        return _failed(config, f"{collected_tests.told(lost, before)}\n{hint}", WEAKENED)
+    text = f"{sanitise.count(count, 'test')} of the commit before this work can be found again"
+    return CheckVerdict(config.name, "Passed", "", text)
+
+
+def _tests(config: CompareConfig, listing: Listing) -> collected_tests.Names:
+    code = _code(listing)
+    if code != 0:
+        raise NoListing("it is not done" if code is None else f"exit code {code}")
+    of_work = listing is config.head
+    return collected_tests.names(config.output, _output(listing), of_work=of_work)
+
+
+def _lost(config: CompareConfig, before: collected_tests.Names) -> list[str]:
+    after = _tests(config, config.head)
+    return collected_tests.lost(before, after, _contents(config.base), _contents(config.head))
+
+
+def _quoting(
+    verdict: str, reason: str, ours: str, config: CompareConfig, listing: Listing
+) -> CheckVerdict:
+    """A verdict of which the command says more: the end of what it printed."""
+    printed = (_read(listing.findings, _OUTPUT_BYTES) or b"")[-_LOOKED_AT:]
+    said = _masked(printed.decode(errors="replace"))[-_QUOTED:]
+    return CheckVerdict(config.name, verdict, reason, sanitise.quoting(ours, said, _QUOTED))
+
+
 def _measures_of_base(config: CompareConfig) -> Measures:
     if _code(config.base) != 0:
         return {}
@@ -213,10 +259,14 @@ def _failed(
 
 def _excerpt(text: str) -> str:
     """What is told of a tool's output, without secrets: masked before it is cut."""
+    return sanitise.text(_masked(text), EXCERPT_CHARACTERS)
+
+
+def _masked(text: str) -> str:
     from bernstein.checks.content import printed  # its patterns take a moment to load
 
     shown = sanitise.text(text, _LOOKED_AT)
-    return sanitise.text(printed.without_secrets(shown), EXCERPT_CHARACTERS)
+    return printed.without_secrets(shown)
 
 
 def _code(listing: Listing) -> int | None:

@@ -10,7 +10,7 @@ from bernstein.api.project import ProjectSpec
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.vocabulary import FILE_SCOPES, FileScope
 from bernstein.checks import rules
-from bernstein.checks.rules import file_scope, protect_tests
+from bernstein.checks.rules import collected_tests, file_scope, protect_tests
 from bernstein.checks.spec import CheckSpec, Subject
 
 
@@ -40,6 +40,8 @@ def of_whole(project: ProjectSpec, plan: PlanSpec | None, subject: Subject) -> I
     """What is asked of a Plan's work as a whole. Whose files are whose was asked of each Task."""
     if protects_tests(project, plan):
         yield _rule(protect_tests.NAME, subject)
+    if project.collect_tests.enabled:
+        yield _collected(project, subject, required=protects_tests(project, plan))
 
 
 def _rule(
@@ -53,6 +55,24 @@ def _rule(
         required=required,
         reads=Check(name=name, type=name, files=files),
         lasts=True,
+        condition=rule.condition,
+        skipped=None if subject.meets(rule.condition) else VerdictReason.CONDITION_NOT_MET,
+    )
+
+
+def _collected(project: ProjectSpec, subject: Subject, *, required: bool) -> CheckSpec:
+    rule, runs = collected_tests.RULE, collected_tests.of_project(project.collect_tests.command)
+    return CheckSpec(
+        name=rule.name,
+        kind="gate",
+        title=rule.name,
+        required=required,
+        command=runs.command,
+        image=project.toolchain.image,
+        timeout=project.gates.timeout_seconds,
+        output=runs.output,
+        against_base=runs.against_base,
+        lasts=rule.lasts,
         condition=rule.condition,
         skipped=None if subject.meets(rule.condition) else VerdictReason.CONDITION_NOT_MET,
     )
