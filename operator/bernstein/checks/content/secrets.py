@@ -117,8 +117,6 @@ def _library_rules() -> Iterator[Rule]:
         discord.DiscordBotTokenDetector,
         github_token.GitHubTokenDetector,
         mailchimp.MailchimpDetector,
-        npm.NpmDetector,
-        openai.OpenAIDetector,
         pypi_token.PypiTokenDetector,
         sendgrid.SendGridDetector,
         slack.SlackDetector,
@@ -129,6 +127,9 @@ def _library_rules() -> Iterator[Rule]:
     )
     for detector in exact:
         yield Rule(detector.secret_type, True, _finder(detector.denylist))
+    of_npm, of_openai = npm.NpmDetector, openai.OpenAIDetector
+    yield Rule(of_npm.secret_type, True, _first_in_run(of_npm.denylist, "//", r".*"))
+    yield Rule(of_openai.secret_type, True, _first_in_run(of_openai.denylist, "sk-", r"[\w-]*"))
     # These are often an example or the address of a development database, so they do not block.
     for loose in (basic_auth.BasicAuthDetector, jwt.JwtTokenDetector):
         yield Rule(loose.secret_type, False, _finder(loose.denylist))
@@ -141,5 +142,26 @@ def _finder(patterns: Iterable[re.Pattern[str]]) -> Finder:
 
     def find(line: str) -> Iterator[re.Match[str]]:
         return (match for pattern in compiled for match in pattern.finditer(line))
+
+    return find
+
+
+def _first_in_run(patterns: Iterable[re.Pattern[str]], head: str, run: str) -> Finder:
+    """Finds what begins with `head` and goes on with any of the characters of `run`.
+
+    Where there is no match from the first `head` of a run, there is none from those after it: to
+    look from each of them takes time that grows with the square of the run.
+    """
+    compiled, rest = tuple(patterns), re.compile(run, re.ASCII)
+
+    def find(line: str) -> Iterator[re.Match[str]]:
+        for pattern in compiled:
+            end = 0
+            while (start := line.find(head, end)) >= 0:
+                match = pattern.match(line, start)
+                if match is not None:
+                    yield match
+                seen = match or rest.match(line, start)
+                end = max(start + len(head), seen.end() if seen else 0)
 
     return find

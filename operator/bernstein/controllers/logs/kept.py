@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from bernstein.controllers.wiring import Context
 from bernstein.core import labels
@@ -18,14 +19,17 @@ from bernstein.observe import logging
 
 log = logging.logger(__name__)
 
+_PACKER = ThreadPoolExecutor(1, "packs-logs")
+
 
 async def packed(text: bytes | None, limit: int) -> PackedLog | None:
     """The end of a log, in at most `limit` bytes; None where there is nothing to keep."""
     if text is None or not text.strip() or is_lost(text):
         return None
     # Packing may take a second or two, most of it for secrets, which are looked for in pieces of
-    # some thousand characters: in a thread, so that others are served between them.
-    return await asyncio.to_thread(pack, text, limit)
+    # some thousand characters: in a thread, so that others are served between them. In one thread:
+    # several are no faster, and each of them takes its turn before the loop has its next.
+    return await asyncio.get_running_loop().run_in_executor(_PACKER, pack, text, limit)
 
 
 def config_map(

@@ -28,6 +28,9 @@ then."""
 AGAIN_SECONDS = 1.0
 READERS = 16
 """Logs that are read at the same time, each of them at most LOG_BYTES."""
+HELD_BYTES = 64 * LOG_BYTES
+"""Of logs that were read, until whoever asked comes back for them; one that would be more is not
+kept: agents choose how long they are, and how many end at once."""
 
 
 @dataclass
@@ -38,6 +41,10 @@ class _Reading:
     until: float
     text: bytes | None = None
     done: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class _TooManyLogs(Exception):  # noqa: N818 - nothing is wrong with it
+    """Those that were read before it are still held."""
 
 
 def _uid(pod: Object) -> str:
@@ -67,6 +74,7 @@ class LogReader:
 
         Raises Requeue while one of them is still being read.
         """
+        self._forget()
         pods = tuple(pods)
         asked = [pod for pod in pods if _uid(pod) not in self._readings]
         new = [self._ask(pod, container, timestamps=timestamps) for pod in asked]
@@ -82,7 +90,6 @@ class LogReader:
         return {uid: r.text for uid, r in readings.items() if r.text is not None}
 
     def _ask(self, pod: Object, container: str, *, timestamps: bool) -> _Reading:
-        self._forget()
         reading = _Reading(pod, container, timestamps, self._clock.monotonic() + SECONDS)
         self._readings[_uid(pod)] = reading
         self._asked.put_nowait(reading)
@@ -99,20 +106,29 @@ class LogReader:
     async def _work(self) -> None:
         while True:
             reading = await self._asked.get()
-            meta = reading.pod["metadata"]
             try:
                 async with asyncio.timeout(reading.until - self._clock.monotonic()):
-                    reading.text = await self._client.logs(
-                        meta["namespace"],
-                        meta["name"],
-                        container=reading.container,
-                        tail_lines=LOG_LINES,
-                        last_bytes=LOG_BYTES,
-                        timestamps=reading.timestamps,
-                    )
+                    reading.text = await self._text(reading)
             except Exception as error:  # noqa: BLE001 - whatever it is, others are to be read
                 # Without the error's own words: a node's answer may hold anything.
                 reason = error.reason if isinstance(error, KubeError) else type(error).__name__
-                log.warning("log not read", pod=meta["name"], uid=_uid(reading.pod), reason=reason)
+                pod = reading.pod["metadata"]["name"]
+                log.warning("log not read", pod=pod, uid=_uid(reading.pod), reason=reason)
             finally:
                 reading.done.set()
+
+    async def _text(self, reading: _Reading) -> bytes:
+        """The end of the log. Raises KubeError, and _TooManyLogs where there is no room for it."""
+        meta = reading.pod["metadata"]
+        text = await self._client.logs(
+            meta["namespace"],
+            meta["name"],
+            container=reading.container,
+            tail_lines=LOG_LINES,
+            last_bytes=LOG_BYTES,
+            timestamps=reading.timestamps,
+        )
+        held = sum(len(each.text or b"") for each in self._readings.values())
+        if held + len(text) > HELD_BYTES:
+            raise _TooManyLogs
+        return text

@@ -7,12 +7,13 @@ import tracemalloc
 from collections import Counter
 
 import pytest
+from detect_secrets.plugins import npm, openai
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.checks import added as added_text
 from bernstein.checks.added import added_lines
-from bernstein.checks.content import rules
+from bernstein.checks.content import rules, secrets
 from bernstein.checks.content.secrets import scan
 from bernstein.checks.reading import ChangedFile
 from bernstein.checks.verdict import Verdict
@@ -25,6 +26,8 @@ SECRETS = {
     "GitHub Token": GITHUB,
     "Stripe Access Key": "sk_live_" + "a1B2c3" * 4,
     "Slack Token": "xoxb-1234567890-abcdef",
+    "NPM tokens": "//registry.example/:_authToken=npm_a1B2c3",
+    "OpenAI Token": "sk-" + "a1B2" * 5 + "T3BlbkFJ" + "a1B2" * 5,
     "private key": "-----BEGIN " + "RSA PRIVATE KEY-----",
     "payment card number": CARD,
     "social security number": "219-09-9999",
@@ -275,3 +278,15 @@ def test_no_text_takes_long(unit: str) -> None:
 @given(st.binary(max_size=300), st.binary(max_size=300))
 def test_any_bytes_can_be_scanned(before: bytes, after: bytes) -> None:
     assert scan([ChangedFile("any", before, after)]).verdict in {"Passed", "Failed"}
+
+
+PIECES = ["//", "a", "/:_authToken=", "npm_", "sk-", "a1B2" * 5, "T3BlbkFJ", "\n", " ", "_", "-"]
+FORMS = {"NPM tokens": npm.NpmDetector.denylist, "OpenAI Token": openai.OpenAIDetector.denylist}
+
+
+@given(text=st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+def test_what_is_looked_for_once_a_run_is_what_would_be_found_from_everywhere(text: str) -> None:
+    for kind, forms in FORMS.items():
+        (rule,) = (each for each in secrets.rules() if each.kind == kind)
+        found = [match.span() for match in rule.find(text)]
+        assert found == [match.span() for form in forms for match in form.finditer(text)]

@@ -29,7 +29,7 @@ def pod(name: str) -> Object:
 
 @dataclass
 class Nodes:
-    """Answers for nodes; those of pods called `dead` never do."""
+    """Answers for nodes; those of pods called `dead` or `slow` are not `back` yet."""
 
     asked: list[str] = field(default_factory=list)
     answered: list[str] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Nodes:
 
     async def logs(self, namespace: str, name: str, **_: Any) -> bytes:
         self.asked.append(name)
-        if name.startswith("dead"):
+        if name.startswith(("dead", "slow")):
             await self.back.wait()
         if name.startswith("gone"):
             raise NotFound(404, "NotFound", "no such pod")
@@ -94,6 +94,34 @@ async def test_a_log_that_never_comes_is_given_up(reader: LogReader, clock: Cloc
     clock.now += SECONDS
 
     assert await reader.read([pod("dead"), pod("a")], CHECK) == {"uid-a": b"log of team/a"}
+
+
+async def test_one_that_was_forgotten_is_asked_for_anew_beside_another(
+    reader: LogReader, clock: Clock, nodes: Nodes
+) -> None:
+    with pytest.raises(Requeue):
+        await reader.read([pod("dead")], CHECK)
+    nodes.back.set()
+    clock.now += 100 * SECONDS
+
+    assert set(await reader.read([pod("dead"), pod("a")], CHECK)) == {"uid-dead", "uid-a"}
+
+
+async def test_logs_that_nobody_has_come_back_for_do_not_fill_the_memory(
+    reader: LogReader, nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_reader, "HELD_BYTES", 3 * len(b"log of team/slow0"))
+    slow = [pod(f"slow{number}") for number in range(5)]
+    for each in slow:
+        with pytest.raises(Requeue):
+            await reader.read([each], CHECK)
+    nodes.back.set()
+    await eventually(lambda: len(nodes.answered) == len(slow))
+
+    found = [await reader.read([each], CHECK) for each in slow]
+
+    assert [bool(each) for each in found] == [True, True, True, False, False]
+    assert await reader.read(slow[3:4], CHECK) == {"uid-slow3": b"log of team/slow3"}, "room again"
 
 
 async def test_nobody_waits_longer_for_logs_that_are_not_even_begun(

@@ -9,8 +9,10 @@ from bernstein.api.session import AgentSession
 from bernstein.cli.cluster import Cluster
 from bernstein.core import labels, names
 from bernstein.core.logs.packed import KEY, unpack
+from bernstein.core.owners import owner_reference
 from bernstein.kube.errors import ApiError, Unauthorized
 from bernstein.kube.resource import CONFIG_MAPS, Object, controller_of
+from bernstein.resources import SESSIONS
 
 ONLY_THE_END = "Only the end of it was kept."
 
@@ -48,5 +50,6 @@ async def of_agent(cluster: Cluster, session: AgentSession) -> KeptLog | None:
         raise
     except ApiError:
         return None
-    is_its_own = (controller_of(found) or {}).get("uid") == meta.uid
-    return of(found) if is_its_own else None
+    # Not by the uid alone: a chart's policy keeps from others only what has an owner of our kinds.
+    owner, its_own = controller_of(found), owner_reference(SESSIONS.kind, meta.name, meta.uid)
+    return of(found) if owner is not None and owner.items() >= its_own.items() else None

@@ -30,8 +30,8 @@ LONGEST_LOG = 4 * 1024 * 1024
 _LONGEST_LINE = 2000
 _NOT_STARTED = 400
 """Status of the answer when a container waits to start."""
-_END_OF_TIME = 253402300799.0
-"""The last second that a datetime can hold."""
+_END_OF_TIME = 253402300799.0 - 24 * 3600
+"""A datetime can hold no later second, in whichever time zone it is shown."""
 _TOLD_OTHERWISE = {"time", "event", "program", "number"}
 _EXPLAINING = ("reason", "error", "message", "text")
 
@@ -157,9 +157,10 @@ def _noted(row: str) -> tuple[float | None, str]:
     """Time (Unix, in seconds) and words of a line that begins with its time."""
     stamp, space, words = row.partition(" ")
     try:
-        return datetime.fromisoformat(stamp).timestamp(), words
+        time = _time(datetime.fromisoformat(stamp).timestamp())
     except (ValueError, OverflowError):
-        return None, stamp + space + words
+        time = None
+    return (None, stamp + space + words) if time is None else (time, words)
 
 
 def _event(row: str) -> dict[str, Any] | None:

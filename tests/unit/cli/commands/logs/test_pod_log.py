@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -119,6 +121,23 @@ def test_a_time_that_is_none_does_no_harm(time: object) -> None:
     (entry,) = in_order({"recorder": row(time, "finished")})
 
     assert str(entry).endswith("  recorder  finished")
+
+
+@pytest.fixture(params=["America/New_York", "Asia/Tokyo"])
+def _far_from_greenwich(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", request.param)
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_far_from_greenwich")
+@pytest.mark.parametrize("stamp", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_a_line_of_a_time_that_not_every_zone_has_is_shown_as_it_is(stamp: str) -> None:
+    (entry,) = in_order({"agent": f"{stamp} done"})
+
+    assert str(entry).strip() == f"agent     {stamp} done"
 
 
 @pytest.mark.parametrize("line", ["[" * 100_000, "{}", '{"event": 1}', "1", "null", '{"event":'])
