@@ -96,12 +96,14 @@ test-e2e: setup ## a real node, real pods
 	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/cluster -n 3 --dist loadfile --no-loadscope-reorder; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
-# A part of test-unit, test-programs and test-e2e, and so of `test`, which runs no test twice.
-test-verification: setup ## of these three what shows gates, signals and hostile work
+# A part of test-unit, test-programs, test-control-plane and test-e2e, and so of `test`, which runs
+# no test twice.
+test-verification: setup ## of these four what shows gates, signals and hostile work
 	$(PYTEST) tests/unit/checks/gates/test_every_gate.py tests/unit/checks/signals/test_every_signal.py \
 	  tests/unit/core/delivery/test_every_way_to_land.py tests/unit/crds/test_crds.py \
 	  tests/unit/docs/test_registry_tables.py -n 2
 	$(PYTEST) tests/programs -m verification -n 2
+	$(PYTEST) tests/control_plane -m verification -n 2 --dist loadfile
 	$(PY) -m tests.stack up >/dev/null && BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e \
 	  --ignore tests/e2e/cluster -m verification -n 3 --dist loadfile --no-loadscope-reorder; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -200,6 +201,7 @@ def test_a_plan_whose_repository_cannot_be_reached_makes_one_pod(world: MakeWorl
     assert jobs.count("begin") == len([job for job in jobs if job != "probe"]) == 1
 
 
+@pytest.mark.verification
 def test_a_gate_that_cannot_run_is_not_the_agents_fault(world: MakeWorld) -> None:
     def asks(**gate: str) -> Object:
         return {
@@ -232,6 +234,31 @@ def test_a_gate_that_cannot_run_is_not_the_agents_fault(world: MakeWorld) -> Non
     here.apply(here.project)
     task = here.closed("good")
     assert task["status"]["attempt"] == _sessions(here) == 1
+
+
+@pytest.mark.verification
+def test_a_gate_whose_pod_is_evicted_is_run_again_and_costs_no_attempt(world: MakeWorld) -> None:
+    own = {"name": "own", "command": "sleep 20", "image": "bernstein-toolchain:dev"}
+    gates = {"extends": "Default", "pipeline": [own]}
+    here = world([GOOD], lambda spec: spec.update(gates=gates))
+    here.task("good")
+    first = here.await_("job", "good-s1-own-0", lambda job: job["status"]["ready"] == 1)
+    (pod,) = [p["metadata"]["name"] for p in _pods_of_check(here, "own")]
+    eviction = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": pod, "namespace": here.namespace},
+    }
+    path = f"/api/v1/namespaces/{here.namespace}/pods/{pod}/eviction"
+    here.kubectl("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction))
+
+    task = here.closed("good")
+
+    assert first["metadata"]["name"] == "good-s1-own-0"
+    assert here.get("job", "good-s1-own-1")["status"]["succeeded"] == 1
+    verdicts = {c["name"]: c["verdict"] for c in task["status"]["verification"]["checks"]}
+    assert verdicts["own"] == "Passed"
+    assert (task["status"]["attempt"], _sessions(here)) == (1, 1)
 
 
 def _pods_of_check(here: World, name: str) -> list[Object]:

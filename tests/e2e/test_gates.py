@@ -77,6 +77,31 @@ def test_a_secret_that_the_project_lets_out_is_told_by_the_gate(world: MakeWorld
     assert KEY not in str(task)
 
 
+CARD = "4111 1111 " + "1111 1111"
+"""Its last digit is the check digit of the others."""
+
+
+def test_personal_data_in_a_new_file_is_rejected_and_what_only_looks_like_it_lands(
+    world: MakeWorld,
+) -> None:
+    scripts = [
+        does("leaks", writing("orders.py", f'PAID_WITH = "{CARD}"\n')),
+        does("harmless", writing("numbers.py", f'NO_CARD = "{CARD[:-1]}2"\n')),
+    ]
+    here = world(scripts, lambda spec: spec.update(gates={"pipeline": [{"name": "pii_scan"}]}))
+    here.task("harmless")
+    harmless = here.closed("harmless")
+    before = here.tip()
+    here.task("leaks", maxRetries=0)
+    leaks = refused(here, "leaks", "GateFailed", "pii_scan", before)
+
+    assert _check(harmless, "pii_scan")["verdict"] == "Passed"
+    told = _check(leaks, "pii_scan")
+    assert (told["verdict"], told["reason"]) == ("Failed", "SecretFound")
+    assert "orders.py:1 payment card number" in told["excerpt"]
+    assert CARD not in str(leaks)
+
+
 def test_a_linter_is_configured_by_the_pinned_commit(world: MakeWorld) -> None:
     attempt = {
         "steps": [

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bernstein.api.encoding import dump
 from bernstein.api.pod import CheckVerdict, Failure, InspectResult
-from bernstein.core.reasons import Retry, policy
+from bernstein.core import runs
+from bernstein.core.reasons import MAX_GATE_ERRORS, Retry, policy
 from bernstein.kube.resource import JOBS, PODS, Object
 from tests.control_plane.controllers.kubelet import (
     DISRUPTED,
@@ -14,11 +17,14 @@ from tests.control_plane.controllers.kubelet import (
     Script,
     ends,
     exited,
+    run,
     succeed,
     waits,
 )
 from tests.control_plane.controllers.world import World, condition, state_of
 from tests.control_plane.objects import PROJECTS, TASKS
+
+pytestmark = pytest.mark.verification
 
 LINT = {"name": "lint", "command": "make lint"}
 
@@ -70,6 +76,49 @@ async def test_a_disrupted_gate_is_run_again_at_once_and_costs_no_attempt(world:
     assert verdict(task, "lint") == ("Passed", "")
     told = [condition({"status": p}, "Verified") for p in await world.patches("one")]
     assert any("Disrupted" in c.get("message", "") for c in told)
+
+
+async def test_a_gate_that_is_disrupted_every_time_stalls_at_the_cap(world: World) -> None:
+    await world.project()
+    world.kubelet.on("one-s1-lint-*", ends("Failed", {"conditions": [DISRUPTED]}))
+    await world.start()
+    await world.task("one", maxRetries=0)
+    task = await world.stalled(TASKS, "one", "GateErrored")
+    assert "Disrupted" in condition(task, "Stalled")["message"]
+    assert (state_of(task), task["status"]["attempt"]) == ("Done", 1)
+    assert len([job for job in world.kubelet.ran if "-lint-" in job]) == 1 + MAX_GATE_ERRORS
+    assert world.kubelet.remote.landed == []
+
+
+async def test_a_gate_whose_node_is_lost_is_run_again_and_costs_no_attempt(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The node says nothing any more, so that its pods are evicted and never end."""
+    monkeypatch.setattr(runs, "LOST_SECONDS", 2)
+    await world.project()
+    world.kubelet.on("one-s1-lint-0", run)
+    world.kubelet.may_end.clear()
+    await world.start()
+    await world.task("one", maxRetries=0)
+    await world.until(JOBS, "one-s1-lint-0", lambda job: job["status"]["ready"] == 1)
+    lost = world.kubelet.pods["one-s1-lint-0"]
+    evicted = DISRUPTED | {"reason": "DeletionByTaintManager"}
+    await lost.report(phase="Running", conditions=[evicted])
+    await world.admin.delete(PODS, lost.name, lost.namespace)
+
+    task = await world.task_in("one", "Closed")
+
+    assert task["status"]["attempt"] == 1
+    assert verdict(task, "lint") == ("Passed", "")
+    assert [job for job in world.kubelet.ran if "-lint-" in job] == [
+        "one-s1-lint-0",
+        "one-s1-lint-1",
+    ]
+    silent = await world.get(PODS, lost.name)
+    assert silent["status"]["phase"] == "Running"
+    told = [condition({"status": p}, "Verified") for p in await world.patches("one")]
+    assert any("Disrupted" in c.get("message", "") for c in told)
+    world.kubelet.may_end.set()
 
 
 ERRORED: list[tuple[str, Script]] = [

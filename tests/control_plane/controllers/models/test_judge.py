@@ -113,6 +113,7 @@ async def test_a_judge_sends_a_task_back_twice_and_then_a_person_decides(world: 
     assert float(task["status"]["spendUsd"]) >= 13.5
 
 
+@pytest.mark.verification
 async def test_a_provider_that_is_down_costs_no_attempt_and_is_asked_again(world: World) -> None:
     down = says("Errored", "ModelAuthFailed", "the provider refuses the key")
     world.kubelet.on("one-s1-judge-1-0", down)

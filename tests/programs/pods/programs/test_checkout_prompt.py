@@ -26,6 +26,8 @@ from bernstein.pods.git.patch import Rejected
 from bernstein.pods.programs import checkout
 from tests.programs.pods.conftest import Origin
 
+pytestmark = pytest.mark.verification
+
 Files = dict[str, bytes | str | None]
 WORK = "refs/bernstein/0/task/s1"
 TEXTS = {

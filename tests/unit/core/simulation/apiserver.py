@@ -89,7 +89,8 @@ class ApiServer(State):
         if self.plan is not read:
             raise Refused
         assert Decimal(status.spend_usd) >= Decimal(read.status.spend_usd)
-        assert read.status.ended_at is None or read.status.phase == status.phase
+        stays = read.status.ended_at is None or read.status.phase == status.phase
+        assert stays or read.spec.requests, "only who asks for it has it go on"
         self.plan = Plan.model_validate(read.dump() | {"status": status.dump()})
         return True
 
@@ -163,7 +164,11 @@ class ApiServer(State):
     def collect(self) -> None:
         """What the garbage collector does."""
         living = {t.metadata.uid for t in self.tasks.values()}
-        going = {t.metadata.uid for t in self.tasks.values() if t.metadata.deletion_timestamp}
+        going = {
+            t.metadata.uid
+            for t in self.tasks.values()
+            if t.metadata.deletion_timestamp and not t.metadata.finalizers
+        }
         for name, one in list(self.sessions.items()):
             if one.spec.task_ref.uid not in living - going and not one.metadata.deletion_timestamp:
                 self.delete_session(name)

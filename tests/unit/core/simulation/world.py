@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession, Stop
 from bernstein.api.signals import Signal
 from bernstein.api.states import TaskState
@@ -66,7 +67,7 @@ class World(ApiServer, People, Kubelet, Invariants):
     def reconcile_task(self, name: str, read: Task | None = None) -> bool:
         """Whether anything was written; `read` is an older version that the cache still has."""
         subject = read or self.tasks.get(name)
-        if subject is None or subject.metadata.deletion_timestamp is not None:
+        if subject is None:
             return False
         before = self.seen.writes
         snapshot = self.task_snapshot(subject)
@@ -170,7 +171,10 @@ class World(ApiServer, People, Kubelet, Invariants):
         )
         asked = required.required_checks(signals, self.project.spec, changed)
         for check in required.executing(asked):
-            assert (check.digest, commit) in self.seen.passed, f"{check.name} of {commit}"
+            assert self._has_passed(check, commit), f"{check.name} of {commit}"
+
+    def _has_passed(self, check: spec.CheckSpec, commit: str) -> bool:
+        return (check.digest, commit) in self.seen.passed
 
     def _create_session(self, wanted: dict[str, Any]) -> None:
         self._write()
@@ -234,20 +238,21 @@ class World(ApiServer, People, Kubelet, Invariants):
         if subject is None:
             return False
         before = self.seen.writes
-        mine = {n: t for n, t in self.tasks.items() if owners.plan_of(t)}
-        snapshot = PlanSnapshot(
-            plan=subject,
-            project=self.project,
-            tasks=mine,
-            sessions=[s for s in self.sessions.values() if spend.belongs(s, subject)],
-            jobs=self._views("Plan"),
-            approvals=self._approvals_of(subject.metadata.uid),
-        )
-        decision = plan_decide.decide(snapshot, self.now)
+        decision = plan_decide.decide(self.plan_snapshot(subject), self.now)
         for action in decision.actions:
             self._plan_action(action)
         self.write_plan(subject, decision.status)
         return self.seen.writes > before
+
+    def plan_snapshot(self, subject: Plan) -> PlanSnapshot:
+        return PlanSnapshot(
+            plan=subject,
+            project=self.project,
+            tasks={n: t for n, t in self.tasks.items() if owners.plan_of(t)},
+            sessions=[s for s in self.sessions.values() if spend.belongs(s, subject)],
+            jobs=self._views("Plan"),
+            approvals=self._approvals_of(subject.metadata.uid),
+        )
 
     def _plan_action(self, action: PlanAction) -> None:
         assert not isinstance(action, KeepVerdicts), "nobody keeps verdicts here"
