@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,14 +38,15 @@ def shown(origin: Origin, folder: Path, base: str) -> bool:
     """Whether who reads the change with plain git in a checkout sees the key, in the difference of
     what is not generated and in the file."""
     tree = folder / "tree"
-    subprocess.run(
-        ["git", "clone", "--quiet", str(origin.path), str(tree)], check=True, env=plain_env()
-    )
-    git = partial(subprocess.run, cwd=tree, check=True, env=plain_env(), stdout=subprocess.PIPE)
-    git(["git", "fetch", "--quiet", "origin", REF])
-    git(["git", "checkout", "--quiet", "FETCH_HEAD"])
-    exclude = ":(exclude,attr:linguist-generated)"
-    diff = git(["git", "diff", base, "HEAD", "--", ".", exclude]).stdout
+    tree.mkdir()
+
+    def git(*arguments: str) -> bytes:
+        return subprocess.check_output(["git", *arguments], cwd=tree, env=plain_env())
+
+    git("clone", "--quiet", str(origin.path), ".")
+    git("fetch", "--quiet", "origin", REF)
+    git("checkout", "--quiet", "FETCH_HEAD")
+    diff = git("diff", base, "HEAD", "--", ".", ":(exclude,attr:linguist-generated)")
     return AWS.encode() in diff and AWS.encode() in (tree / "app.py").read_bytes()
 
 
