@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bernstein.api.pod import Check
+from tests.programs.pods.agent_pod import git
 from tests.programs.pods.conftest import Origin
-from tests.programs.pods.git_server import plain_env
 from tests.programs.pods.programs.test_inspect import AWS, REF, Inspect, contains, run, summary
 
 pytestmark = pytest.mark.verification
@@ -39,14 +38,10 @@ def shown(origin: Origin, folder: Path, base: str) -> bool:
     """Whether who reads the change with plain git in a checkout sees the key, in the difference of
     what is not generated and in the file."""
     tree = folder / "tree"
-    subprocess.run(
-        ["git", "clone", "--quiet", str(origin.path), str(tree)], check=True, env=plain_env()
-    )
-    git = partial(subprocess.run, cwd=tree, check=True, env=plain_env(), stdout=subprocess.PIPE)
-    git(["git", "fetch", "--quiet", "origin", REF])
-    git(["git", "checkout", "--quiet", "FETCH_HEAD"])
-    exclude = ":(exclude,attr:linguist-generated)"
-    diff = git(["git", "diff", base, "HEAD", "--", ".", exclude]).stdout
+    git(folder, "clone", "-q", str(origin.path), str(tree))
+    git(tree, "fetch", "-q", "origin", REF)
+    git(tree, "checkout", "-q", "FETCH_HEAD")
+    diff = git(tree, "diff", base, "HEAD", "--", ".", ":(exclude,attr:linguist-generated)")
     return AWS.encode() in diff and AWS.encode() in (tree / "app.py").read_bytes()
 
 
