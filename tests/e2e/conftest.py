@@ -47,6 +47,7 @@ LONGEST = (
     "test_endings.py",
     "test_demo.py",
     "test_parallel_steps.py",
+    "test_payloads_that_landed.py",
 )
 """Files whose tests take minutes together. A file is one worker's, and in order of their numbers
 of tests one with a single long test would be begun last, with nothing beside it."""
