@@ -14,6 +14,9 @@ from tests.background import Background
 # A shell ignores SIGINT for what it runs in the background, and the programs under test inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Tests of repositories that gates judge, and none of ours.
+collect_ignore = ["gates"]
+
 settings.register_profile("quick", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.conftest import MakeWorld, Object, does, writing
+from tests.unit.checks import examples
 
 pytestmark = pytest.mark.verification
 
-UGLY = "x = {  'a':1 }\n"
+EXAMPLE = examples.of_gate("auto_format")
+UGLY, UNREADABLE = (str(tree.after["a.py"]) for tree in (EXAMPLE.accept, EXAMPLE.reject))
 
 
 def formats(spec: Object) -> None:
@@ -31,6 +33,16 @@ def test_what_was_formatted_lands_as_one_commit_on_the_base(world: MakeWorld) ->
     work = judged["formatting"]["work"]["sha"]
     assert f"Bernstein-Formatted-From: {work}" in here.on_server("show", "-s", "main")
     assert UGLY.strip() in here.on_server("show", f"{work}:new.py")
+
+
+def test_what_no_formatter_can_read_is_judged_as_it_is(world: MakeWorld) -> None:
+    here = world([does("broken", writing("new.py", UNREADABLE))], formats)
+    here.task("broken", maxRetries=0)
+
+    task = here.stalled("task", "broken", "GateFailed", 180)
+
+    found = {c["name"]: c for c in task["status"]["verification"]["checks"]}["auto_format"]
+    assert (found["verdict"], found["reason"]) == ("Failed", "ExitCode")
 
 
 def test_a_command_that_changes_more_changes_nothing(world: MakeWorld) -> None:

@@ -208,32 +208,6 @@ def test_a_gate_that_compares_runs_once_on_both_trees(world: MakeWorld) -> None:
     assert "old.py:f was 13, is 25" in told["excerpt"]
 
 
-def test_tests_that_notice_no_faults_are_rejected_and_those_that_do_let_work_land(
-    world: MakeWorld,
-) -> None:
-    code = "def passes(points: int) -> bool:\n    return points >= 50\n"
-    runs = "from grades import passes\n\n\ndef test_passes() -> None:\n    passes(50)\n"
-    asks = "    assert [passes(n) for n in (49, 50, 51)] == [False, True, True]\n"
-    hollow, honest = writing("grades.py", code), writing("grades.py", code)
-    hollow["steps"].append({"write": {"path": "test_grades.py", "content": runs}})
-    honest["steps"].append({"write": {"path": "test_grades.py", "content": runs + asks}})
-    faults = [{"name": name} for name in ("mutation_testing", "agent_test_mutation")]
-
-    def gates(spec: Object) -> None:
-        spec["gates"] = {"pipeline": faults, "timeoutSeconds": 300}
-
-    here = world([does("hollow", hollow), does("honest", honest)], gates)
-    here.task("hollow", maxRetries=0)
-    here.task("honest", maxRetries=0)
-    accepted = here.closed("honest", 300)
-    rejected = here.stalled("task", "hollow", "GateFailed", 300)
-
-    for gate in faults:
-        assert _check(accepted, gate["name"])["verdict"] == "Passed"
-        assert _check(rejected, gate["name"])["verdict"] == "Failed"
-    assert "grades.py:2" in _check(rejected, "mutation_testing")["excerpt"]
-
-
 def _check(task: Object, name: str) -> Object:
     found: Object = next(c for c in task["status"]["verification"]["checks"] if c["name"] == name)
     return found

@@ -46,7 +46,11 @@ IMAGES = (
     Image("bernstein-agent-demo", "images/agent-demo"),
     Image("bernstein-agent-codex", "images/agent-codex"),
     Image("bernstein-toolchain", "images/toolchain"),
-    Image("bernstein-toolchain-node-go", "images/toolchain-node-go"),
+    Image(
+        "bernstein-toolchain-node-go",
+        "images/toolchain-node-go",
+        ("images/agent-codex/npm-requirements.lock",),
+    ),
     Image("bernstein-git-server", "images/git-server"),
     Image("bernstein-stub-llm", "images/stub-llm", ("tests/stub_llm",)),
 )

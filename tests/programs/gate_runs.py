@@ -21,6 +21,12 @@ SECONDS = 3600
 """That a gate may take: on a busy machine, too, the examples are not cut off."""
 
 
+def function(ways: int) -> str:
+    """Code of a function of that complexity."""
+    branches = "".join(f"    if x == {i}:\n        return {i}\n" for i in range(ways - 1))
+    return f"def f(x: int) -> int:\n{branches}    return -1\n"
+
+
 def write(tree: Tree, folder: Path) -> None:
     """Files and symlinks of the tree; the folder has a repository, as that of a check has."""
     (folder / ".git").mkdir(parents=True)

@@ -30,7 +30,7 @@ def commands() -> dict[str, tuple[Command, Tree, Tree]]:
     for gate in gates.GATES:
         if isinstance(gate.runs, Command):
             tree = examples.of_gate(gate.name)
-            found[gate.name] = (gate.runs, tree.passes, tree.fails)
+            found[gate.name] = (gate.runs, tree.accept, tree.reject)
     for kind in signals.SIGNALS:
         if isinstance(kind.runs, SignalCommand):
             example = examples.of_signal(kind.type)
@@ -78,10 +78,10 @@ def test_a_written_test_passes_what_is_right_and_fails_what_is_not(
     name: str, tmp_path: Path
 ) -> None:
     example = examples.of_gate(name)
-    test = answers.written_test(example.good)
+    test = answers.written_test(example.yes)
 
-    assert ends(name, test, example.passes, tmp_path / "right") == 0
-    assert ends(name, test, example.fails, tmp_path / "wrong") == 1
+    assert ends(name, test, example.accept, tmp_path / "right") == 0
+    assert ends(name, test, example.reject, tmp_path / "wrong") == 1
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_written_test_passes_what_is_right_and_fails_what_is_not(
 def test_a_written_test_that_does_not_run_to_its_end_says_nothing_of_the_work(
     test: str, tmp_path: Path
 ) -> None:
-    tree = examples.of_gate("integration_test_gen").passes
+    tree = examples.of_gate("integration_test_gen").accept
 
     assert ends("integration_test_gen", test, tree, tmp_path) == 2
 

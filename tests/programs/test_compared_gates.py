@@ -14,8 +14,7 @@ import pytest
 from bernstein.checks import gates
 from bernstein.checks.changes import is_test
 from bernstein.checks.gate import Command
-from tests.programs.gate_runs import run, verdict, write
-from tests.unit.checks.gates.complexity_check.example import function
+from tests.programs.gate_runs import function, run, verdict, write
 from tests.unit.checks.trees import Tree
 
 pytestmark = pytest.mark.verification

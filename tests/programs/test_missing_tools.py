@@ -75,7 +75,7 @@ def test_of_each_gate_with_a_command_it_is_known_what_it_needs() -> None:
 def test_without_its_tool_nobody_is_judged(gate: str, tool: str, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     image = image_without(tool, tmp_path / "elsewhere")
-    example = examples.of_gate(gate).passes
+    example = examples.of_gate(gate).accept
     modules = {f"{each}.py": "" for each in (tool, "pytest", "pytest_benchmark")}
     tree = Tree({**example.after, **modules}, before={**example.before, **modules})
     runs = gates.of(gate).runs

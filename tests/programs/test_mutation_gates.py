@@ -12,10 +12,14 @@ from bernstein.api.pod import CheckVerdict
 from bernstein.checks import gates
 from bernstein.checks.gate import Command
 from tests.programs.gate_runs import run, verdict, write
-from tests.unit.checks.gates.mutation_testing.example import CHECKS, CODE, RUNS
+from tests.unit.checks import examples
 from tests.unit.checks.trees import Tree
 
 pytestmark = pytest.mark.verification
+
+EXAMPLE = examples.of_gate("mutation_testing")
+CODE, CHECKS = (str(EXAMPLE.accept.after[path]) for path in ("a.py", "test_a.py"))
+RUNS = str(EXAMPLE.reject.after["test_a.py"])
 
 IN_TIME = {"CHECK_SECONDS": "0.2"}
 

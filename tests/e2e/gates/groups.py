@@ -1,7 +1,8 @@
 """Which gates and signals judge one pair of trees together in real pods, and who shows the others.
 
 The trees are those of their examples, each in a folder of its own, so that none speaks of another
-one's. What passes a gate may be nothing that a neighbour finds anything in.
+one's. What passes a gate may be nothing that a neighbour finds anything in, and tests that run
+together have files of different names.
 """
 
 from __future__ import annotations
@@ -22,15 +23,12 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "what nobody needs or explains": ("dead_code", "comment_quality"),
     "what is read": (
         *("dlp_scan", "import_cycle", "large_file", "lint_suppression"),
-        *("merge_conflict", "migration_reversibility"),
+        *("merge_conflict", "migration_reversibility", "pii_scan"),
     ),
-    "what tests measure": ("benchmark", "coverage_delta"),
+    "what tests measure": ("benchmark", "coverage_delta", "tests"),
+    "what tests notice": ("mutation_testing", "agent_test_mutation"),
 }
 ELSEWHERE: Mapping[str, str] = {
-    "tests": "tests/e2e/test_gates.py",
-    "pii_scan": "tests/e2e/test_gates.py",
-    "mutation_testing": "tests/e2e/test_gates.py",
-    "agent_test_mutation": "tests/e2e/test_gates.py",
     "auto_format": "tests/e2e/test_formatting.py",
     "intent_verification": "tests/e2e/test_judge.py",
     "integration_test_gen": "tests/e2e/test_judge.py",
@@ -40,9 +38,7 @@ ELSEWHERE: Mapping[str, str] = {
     "llm_review": "tests/e2e/test_judge.py",
     "dep_audit": "tests/e2e/gates/test_weak_dependencies.py",
 }
-"""By gate or signal: the tests that show it, on trees of their own."""
-IN_CONFLICT = "merge_conflict/a.py"
-"""What the rejected work of `what is read` adds, and what the branch gets meanwhile, otherwise."""
+"""By gate or signal: the tests that show it."""
 _AT_ROOT = ("import_cycle",)
 """Their modules are found there alone."""
 
@@ -51,25 +47,37 @@ Files = dict[str, str]
 
 @dataclass(frozen=True)
 class Work:
-    """What one Task does: `before` is what the branch holds, `after` what the agent writes."""
+    """What one Task does: `before` is what the branch holds, `writes` what the agent does."""
 
     before: Files
-    after: Files
+    writes: Files
 
 
 def good(group: str) -> Work:
     """What every gate of the group passes."""
-    return _work({name: examples.of_gate(name).passes for name in GROUPS[group]})
+    return _work({name: examples.of_gate(name).accept for name in GROUPS[group]})
 
 
 def bad(group: str) -> Work:
     """What every gate of the group rejects."""
-    return _work({name: examples.of_gate(name).fails for name in GROUPS[group]})
+    return _work({name: examples.of_gate(name).reject for name in GROUPS[group]})
+
+
+def meanwhile(group: str) -> Files:
+    """What the branch gets while that is done."""
+    return _files({name: examples.of_gate(name).meanwhile for name in GROUPS[group]})
 
 
 def _work(trees: Mapping[str, Tree]) -> Work:
     before = {name: tree.before for name, tree in trees.items()}
-    return Work(_files(before), _files({name: tree.after for name, tree in trees.items()}))
+    after = {name: written(tree) for name, tree in trees.items()}
+    return Work(_files(before), _files(after))
+
+
+def written(tree: Tree) -> Files:
+    """What the change writes."""
+    changed = tree.changed_paths
+    return {path: str(text) for path, text in tree.after.items() if path in changed}
 
 
 def _files(trees: Mapping[str, Mapping[str, str | bytes]]) -> Files:

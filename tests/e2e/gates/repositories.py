@@ -1,7 +1,9 @@
-"""Small repositories in JavaScript and in Go, and gates that judge them by commands of the Project.
+"""Small repositories in other languages than Python, and gates that judge them.
 
-`tests` and `lint` are the same gates as in a repository in Python. Of each gate there is a change
-that it rejects, and no other one; they touch different files, so that one work may hold them all.
+`tests/repositories/<language>` is what the branch holds. In `tests/gates/<name>/<language>` there
+are changes that this gate accepts and rejects; `command` is the Project's, and `told` is what it
+prints of the one that it rejects. All changes touch different files, so that one work may hold
+those of every gate, and no gate rejects what another one accepts.
 """
 
 from __future__ import annotations
@@ -9,153 +11,63 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tests.unit.checks.examples import GATES, files
+from tests.unit.rooms import ROOT
+
+REPOSITORIES = ROOT / "tests/repositories"
+LANGUAGES = tuple(sorted(path.name for path in REPOSITORIES.iterdir()))
+IMAGE = "bernstein-toolchain-node-go:dev"
+
 Files = Mapping[str, str]
 
 
 @dataclass(frozen=True)
+class Example:
+    command: str | None
+    """None: the gate's own does for this language, too."""
+    told: str
+    accept: Files
+    reject: Files
+
+
+@dataclass(frozen=True)
 class Repository:
-    tools: tuple[str, ...]
-    """Programs that its commands call."""
-    commands: Mapping[str, str]
-    """By gate; each prints what is wrong."""
     before: Files
     """What the branch holds; every gate passes it."""
-    good: Files
-    """A change that every gate passes."""
-    bad: Mapping[str, Files]
-    """By gate: a change that this one rejects."""
-    told: Mapping[str, str]
-    """By gate: what it prints of that change, among others."""
+    gates: Mapping[str, Example]
+
+    @property
+    def commands(self) -> Mapping[str, str]:
+        """Of the gates that have one."""
+        return {name: each.command for name, each in self.gates.items() if each.command}
+
+    @property
+    def good(self) -> Files:
+        """A change that every gate passes."""
+        return {path: text for each in self.gates.values() for path, text in each.accept.items()}
+
+    @property
+    def bad(self) -> Files:
+        """A change that every gate rejects."""
+        return {path: text for each in self.gates.values() for path, text in each.reject.items()}
 
 
-_LIMIT_JS = """\
-"use strict";
+def of(language: str) -> Repository:
+    """Gates in the order of their names."""
+    folders = sorted(GATES.glob(f"*/{language}"))
+    return Repository(
+        files(REPOSITORIES / language),
+        {
+            folder.parent.name: Example(
+                _line(files(folder).get("command")),
+                _line(files(folder).get("told")) or "",
+                files(folder / "accept"),
+                files(folder / "reject"),
+            )
+            for folder in folders
+        },
+    )
 
-exports.left = (budget, spent) => budget - spent;
-"""
-_LIMIT_TEST_JS = """\
-"use strict";
 
-const assert = require("node:assert");
-const test = require("node:test");
-const { left } = require("./limit.js");
-
-test("what is left of a budget", () => {
-  assert.strictEqual(left(5, 2), 3);
-});
-"""
-_WASTE_JS = """\
-"use strict";
-
-exports.wasted = (budgets) => budgets.filter((budget) => budget === 0).length;
-"""
-_WASTE_TEST_JS = """\
-"use strict";
-
-const assert = require("node:assert");
-const test = require("node:test");
-const { wasted } = require("./waste.js");
-
-test("budgets of which nothing is left", () => {
-  assert.strictEqual(wasted([0, 3, 0]), 2);
-});
-"""
-
-NODE = Repository(
-    tools=("node",),
-    commands={
-        "tests": "node --test",
-        # It takes one file, and no test need load it.
-        "lint": "find . -name .git -prune -o -name '*.js' -print0 | xargs -0 -n 1 node --check",
-    },
-    before={
-        "package.json": '{"name": "limit", "private": true}\n',
-        "limit.js": _LIMIT_JS,
-        "limit.test.js": _LIMIT_TEST_JS,
-    },
-    good={"waste.js": _WASTE_JS, "waste.test.js": _WASTE_TEST_JS},
-    bad={
-        "tests": {"limit.js": _LIMIT_JS.replace("-", "+")},
-        "lint": {"broken.js": '"use strict";\n\nexports.half = (budget => budget / 2;\n'},
-    },
-    told={"tests": "what is left of a budget", "lint": "SyntaxError"},
-)
-
-_LIMIT_GO = """\
-// Package limit tells what is left of budgets.
-package limit
-
-// Left is what remains of a budget.
-func Left(budget, spent int) int {
-	return budget - spent
-}
-"""
-_LIMIT_TEST_GO = """\
-package limit
-
-import "testing"
-
-func TestLeft(t *testing.T) {
-	if left := Left(5, 2); left != 3 {
-		t.Errorf("%d are left", left)
-	}
-}
-"""
-_WASTE_GO = """\
-package limit
-
-// Wasted is the number of budgets of which nothing is left.
-func Wasted(budgets []int) int {
-	count := 0
-	for _, budget := range budgets {
-		if budget == 0 {
-			count++
-		}
-	}
-	return count
-}
-"""
-_WASTE_TEST_GO = """\
-package limit
-
-import "testing"
-
-func TestWasted(t *testing.T) {
-	if wasted := Wasted([]int{0, 3, 0}); wasted != 2 {
-		t.Errorf("%d are wasted", wasted)
-	}
-}
-"""
-_SAME_GO = """\
-package limit
-
-// Same is the budget itself.
-func Same(budget int) int {
-	budget = budget
-	return budget
-}
-"""
-
-GO = Repository(
-    tools=("go", "gofmt"),
-    commands={
-        "tests": "go test ./...",
-        "lint": "go vet ./...",
-        # By itself it only prints their names.
-        "gofmt": 'other=$(gofmt -l .) && echo "$other" && test -z "$other"',
-    },
-    before={
-        "go.mod": "module example.com/limit\n\ngo 1.19\n",
-        "limit.go": _LIMIT_GO,
-        "limit_test.go": _LIMIT_TEST_GO,
-    },
-    good={"waste.go": _WASTE_GO, "waste_test.go": _WASTE_TEST_GO},
-    bad={
-        "tests": {"limit.go": _LIMIT_GO.replace("-", "+")},
-        "lint": {"same.go": _SAME_GO},
-        "gofmt": {"ugly.go": "package limit\n\n// Two is 2.\nfunc  Two( ) int { return 2 }\n"},
-    },
-    told={"tests": "TestLeft", "lint": "self-assignment of budget", "gofmt": "ugly.go"},
-)
-
-REPOSITORIES: Mapping[str, Repository] = {"node": NODE, "go": GO}
+def _line(text: str | None) -> str | None:
+    return text.strip() if text is not None else None

@@ -4,53 +4,55 @@ from __future__ import annotations
 
 import pytest
 
+from bernstein.checks import gates
 from tests.e2e.conftest import MakeWorld, Object, World, does, push
+from tests.e2e.gates import repositories
 from tests.e2e.gates.groups import steps
-from tests.e2e.gates.repositories import REPOSITORIES, Repository
+from tests.e2e.gates.repositories import IMAGE, LANGUAGES, Repository
 from tests.e2e.gates.test_every_gate import ENOUGH, verdicts
 
 pytestmark = pytest.mark.verification
 
-IMAGE = "bernstein-toolchain-node-go:dev"
-
 
 def begin(world: MakeWorld, repository: Repository) -> World:
     """A Task whose work every gate passes, and one whose work none does."""
-    bad = {path: text for change in repository.bad.values() for path, text in change.items()}
+    works = {"good": repository.good, "bad": repository.bad}
     agents = [
-        does("good", {"steps": steps({**repository.good}), "text": "done"}),
-        does("bad", {"steps": steps(bad), "text": "done"}),
+        does(title, {"steps": steps({**work}), "text": "done"}) for title, work in works.items()
     ]
-    off = {"name": "lint_suppression", "enabled": False}  # else it comes along with the linter
 
     def change(spec: Object) -> None:
-        spec["toolchain"] = {"image": IMAGE, "resources": {"cpu": "1", "memory": "768Mi"}}
-        gates = [
+        spec["toolchain"] = {"image": IMAGE, "resources": {"cpu": "500m", "memory": "768Mi"}}
+        pipeline: list[Object] = [
             # Of their own accord some look at changes of Python alone.
-            {"name": gate, "command": command, "image": IMAGE, "condition": "any_changed"}
-            for gate, command in repository.commands.items()
+            {"name": name, "condition": "any_changed"}
+            | ({"required": True} if name not in gates.that_advise() else {})
+            | ({"command": example.command} if example.command else {})
+            for name, example in repository.gates.items()
         ]
-        spec["gates"] = {"pipeline": [*gates, off]}
+        if "lint_suppression" not in repository.gates:  # else it comes along with the linter
+            pipeline.append({"name": "lint_suppression", "enabled": False})
+        spec["gates"] = {"pipeline": pipeline, "timeoutSeconds": ENOUGH}
 
     here = world(agents, change)
     for path, content in repository.before.items():
         push(here, path, content)
-    here.task("good", maxRetries=0)
-    here.task("bad", maxRetries=0)
+    for title in works:
+        here.task(title, maxRetries=0)
     return here
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_same_gates_accept_and_reject_in_other_languages_by_commands_of_the_project(
-    world: MakeWorld,
+    language: str, world: MakeWorld
 ) -> None:
-    begun = {language: begin(world, each) for language, each in REPOSITORIES.items()}
+    repository = repositories.of(language)
+    here = begin(world, repository)
 
-    for language, here in begun.items():
-        repository = REPOSITORIES[language]
-        accepted = here.closed("good", ENOUGH)
-        rejected = here.stalled("task", "bad", "GateFailed", ENOUGH)
-        assert verdicts(accepted) == dict.fromkeys(repository.commands, "Passed")
-        assert verdicts(rejected) == dict.fromkeys(repository.commands, "Failed")
-        for check in rejected["status"]["verification"]["checks"]:
-            assert repository.told[check["name"]] in check["excerpt"], check
-        assert {*repository.good} <= {*here.files()}
+    rejected = here.stalled("task", "bad", "GateFailed", 2 * ENOUGH)
+    accepted = here.closed("good", 2 * ENOUGH)
+    assert verdicts(accepted) == dict.fromkeys(repository.gates, "Passed")
+    assert verdicts(rejected) == dict.fromkeys(repository.gates, "Failed")
+    for check in rejected["status"]["verification"]["checks"]:
+        assert repository.gates[check["name"]].told in check["excerpt"], check
+    assert {*repository.good} <= {*here.files()}

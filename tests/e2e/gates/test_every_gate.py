@@ -29,7 +29,7 @@ def begin(
 ) -> World:
     """A Task of an agent that does this work, after a command, on a branch that holds what it is
     about."""
-    steps = [{"run": first}, *groups.steps(work.after)]
+    steps = [{"run": first}, *groups.steps(work.writes)]
 
     def change(spec: Object) -> None:
         spec["toolchain"]["resources"] = ROOM
@@ -49,13 +49,14 @@ def test_gates_accept_and_reject(group: str, world: MakeWorld) -> None:
     pipeline = [{"name": name, "required": True} for name in names]
     if "lint_suppression" not in names:  # else it comes along with the linters
         pipeline.append({"name": "lint_suppression", "enabled": False})
-    gates = {"pipeline": pipeline}
-    conflicts = "merge_conflict" in names
-    bad = begin(world, groups.bad(group), gates, UNTIL_PUSHED if conflicts else "true")
+    gates = {"pipeline": pipeline, "timeoutSeconds": ENOUGH}
+    meanwhile = groups.meanwhile(group)
+    bad = begin(world, groups.bad(group), gates, UNTIL_PUSHED if meanwhile else "true")
     good = begin(world, groups.good(group), gates)
-    if conflicts:
+    if meanwhile:
         bad.await_("task", "work", lambda task: state(task) == "InProgress")
-        push(bad, groups.IN_CONFLICT, "theirs = 2\n")
+        for path, content in meanwhile.items():
+            push(bad, path, content)
 
     accepted = good.closed("work", ENOUGH)
     rejected = bad.stalled("task", "work", "GateFailed", ENOUGH)

@@ -10,13 +10,15 @@ import pytest
 
 from tests.demo import certificate, manifests
 from tests.demo.certificate import Certificate
-from tests.e2e.conftest import MakeWorld, Object, World, does, writing
+from tests.e2e.conftest import MakeWorld, Object, World, does, push
+from tests.e2e.gates.groups import steps, written
 from tests.e2e.gates.test_every_gate import ENOUGH, verdicts
 from tests.stack import Stack
+from tests.unit.checks import examples
 
 pytestmark = pytest.mark.verification
 
-WEAK, SOUND = "leaky==1.0\n", "leaky==2.0\n"
+EXAMPLE = examples.of_gate("dep_audit")
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,14 @@ def begin(make: MakeWorld, database: Database, network: Object) -> World:
         spec["gates"] = {"pipeline": [{"name": "dep_audit", "database": database.settings}]}
         spec["network"].update(network)
 
-    works = {"weak": ("requirements.txt", WEAK), "sound": ("requirements-dev.txt", SOUND)}
-    here = make([does(title, writing(*work)) for title, work in works.items()], change)
+    works = {"weak": EXAMPLE.reject, "sound": EXAMPLE.accept}
+    agents = [
+        does(title, {"steps": steps(written(work)), "text": "done"})
+        for title, work in works.items()
+    ]
+    here = make(agents, change)
+    for path, content in EXAMPLE.accept.before.items():
+        push(here, path, str(content))
     ca = {"kind": "ConfigMap", "metadata": {"name": "osv-ca"}}
     here.apply({"apiVersion": "v1", **ca, "data": {"ca.crt": database.certificate.ca}})
     for title in works:
@@ -92,4 +100,4 @@ def test_weak_versions_are_rejected_sound_ones_accepted_and_none_unasked(
         assert verdicts(task) == {"dep_audit": "Errored"}
         (check,) = task["status"]["verification"]["checks"]
         assert "network.checks" in check["excerpt"]
-    assert not {"requirements.txt", "requirements-dev.txt"} & {*closed.files()}
+    assert "requirements-dev.txt" not in closed.files()

@@ -57,6 +57,13 @@ def test_an_end_before_any_test_has_run_does_not_pass(payload: str, tmp_path: Pa
     assert verdict(GATE.runs, tree, tmp_path / "gate").verdict == "Failed"
 
 
+def test_no_test_at_all_does_not_pass_either(tmp_path: Path) -> None:
+    assert isinstance(GATE.runs, Command)
+
+    tree = Tree({"a.py": "def test_a():\n    assert True\n"})
+    assert verdict(GATE.runs, tree, tmp_path).verdict == "Failed"
+
+
 def test_it_says_why(tmp_path: Path) -> None:
     assert isinstance(GATE.runs, Command)
     write(Tree(PAYLOADS["an exit"]), tmp_path / "workspace")

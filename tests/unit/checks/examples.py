@@ -1,13 +1,22 @@
-"""What the test folder of every signal and gate holds: what is accepted, what refused."""
+"""What there is for every signal and gate: what is accepted, what refused.
+
+Of a gate they are plain repositories in `tests/gates/<name>`: `base` is what the branch holds, and
+`accept` and `reject` are what a change writes over it. `meanwhile` is what the branch gets while
+that change is made. Of one that asks a model, `accept.txt` and `reject.txt` are what that answers.
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tests.unit.checks.trees import Tree
+from tests.unit.rooms import ROOT
+
+GATES = ROOT / "tests/gates"
 
 
 @dataclass(frozen=True)
@@ -22,13 +31,14 @@ class SignalExample:
 
 @dataclass(frozen=True)
 class GateExample:
-    """Trees that the gate passes and fails. Of one that asks a model: what that says of them. Where
-    what a model writes is run: an answer with a test of both, and one without any."""
+    """Changes that the gate accepts and rejects. Of one that asks a model: what that says of them.
+    Where what a model writes is run: an answer with a test of both, and one without any."""
 
-    passes: Tree
-    fails: Tree
-    good: str = ""
-    bad: str = ""
+    accept: Tree
+    reject: Tree
+    yes: str
+    no: str
+    meanwhile: Mapping[str, str]
 
 
 def of_signal(type_: str) -> SignalExample:
@@ -39,6 +49,30 @@ def of_signal(type_: str) -> SignalExample:
 
 
 def of_gate(name: str) -> GateExample:
-    found = importlib.import_module(f"tests.unit.checks.gates.{name}.example").EXAMPLE
-    assert isinstance(found, GateExample)
-    return found
+    """Raises FileNotFoundError where one of the two changes is missing."""
+    folder = GATES / name
+    base, meanwhile = files(folder / "base"), files(folder / "meanwhile")
+
+    def change(which: str) -> Tree:
+        written = files(folder / which)
+        if not written:
+            raise FileNotFoundError(folder / which)
+        conflicts = sorted(written.keys() & meanwhile.keys())
+        return Tree(base | written, base, in_conflict=tuple(conflicts))
+
+    def said(which: str) -> str:
+        answer = folder / f"{which}.txt"
+        return answer.read_text() if answer.exists() else ""
+
+    return GateExample(
+        change("accept"), change("reject"), said("accept"), said("reject"), meanwhile
+    )
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Texts by path; empty where there is no such folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

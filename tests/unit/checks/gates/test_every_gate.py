@@ -1,4 +1,4 @@
-"""What holds for every built-in gate; its own folder holds trees that it passes and fails."""
+"""What holds for every built-in gate, and for its examples in `tests/gates/<name>`."""
 
 from __future__ import annotations
 
@@ -40,19 +40,27 @@ def test_its_name_is_one_that_a_project_may_write(gate: Gate) -> None:
     assert names.session_job("work-s1", gate.name, 0)
 
 
+def test_every_folder_of_examples_is_a_gates() -> None:
+    assert sorted(gates.names()) == sorted(path.name for path in examples.GATES.iterdir())
+
+
 @every_gate
-def test_its_folder_has_trees_that_it_tells_apart(gate: Gate) -> None:
+def test_it_has_a_change_to_accept_and_one_to_reject(gate: Gate) -> None:
     example = examples.of_gate(gate.name)
 
-    assert example.passes != example.fails
+    assert example.accept != example.reject
+    for tree in (example.accept, example.reject):
+        assert tree.changed_paths
+    asks = isinstance(gate.runs, Asks | Writes)
+    assert (bool(example.yes), bool(example.no)) == (asks, asks)
 
 
 @every_that_reads
 def test_it_passes_and_fails(name: str) -> None:
     example, check = examples.of_gate(name), Check(name, name)
 
-    assert judge(example.passes, check).verdict == "Passed"
-    assert judge(example.fails, check).verdict == "Failed"
+    assert judge(example.accept, check).verdict == "Passed"
+    assert judge(example.reject, check).verdict == "Failed"
 
 
 @every_that_asks
@@ -62,7 +70,7 @@ def test_what_a_model_says_of_its_trees_passes_and_fails(name: str) -> None:
 
     said = [
         forms.verdict(asks.form, text, is_cut=False, least=asks.least)
-        for text in (example.good, example.bad)
+        for text in (example.yes, example.no)
     ]
 
     assert [found.verdict for found in said] == ["Passed", "Failed"]
@@ -75,7 +83,7 @@ def test_what_a_model_writes_of_its_trees_is_taken_or_is_no_answer(name: str) ->
     assert isinstance(writes, Writes)
 
     said = [
-        forms.verdict(writes.asks.form, text, is_cut=False) for text in (example.good, example.bad)
+        forms.verdict(writes.asks.form, text, is_cut=False) for text in (example.yes, example.no)
     ]
 
     assert [found.verdict for found in said] == ["Passed", "Errored"]

@@ -19,6 +19,7 @@ from tests.programs.pods.programs.formatting.formatted import (
     content,
     pod,
 )
+from tests.unit.checks import examples
 
 NO_REF = ""
 
@@ -43,6 +44,18 @@ def test_only_what_the_work_changed_is_formatted(origin: Origin, tmp_path: Path)
     assert content(origin, result.sha, "a b.py") == NICE
     assert content(origin, result.sha, "old.py") == UGLY
     assert at(origin, REF) == job.work, "what the session left stays"
+
+
+def test_of_its_examples_one_is_formatted_and_one_is_left_as_it_is(
+    origin: Origin, tmp_path: Path
+) -> None:
+    example = examples.of_gate("auto_format")
+
+    formatted = pod(origin, tmp_path / "accept", {}, {**example.accept.after}).run()
+    left = pod(origin, tmp_path / "reject", {}, {**example.reject.after}).run()
+
+    assert (formatted.told.verdict, formatted.changed is None) == ("Passed", False)
+    assert (left.told.verdict, left.told.reason, left.changed) == ("Failed", "ExitCode", None)
 
 
 def test_the_commit_is_ours_and_stands_on_the_base_of_the_work(

@@ -1,0 +1,5 @@
+from b import grade
+
+
+def test_grade() -> None:
+    assert [grade(n) for n in (49, 50, 51)] == ['fail', 'pass', 'pass']

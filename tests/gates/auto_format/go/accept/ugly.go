@@ -1,0 +1,4 @@
+package limit
+
+// Two is 2.
+const  Two = 2

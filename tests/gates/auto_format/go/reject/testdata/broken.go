@@ -1,0 +1,3 @@
+package limit
+
+func (

@@ -1,0 +1,3 @@
+'use strict';
+
+exports.ugly  = [ 1,2 ]

@@ -1,0 +1,2 @@
+def test_sum(benchmark) -> None:
+    benchmark(sum, range(200000))

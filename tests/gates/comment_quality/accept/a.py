@@ -1,0 +1,3 @@
+# Code.
+def f() -> int:
+    return 1

@@ -1,0 +1,6 @@
+def f() -> int:
+    return 1
+
+
+def g() -> None:
+    f()

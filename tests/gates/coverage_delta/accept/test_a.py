@@ -1,0 +1,6 @@
+from a import f
+
+
+def test_f() -> None:
+    assert f(1) == 1
+    assert f(0) == 2

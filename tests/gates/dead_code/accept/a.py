@@ -1,0 +1,5 @@
+def unused() -> int:
+    return 1
+
+
+print(2)

@@ -1,0 +1,2 @@
+def unused() -> int:
+    return 1

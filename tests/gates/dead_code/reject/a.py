@@ -1,0 +1,5 @@
+import os
+
+
+def unused() -> int:
+    return 1

@@ -1,0 +1,1 @@
+from p import a

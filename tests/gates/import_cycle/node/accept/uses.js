@@ -1,0 +1,5 @@
+"use strict";
+
+const { left } = require("./limit.js");
+
+exports.uses = left;

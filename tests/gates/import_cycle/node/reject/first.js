@@ -1,0 +1,6 @@
+"use strict";
+
+const { second } = require("./second.js");
+
+/** @returns {number} */
+exports.first = () => second() + 1;

@@ -1,0 +1,6 @@
+"use strict";
+
+const { first } = require("./first.js");
+
+/** @returns {number} */
+exports.second = () => first() - 1;

@@ -1,0 +1,2 @@
+def share(whole: int, among: int) -> int:
+    return whole // among

@@ -1,0 +1,2 @@
+def answer() -> int:
+    return 42

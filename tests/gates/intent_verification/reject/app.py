@@ -1,0 +1,2 @@
+def question() -> str:
+    return '?'

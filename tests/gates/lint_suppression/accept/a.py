@@ -1,0 +1,3 @@
+# ruff: noqa
+import os
+import re  # noqa: F401

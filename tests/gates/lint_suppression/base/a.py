@@ -1,0 +1,2 @@
+# ruff: noqa
+import os

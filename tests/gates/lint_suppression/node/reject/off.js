@@ -1,0 +1,4 @@
+/* eslint-disable */
+"use strict";
+
+exports.off = 1;

@@ -1,0 +1,10 @@
+revision = "b"
+down_revision = "a"
+
+
+def upgrade() -> None:
+    op.drop_table("t")
+
+
+def downgrade() -> None:
+    pass

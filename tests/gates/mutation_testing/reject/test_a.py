@@ -1,0 +1,5 @@
+from a import grade
+
+
+def test_grade() -> None:
+    grade(50)

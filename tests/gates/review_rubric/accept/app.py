@@ -1,0 +1,5 @@
+import subprocess
+
+
+def show(name: str) -> None:
+    subprocess.run(['cat', name])

@@ -1,0 +1,8 @@
+import subprocess
+
+
+def run(x: str) -> None:
+    subprocess.call(x, shell=True)
+
+
+A = 1

@@ -1,0 +1,2 @@
+def test_sum() -> None:
+    assert 1 + 1 == 3

@@ -1,0 +1,8 @@
+"use strict";
+
+module.exports = [
+  {
+    languageOptions: { sourceType: "commonjs" },
+    rules: { eqeqeq: "error", "no-var": "error" },
+  },
+];
