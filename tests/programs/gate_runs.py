@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from bernstein.api.pod import CheckVerdict, CompareConfig, Listing
+from bernstein.api.pod import CheckVerdict, CompareConfig, Compared, Listing
 from bernstein.checks.gate import Command
 from bernstein.pods.programs import compare
 from bernstein.pods.programs.checkout import lay_out
@@ -90,7 +90,17 @@ def _compared(
     config = CompareConfig(
         "gate", str(workspace), head, before, output=command.output, decides=True, tolerance=of
     )
-    return compare.run(replace(config, least=command.least))
+    found = compare.run(replace(config, least=command.least))
+    if found.base:
+        _is_the_same_where_the_base_is_known(config, found)
+    return found
+
+
+def _is_the_same_where_the_base_is_known(config: CompareConfig, found: Compared) -> None:
+    """The tool is not run on the base then: nothing is listed of it."""
+    unlisted = Listing(config.base.tree, "/nowhere/findings", "/nowhere/code")
+    known = compare.run(replace(config, base=unlisted, known=found.base))
+    assert known == replace(found, excerpt=compare.telling_known(found.excerpt), base="")
 
 
 def _of_tool(command: Command, tree: Tree, folder: Path) -> tuple[dict[str, str], dict[str, str]]:

@@ -61,8 +61,9 @@ TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
 """Bytes one container may leave; the kubelet cuts at 4096."""
 TERMINATION_SHARE = 2400
-"""Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
-part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
+"""Bytes that each container may leave of an agent's pod, or of one that compares: the kubelet gives
+every container the same part of 12 KiB, also to a fifth one that somebody else puts into the
+pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,15 +411,15 @@ class Listing:
     tree: str
     """Folder that holds the tree here."""
     findings: str
-    """File that the tool's output went to."""
+    """File that the tool's output went to; "": it was not run."""
     code: str
     """File with its exit code."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareConfig:
-    """Tell what a tool finds in `head` and not in `base`, or what is worse there; the result is a
-    CheckVerdict."""
+    """Tell what a tool finds in `head` and not in `base`, or what is worse there; the result is
+    Compared."""
 
     name: str
     """Name of the check."""
@@ -434,3 +435,13 @@ class CompareConfig:
     """How much worse a measure may be; None: nothing is measured."""
     least: float | None = None
     """Which share of faults the tests have to notice; None: there are none."""
+    known: str | None = None
+    """What was found or measured in the base before, packed: the tool was not run there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(CheckVerdict):
+    """The verdict, with what was found or measured in the base, to be kept."""
+
+    base: str = ""
+    """Packed; "": it was known, or is too much."""

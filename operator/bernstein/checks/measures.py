@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 _DIGITS = 2
@@ -10,6 +10,15 @@ _DIGITS = 2
 are added or taken away elsewhere."""
 Measures = Mapping[str, float]
 """Values by what was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured in the base."""
+
+    measures: Measures
+    beside: Collection[str] = ()
+    """What else of the base has a say in what is measured of the work; see `Scale.beside`."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +35,15 @@ class Scale:
     """A value up to this is never worse than another."""
     stays: bool = False
     """What was measured before has to be measured again."""
-    of_work: Callable[[bytes, bytes, str], Measures] | None = None
-    """Reads what the tool printed of the work, where its base has a say in what is measured: what
-    was printed of the work, then of the base. Raises NoListing. None: as any other."""
+    beside: Callable[[bytes, str], Collection[str]] | None = None
+    """Reads the names of folders or files of the base that have a say in what is measured of the
+    work. Raises NoListing. None: it has none."""
+    of_work: Callable[[bytes, Collection[str], str], Measures] | None = None
+    """Reads what the tool printed of the work, with these names of the base. Raises NoListing.
+    None: as any other."""
     unread: Callable[[bytes, str], Mapping[str, str]] | None = None
-    """Files that the tool could not read, with what it says of each. Raises NoListing. None: it
-    reads all, or ends with an error."""
+    """Files that the tool could not read, with what it says of each; those of the base are
+    `beside`. Raises NoListing. None: it reads all, or ends with an error."""
 
     def is_worse(self, before: float, after: float, tolerance: float) -> bool:
         """`tolerance`: units where less is worse, else per cent."""
@@ -83,7 +95,7 @@ def worse(scale: Scale, before: Measures, after: Measures, tolerance: float) -> 
 
 
 def newly_unread(
-    before: Mapping[str, str], after: Mapping[str, str], renamed: Mapping[str, str]
+    before: Collection[str], after: Mapping[str, str], renamed: Mapping[str, str]
 ) -> list[str]:
     """Files that the tool reads no more, or that are new and that it cannot read, in words: all
     that is in them would go unmeasured. `renamed`: as above."""

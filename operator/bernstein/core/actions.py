@@ -16,7 +16,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import Cancel
 from bernstein.checks.spec import DIGEST, CheckSpec
-from bernstein.core.gate_cache import KeptVerdict
+from bernstein.core.gate_cache import Kept
 from bernstein.core.jobs import JobView
 
 S = TypeVar("S")
@@ -39,6 +39,16 @@ class StopSession:
 
 
 @dataclass(frozen=True)
+class KnownBase:
+    """What a check has found or measured in the commit before the work when it was run there."""
+
+    measured: str
+    """Packed; see `bernstein.checks.outputs.baseline`."""
+    images: str
+    """A digest of the images that it was measured in."""
+
+
+@dataclass(frozen=True)
 class RunCheck:
     """A Job that executes one check on the commit `sha` at `ref`."""
 
@@ -53,6 +63,8 @@ class RunCheck:
     the check is always asked of both."""
     compares: bool = False
     """The check prints what it finds or measures in both, the base and the work."""
+    known: KnownBase | None = None
+    """What was found or measured there: so it is not run there."""
     is_second: bool = False
     """It has judged the work already, which counts only in the light of this `base`."""
     changed_since: str | None = None
@@ -196,8 +208,8 @@ class KeepVerdicts:
     What was known already was of use once more.
     """
 
-    verdicts: tuple[tuple[str, KeptVerdict], ...]
-    """Each with the key that names what was judged, and how."""
+    verdicts: tuple[tuple[str, Kept], ...]
+    """Each, or what was measured of a base, with the key that names what was judged, and how."""
     images: tuple[tuple[str, str], ...] = ()
     """The digest that each image had in their pods, by its reference."""
 

@@ -1,4 +1,5 @@
-"""Verdicts of a Project's gates that are kept: bounded, those that were of use last.
+"""What is kept of a Project's gates: verdicts, and what was measured of a base; bounded, those that
+were of use last.
 
 All of it may be lost at any time, and gates are run again then. Each stays JSON until it is asked
 for: most never are.
@@ -11,13 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TypeVar
 
 from bernstein.api.encoding import dump_brief
 from bernstein.api.encoding import load as decode
 
 MOST = 300
 MOST_BYTES = 128 * 1024
-"""Of all verdicts together, with their keys."""
+"""Of all that is kept together, with the keys."""
 MOST_IMAGES = 64
 IMAGES = "images"
 """Where the digests of images stand beside the verdicts; no key is called so."""
@@ -42,19 +44,33 @@ class KeptVerdict:
 
 
 @dataclass(frozen=True)
+class KeptBase:
+    """What a gate has found or measured in a base."""
+
+    base: str
+    """Packed; see `bernstein.checks.outputs.baseline`."""
+    used: int = 0
+    """As that of a verdict."""
+
+
+Kept = KeptVerdict | KeptBase
+K = TypeVar("K", bound=Kept)
+
+
+@dataclass(frozen=True)
 class GateCache:
     """What is kept of one Project."""
 
     ours: str
     """The image of our own programs, by its reference."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """As JSON, by key; those of use last are last."""
+    """Whatever is kept, as JSON, by key; those of use last are last."""
     images: Mapping[str, str] = field(default_factory=dict)
     """The digest that an image had when it ran last, by its reference; those seen last are last."""
 
-    def find(self, key: str) -> KeptVerdict | None:
+    def find(self, key: str, kind: type[K]) -> K | None:
         text = self.verdicts.get(key)
-        return _read(text) if text is not None else None
+        return _read(text, kind) if text is not None else None
 
     def digest(self, image: str) -> str | None:
         """Which image a reference stands for, as far as anybody knows."""
@@ -68,7 +84,7 @@ def exact(image: str) -> str | None:
 
 def keeping(
     cache: GateCache,
-    verdicts: Iterable[tuple[str, KeptVerdict]],
+    verdicts: Iterable[tuple[str, Kept]],
     images: Iterable[tuple[str, str]],
     now: datetime,
 ) -> GateCache:
@@ -113,14 +129,14 @@ def load(ours: str, data: object) -> GateCache:
 def _entries(rows: Mapping[object, object]) -> Iterator[tuple[int, str, str]]:
     for key, text in rows.items():
         if isinstance(key, str) and isinstance(text, str) and _KEY.fullmatch(key):
-            verdict = _read(text)
-            if verdict is not None:
-                yield verdict.used, key, text
+            kept = _read(text, KeptVerdict) or _read(text, KeptBase)
+            if kept is not None:
+                yield kept.used, key, text
 
 
-def _read(text: str) -> KeptVerdict | None:
+def _read(text: str, kind: type[K]) -> K | None:
     try:
-        return decode(KeptVerdict, text)
+        return decode(kind, text)
     except (ValueError, RecursionError):
         return None
 

@@ -22,6 +22,9 @@ ASKED = "bernstein.dev/asked"
 """On Jobs that judge: the digest of what was asked."""
 MADE_WITH = "bernstein.dev/made-with"
 """On Jobs of gates: the digest of what they were made with, where a verdict may be kept."""
+KNOWN_BASE = "bernstein.dev/known-base"
+"""On Jobs that compare with a base that was known: the digest of the images that it was measured
+in."""
 OWNER_UID = "bernstein.dev/owner-uid"
 """On Jobs and pods: the uid of their owner, for when the owner reference is gone."""
 CHECK_LOG = "bernstein.dev/report"
@@ -55,6 +58,7 @@ READ = (
     CHECK,
     ASKED,
     MADE_WITH,
+    KNOWN_BASE,
     OWNER_UID,
 )
 """Labels that the operator reads in its caches. Others it only writes, or people and `bernstein`

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -197,6 +197,15 @@ def image_digest(pod: Object, name: str) -> str | None:
     image = str((container(pod, name) or {}).get("imageID", ""))
     found = _IMAGE_DIGEST.search(image)
     return found[0] if found is not None else None
+
+
+def images(pod: Object) -> Iterator[tuple[str, str, str | None]]:
+    """Of each container its name, the image that it was asked to be made of, and the digest of
+    that: by its name, or by the kubelet's word; None: neither tells it."""
+    spec = pod.get("spec", {})
+    for each in (*spec.get("initContainers", ()), *spec.get("containers", ())):
+        name, image = each["name"], str(each.get("image", ""))
+        yield name, image, image.partition("@")[2] or image_digest(pod, name)
 
 
 def parse_time(text: str) -> datetime:

@@ -20,7 +20,7 @@ def limit(program: str) -> int:
     """Bytes that the program's result may take."""
     if program in (pod.PROBE, pod.PROBE_KEY):
         return PROBE_SHARE
-    of_many = (pod.CHECKOUT, pod.RECORDER, pod.PUSHER, pod.COLLECT, pod.FORMAT)
+    of_many = (pod.CHECKOUT, pod.RECORDER, pod.PUSHER, pod.COLLECT, pod.FORMAT, pod.COMPARE)
     return pod.TERMINATION_SHARE if program in of_many else pod.TERMINATION_LIMIT
 
 

@@ -36,9 +36,14 @@ def measures(output: bytes, root: str) -> Measures:
     return found if any(found.values()) else {}
 
 
-def of_work(output: bytes, base: bytes, root: str) -> Measures:
+def folders_of_tests(output: bytes, root: str) -> frozenset[str]:
+    """Folders that hold tests, and nothing else. Raises NoListing."""
+    return _of_tests(_files(output, root))
+
+
+def of_work(output: bytes, of_tests: Collection[str], root: str) -> Measures:
     """The same of the work, where folders of tests are those of the base. Raises NoListing."""
-    return _share(_files(output, root), _of_tests(_files(base, root)))
+    return _share(_files(output, root), frozenset(of_tests))
 
 
 def _files(output: bytes, root: str) -> dict[str, _File]:
@@ -71,7 +76,6 @@ def _share(files: Mapping[str, _File], of_tests: frozenset[str]) -> Measures:
 
 
 def _of_tests(files: Collection[str]) -> frozenset[str]:
-    """Folders that hold tests, and nothing else."""
     code = {folder for path in files if not _is_test(path) for folder in _above(path)}
     return frozenset(posixpath.dirname(path) for path in files if _is_test(path)) - code - {""}
 
@@ -87,4 +91,11 @@ def _is_test(path: str) -> bool:
     return _FILE.fullmatch(name) is not None or not _FOLDERS.isdisjoint(folder.split("/"))
 
 
-SCALE = Scale(measures, of_work=of_work, unit=" %", less_is_worse=True, stays=True)
+SCALE = Scale(
+    measures,
+    beside=folders_of_tests,
+    of_work=of_work,
+    unit=" %",
+    less_is_worse=True,
+    stays=True,
+)

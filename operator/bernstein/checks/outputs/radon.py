@@ -75,4 +75,4 @@ def _blocks(blocks: Iterable[Any]) -> Iterator[tuple[str, float]]:
         yield str(name), value
 
 
-SCALE = Scale(measures, unit="", harmless=HARMLESS, unread=unread)
+SCALE = Scale(measures, unit="", harmless=HARMLESS, beside=unread, unread=unread)

@@ -9,7 +9,6 @@ from bernstein.api.pod import (
     CHECK,
     COMPARE,
     INSPECT,
-    LISTERS,
     CheckoutConfig,
     CompareConfig,
     InspectConfig,
@@ -109,7 +108,7 @@ def compare_job(
     what is worse than there.
 
     The tool lists what it finds in either tree, one after the other; then a program of ours
-    compares the lists.
+    compares the lists. Where it is known what is in the base, the tool is not run there.
     """
     check, repository = action.check, project.spec.repository
     trees = [mount("workspace", WORKSPACE), mount("before", _BEFORE)]
@@ -121,24 +120,26 @@ def compare_job(
         tool=check.tool,
         tools=_TOOLS if tools else None,
     )
-    limit = project.spec.toolchain.resources.ephemeral_storage
+    toolchain = project.spec.toolchain
+    limit = toolchain.resources.ephemeral_storage
+    before = {"before": "before"} if action.known is None else {}
+    listed = {**before, "head": "workspace"}
     spec = pod.pod(
         project,
         only_ours=False,
         init=[
             pod.checkout(config, repository, settings, mounts=[*trees, *tools]),
-            _lister(check, project.spec.toolchain, settings, "before", "before"),
-            _lister(check, project.spec.toolchain, settings, "head", "workspace"),
+            *(_lister(check, toolchain, settings, of, tree) for of, tree in listed.items()),
         ],
         containers=[
             pod.ours(
                 COMPARE,
-                _comparison(check),
+                _comparison(action),
                 settings,
                 tmp=COMPARE,
                 mounts=[
                     *({**each, "readOnly": True} for each in trees),
-                    *(mount(name, f"/{name}", read_only=True) for name in LISTERS),
+                    *(mount(f"list-{of}", f"/list-{of}", read_only=True) for of in listed),
                 ],
                 memory="512Mi",
             )
@@ -148,7 +149,7 @@ def compare_job(
             scratch("workspace", limit),
             scratch("before", limit),
             scratch("base"),
-            *(scratch(name, "256Mi") for name in LISTERS),
+            *(scratch(f"list-{of}", "256Mi") for of in listed),
             scratch("home", limit),
             scratch("tmp", limit),
             scratch(COMPARE, "64Mi"),
@@ -162,16 +163,18 @@ def compare_job(
     return answering(action, CHECK, _called(action), project, namespace, owner, spec)
 
 
-def _comparison(check: CheckSpec) -> CompareConfig:
+def _comparison(action: RunCheck) -> CompareConfig:
+    check, known = action.check, action.known
     return CompareConfig(
         name=check.name,
         root=WORKSPACE,
         head=_listing("head", WORKSPACE),
-        base=_listing("before", _BEFORE),
+        base=_listing("before", _BEFORE) if known is None else Listing(_BEFORE, "", ""),
         output=check.output,
         decides=check.against_base,
         tolerance=check.tolerance,
         least=check.least,
+        known=known.measured if known is not None else None,
     )
 
 
@@ -329,7 +332,7 @@ def answering(
 def _made_with(
     action: RunCheck | RunFormat | RunInspect | RunJudge, project: Project
 ) -> dict[str, str]:
-    """The label that says under what its verdicts are reached, where they may be kept."""
+    """The labels that say under what its verdicts are reached, where they may be kept."""
     match action:
         case RunCheck(check=check):
             digest = made_with((check,), project.spec)
@@ -337,4 +340,7 @@ def _made_with(
             digest = made_with(checks, project.spec)
         case _:
             digest = None
-    return {labels.MADE_WITH: digest} if digest is not None else {}
+    made = {labels.MADE_WITH: digest} if digest is not None else {}
+    if isinstance(action, RunCheck) and action.known is not None:
+        made[labels.KNOWN_BASE] = action.known.images
+    return made

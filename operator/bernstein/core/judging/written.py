@@ -6,11 +6,9 @@ of the other one's checkout. Whoever unpacks it gets bounded text, whatever was 
 
 from __future__ import annotations
 
-import base64
-import binascii
-import zlib
 from typing import Final
 
+from bernstein.api import packed as words
 from bernstein.core.judging.answers import FormError
 
 FILE: Final = "test_written.py"
@@ -24,7 +22,7 @@ MOST_PACKED: Final = 3200
 def packed(test: str) -> str:
     """The test as a word of ASCII. Raises FormError where it is too long."""
     data = test.encode()
-    word = base64.b64encode(zlib.compress(data, 9)).decode()
+    word = words.packed(data)
     if len(data) > MOST_BYTES or len(word) > MOST_PACKED:
         raise FormError("its block of code is too long")
     return word
@@ -32,13 +30,4 @@ def packed(test: str) -> str:
 
 def unpacked(word: str) -> str:
     """The test. Raises ValueError where it is none that `packed` has made."""
-    if len(word) > MOST_PACKED:
-        raise ValueError("it is too long")
-    unpacking = zlib.decompressobj()
-    try:
-        data = unpacking.decompress(base64.b64decode(word, validate=True), MOST_BYTES)
-    except (binascii.Error, zlib.error) as error:
-        raise ValueError(str(error)) from None
-    if not unpacking.eof or unpacking.unused_data:
-        raise ValueError("it is cut, or too long, or there is something behind it")
-    return data.decode()
+    return words.unpacked(word, MOST_PACKED, MOST_BYTES).decode()

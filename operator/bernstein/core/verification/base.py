@@ -14,6 +14,8 @@ Memory and disk are the Project's to give, or a node's fault: Errored, which is 
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -24,7 +26,7 @@ from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Abandoned
 from bernstein.checks.rules import collected_tests
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import diagnosis, pods
+from bernstein.core import diagnosis, labels, pods
 from bernstein.core.jobs import JobView
 from bernstein.core.verification.executed import (
     SLACK,
@@ -46,6 +48,8 @@ _OF_BASE = {
 }
 """Verdicts, with their reasons, of a check that compares, where it could not run on the base."""
 _ON_BASE, _ON_WORK = LISTERS
+_DIGEST = 16
+"""Characters: it is compared with one other."""
 _IT_IS_THE_BASE = "on the commit before this work"
 _ONLY_THE_WORK = f"it does not end so {_IT_IS_THE_BASE}"
 
@@ -199,9 +203,25 @@ def _comparison(
             return errored(check, problem)
     message = (pods.terminated(job.pod, CHECK) or {}).get("message") or ""
     try:
-        return load(CheckVerdict, message)
+        comparison = load(CheckVerdict, message)
     except ValueError:
         return None
+    known = job.labels.get(labels.KNOWN_BASE)
+    if known is not None and known != images_in(job.pod):
+        text = "the base was measured in other images than the work: it is measured anew"
+        return result_of(check, "Errored", VerdictReason.NO_VERDICT, text)
+    return comparison
+
+
+def images_in(pod: pods.Object) -> str:
+    """A digest of the images that have listed what is in the work, and compared."""
+    told = {name: digest or "" for name, _, digest in pods.images(pod)}
+    return digest_of_images(told.get(name, "") for name in (_ON_WORK, CHECK))
+
+
+def digest_of_images(digests: Iterable[str]) -> str:
+    """Of the digests of a check's image and of ours."""
+    return hashlib.sha256(" ".join(digests).encode()).hexdigest()[:_DIGEST]
 
 
 def _ended_by_base(check: CheckSpec, pod: pods.Object) -> CheckResult | None:

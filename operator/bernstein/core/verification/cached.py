@@ -4,6 +4,9 @@
                  └─▶ none is ──▶ a Job ──▶ its verdict is kept, where it is one of the tree's, and
                                  the Job was made with what is part of the question at its end
 
+A gate that compares is asked of the base, too, which other work stands on as well: where it has no
+verdict, what it found or measured there may be known, and it is run on the work alone.
+
 The question is the gate with all its settings, the tree, the commit before it, the commit that
 configuration is read from, what the step says, and the images that judge. Whatever is none of that
 makes a gate one that does not last: it asks somebody else, or measures this moment.
@@ -14,22 +17,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from bernstein.api.encoding import fields_of
-from bernstein.api.pod import INSPECT
+from bernstein.api.encoding import fields_of, load
+from bernstein.api.pod import CHECK, INSPECT, LISTERS, Compared
 from bernstein.api.project import ProjectSpec
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult, Verification
+from bernstein.checks.outputs import baseline
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names, pods
-from bernstein.core.actions import KeepVerdicts
-from bernstein.core.gate_cache import GateCache, KeptVerdict, exact
+from bernstein.core.actions import KeepVerdicts, KnownBase, RunCheck
+from bernstein.core.gate_cache import GateCache, Kept, KeptBase, KeptVerdict, exact
 from bernstein.core.jobs import JobView
 from bernstein.core.sanitise import within
+from bernstein.core.verification import base
 from bernstein.core.verification.executed import result_of
 from bernstein.core.verification.inspections import inspections
-from bernstein.core.verification.look import Question
+from bernstein.core.verification.look import Look, Question, RunAnswers
 
 EXCERPT_BYTES = 2048
 """As much as a verdict in a status has: its end says most."""
@@ -37,6 +43,8 @@ _FORM = 1
 """Of keys: where a key gets to mean something else, this is another number."""
 _KEY = 40
 """Characters of a key."""
+_IMAGES = 2
+"""That run a command and compare."""
 _DIGEST = 16
 """Characters of what a Job was made with: it is compared with one other."""
 _NOT_OF_THE_TREE = (
@@ -85,19 +93,54 @@ def made_with(checks: Iterable[CheckSpec], project: ProjectSpec) -> str | None:
     return _digest([_FORM, asked])[:_DIGEST] if asked else None
 
 
+def with_base(run: RunAnswers, question: Question, judged: Verification) -> RunAnswers:
+    """The Job, told what is known of the base. One that is run again measures that anew: what was
+    known may be why."""
+    cache = question.cache
+    if cache is None or judged.uncached or not isinstance(run, RunCheck):
+        return run
+    called = names.on_base(run.check.name) if run.is_second else run.check.name
+    if not _keeps_base(run, question) or any(each.check == called for each in judged.again or ()):
+        return run
+    digests = [digest for digest in map(cache.digest, _used(run.check, cache)) if digest]
+    known = cache.find(base_key_of(run, question, digests), KeptBase)
+    if len(digests) < _IMAGES or known is None or not _is_readable(run.check, known.base):
+        return run
+    ours, its = digests
+    return replace(run, known=KnownBase(known.base, base.digest_of_images((its, ours))))
+
+
 def to_keep(
     question: Question,
     judged: Verification,
     results: Iterable[CheckResult | None],
-    existing: Mapping[str, JobView],
+    seen: Look,
 ) -> tuple[KeepVerdicts, ...]:
-    """What Jobs of this round have found that counts for this tree at any time."""
-    cache, project = question.cache, question.project.spec
+    """What Jobs of this round have found that counts for this tree, or its base, at any time."""
+    cache = question.cache
     if cache is None or not judged.tree:
         return ()
+    kept, images = _verdicts_to_keep(question, cache, judged, results, seen.existing)
+    bases, more = _bases_to_keep(question, cache, seen)
+    tags = {(image, digest) for image, digest in (images | more).items() if exact(image) is None}
+    new = kept | bases
+    if not new and all(cache.images.get(image) == digest for image, digest in tags):
+        return ()
+    return (KeepVerdicts(tuple(new.items()), tuple(sorted(tags))),)
+
+
+def _verdicts_to_keep(
+    question: Question,
+    cache: GateCache,
+    judged: Verification,
+    results: Iterable[CheckResult | None],
+    existing: Mapping[str, JobView],
+) -> tuple[dict[str, Kept], dict[str, str]]:
+    """By key, and the digests of the images that have said it."""
+    project = question.project.spec
     shared = inspections(question.checks)
     sharing = {check.name: called for called, checks in shared.items() for check in checks}
-    kept: dict[str, KeptVerdict] = {}
+    kept: dict[str, Kept] = {}
     images: dict[str, str] = {}
     for check, result in zip(question.checks, results, strict=True):
         if result is None or not _lasts(check, project) or not _is_kept(result):
@@ -111,14 +154,67 @@ def to_keep(
         with_ = made_with(shared.get(called, (check,)), project)
         if any(each.labels.get(labels.MADE_WITH) != with_ for each in its):
             continue
-        found = _images_of(its)
         used = _used(check, cache)
-        if all(len(found.get(image, ())) == 1 for image in used):
-            digests = [min(found[image]) for image in used]
+        digests = _digests_in(its, used)
+        if digests is not None:
             kept[key_of(check, question, judged, digests)] = _kept(result)
             images |= zip(used, digests, strict=True)
-    tags = ((image, digest) for image, digest in images.items() if exact(image) is None)
-    return (KeepVerdicts(tuple(kept.items()), tuple(tags)),) if kept else ()
+    return kept, images
+
+
+def _bases_to_keep(
+    question: Question, cache: GateCache, seen: Look
+) -> tuple[dict[str, Kept], dict[str, str]]:
+    """The same of what was measured of bases, or was known of them, and of use."""
+    kept: dict[str, Kept] = {}
+    images: dict[str, str] = {}
+    for called, run in seen.runs.items():
+        job = seen.existing.get(called)
+        if job is None or not isinstance(run, RunCheck) or not _keeps_base(run, question):
+            continue
+        used = _used(run.check, cache)
+        digests = _digests_in((job,), used)
+        with_ = made_with((run.check,), question.project.spec)
+        if digests is None or job.labels.get(labels.MADE_WITH) != with_:
+            continue
+        images |= zip(used, digests, strict=True)
+        key = base_key_of(run, question, digests)
+        if labels.KNOWN_BASE in job.labels:
+            found = cache.find(key, KeptBase)
+        else:
+            found = _measured(run.check, job.pod or {})
+        if found is not None:
+            kept[key] = found
+    return kept, images
+
+
+def _measured(check: CheckSpec, pod: pods.Object) -> KeptBase | None:
+    """What the program that compares says of the base, where it was run there, and once: what is
+    run again finds what the work has left in the folders of both."""
+    lister, end = pods.container(pod, LISTERS[0]), pods.terminated(pod, CHECK) or {}
+    if lister is None or lister.get("restartCount") or end.get("exitCode") != 0:
+        return None
+    try:
+        told = load(Compared, str(end.get("message") or ""))
+    except (ValueError, RecursionError):
+        return None
+    is_told = told.name == check.name and _is_readable(check, told.base)
+    return KeptBase(told.base) if is_told else None
+
+
+def _is_readable(check: CheckSpec, word: str) -> bool:
+    try:
+        baseline.unpacked(word, measured=check.tolerance is not None)
+    except ValueError:
+        return False
+    return True
+
+
+def _keeps_base(run: RunCheck, question: Question) -> bool:
+    """Whether it runs a tool on the base, whose word depends on nothing but what its key has. A
+    program of ours is told of the work."""
+    check = run.check
+    return run.compares and check.tool is None and _lasts(check, question.project.spec)
 
 
 def _known(
@@ -133,7 +229,7 @@ def _known(
         if len(digests) < len(used):
             continue  # nobody knows yet what would judge
         key = key_of(check, question, judged, digests)
-        kept = cache.find(key)
+        kept = cache.find(key, KeptVerdict)
         result = _result(check, kept) if kept is not None else None
         if kept is not None and result is not None:
             yield key, (result, kept)
@@ -180,13 +276,25 @@ def _images_of(jobs: Iterable[JobView]) -> dict[str, set[str]]:
     """Of which images their containers were made, by the reference that they were asked for by."""
     found: dict[str, set[str]] = {}
     for pod in (job.pod for job in jobs if job.pod is not None):
-        spec = pod.get("spec", {})
-        for container in (*spec.get("initContainers", ()), *spec.get("containers", ())):
-            image = container.get("image", "")
-            digest = exact(image) or pods.image_digest(pod, container["name"])
+        for _, image, digest in pods.images(pod):
             if digest is not None:
                 found.setdefault(image, set()).add(digest)
     return found
+
+
+def _digests_in(jobs: Iterable[JobView], images: Iterable[str]) -> list[str] | None:
+    """Those that these images had in their pods; None: it is not known, or there were several."""
+    found = _images_of(jobs)
+    digests = [found.get(image, set()) for image in images]
+    return [min(of) for of in digests] if all(len(of) == 1 for of in digests) else None
+
+
+def base_key_of(run: RunCheck, question: Question, digests: Iterable[str]) -> str:
+    """Names what was asked of the base, and by whom. Its tool is told nothing of the work, nor of
+    the step, and finds no git there."""
+    of = [run.base, question.pinned_sha]
+    runs_with = _runs_with(run.check, question.project.spec)
+    return _digest([_FORM, "base", run.check, runs_with, of, list(digests)])[:_KEY]
 
 
 def key_of(

@@ -6,28 +6,33 @@ from __future__ import annotations
 import functools
 import re
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from bernstein.api.pod import (
+    COMPARE,
     EXCERPT_CHARACTERS,
-    TERMINATION_LIMIT,
+    TERMINATION_SHARE,
     CheckVerdict,
     CompareConfig,
+    Compared,
     InspectResult,
     Listing,
 )
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.checks import findings, measures, outputs, renames
-from bernstein.checks.findings import Finding, Line, NoListing, Unanswered
-from bernstein.checks.measures import Measures
-from bernstein.checks.outputs import functions, mutants
+from bernstein.checks.findings import Finding, Known, Line, NoListing, Unanswered
+from bernstein.checks.measures import Measured, Measures
+from bernstein.checks.outputs import baseline, functions, mutants
+from bernstein.checks.outputs.baseline import Baseline
 from bernstein.checks.rules.protect_tests import WEAKENED
 from bernstein.checks.time_limit import time_limit
 from bernstein.checks.weakening import collected_tests
 from bernstein.core import sanitise
-from bernstein.pods import log, nofollow
+from bernstein.pods import log, nofollow, termination
+from bernstein.pods.errors import PodError
 from bernstein.pods.programs.inspect import fit
 
 CONFIG = CompareConfig
@@ -44,38 +49,90 @@ _EVERY_64 = re.compile(rb"(?:[^\n]*+\n){64}")
 _ON_BASE = "nothing can be told of what is found on the commit before this work"
 _MISSING = (126, 127, 128)
 """Exit codes of a shell that does not find its command, or may not run it."""
+_WAS_KNOWN = "what the base has was known"
+_EMPTY = len(',"base":""')
+"""Bytes that a verdict takes besides its own."""
 
 T = TypeVar("T")
+Before: TypeAlias = Callable[[], Baseline | str]
+"""What was found or measured in the base, read once; see `_before`."""
 
 
-def run(config: CompareConfig) -> CheckVerdict:
+def run(config: CompareConfig) -> Compared:
     """Passed without new findings, else Failed with them; Skipped where the base has no list."""
+    before: Before = functools.cache(functools.partial(_before, config))
     try:
-        lists_tests = config.output in collected_tests.FORMS
-        verdict = _collected(config) if lists_tests else _compare(config)
+        verdict = _collected(config) if _lists_tests(config) else _compare(config, before)
     except Unanswered as error:
         excerpt = sanitise.quoting(error.message, error.said, EXCERPT_CHARACTERS)
         verdict = CheckVerdict(config.name, "Errored", error.reason, excerpt)
     log.event("compared", check=config.name, verdict=verdict.verdict, reason=verdict.reason)
-    return fit(InspectResult((verdict,)), TERMINATION_LIMIT).verdicts[0]
+    if config.known is not None:
+        verdict = replace(verdict, excerpt=telling_known(verdict.excerpt))
+    (verdict,) = fit(InspectResult((verdict,)), TERMINATION_SHARE - _EMPTY).verdicts
+    told = Compared(verdict.name, verdict.verdict, verdict.reason, verdict.excerpt)
+    with_base = replace(told, base=_to_keep(config, before))
+    return with_base if termination.fits(with_base, COMPARE) else told
 
 
-def _compare(config: CompareConfig) -> CheckVerdict:
+def telling_known(excerpt: str) -> str:
+    """What is told of a comparison with a base that was not measured."""
+    room = EXCERPT_CHARACTERS - len(_WAS_KNOWN) - 1
+    return f"{sanitise.text(excerpt, room)}\n{_WAS_KNOWN}".strip()
+
+
+def _to_keep(config: CompareConfig, before: Before) -> str:
+    """What was found or measured in the base, for the next comparison with it; "": it was known, or
+    is none that can be kept."""
+    if config.known is not None or config.least is not None or _lists_tests(config):
+        return ""
+    try:
+        base = before()
+    except Unanswered:
+        return ""
+    return "" if isinstance(base, str) else baseline.packed(base) or ""
+
+
+def _before(config: CompareConfig) -> Baseline | str:
+    """What was found or measured in the base; why nobody can tell, where the tool has come to its
+    end and nobody can. Raises Unanswered."""
+    is_measured = config.tolerance is not None
+    if config.known is not None:
+        try:
+            return baseline.unpacked(config.known, measured=is_measured)
+        except ValueError as error:
+            raise PodError("InvalidConfig", f"what is known of the base: {error}") from error
+    if _code(config.base) != 0:
+        return ""
+    try:
+        return _in_time(lambda: _measured_before(config) if is_measured else _found_before(config))
+    except NoListing as error:
+        return f"{_ON_BASE}: {error}"
+
+
+def _found_before(config: CompareConfig) -> Known:
+    return findings.known(_listed(config, config.base), _lines(config.base))
+
+
+def _measured_before(config: CompareConfig) -> Measured:
+    scale, output = outputs.MEASURES[config.output], _output(config.base)
+    beside = scale.beside(output, config.root) if scale.beside is not None else ()
+    return Measured(scale.read(output, config.root), beside)
+
+
+def _compare(config: CompareConfig, before: Before) -> CheckVerdict:
     verdict = _of_head(config) if config.decides else None
     if verdict is not None:
         return verdict
     if config.least is not None:
         return _scored(config, config.least)
+    base = before()
     if config.tolerance is not None:
-        return _measured(config, config.tolerance)
-    if _code(config.base) != 0:
-        return _base_fails(config)
+        return _measured(config, base, config.tolerance)
+    if not isinstance(base, Known):
+        return _base_fails(config, str(base))
     try:
-        before = _in_time(lambda: findings.known(_listed(config, config.base), _lines(config.base)))
-    except NoListing as error:
-        return _base_fails(config, f"{_ON_BASE}: {error}")
-    try:
-        comparison = _in_time(lambda: _compared(config, before))
+        comparison = _in_time(lambda: _compared(config, base))
     except NoListing as error:
         return _failed(config, f"what is new cannot be told: {error}")
     if _code(config.head) != 0:
@@ -108,7 +165,7 @@ def _compared(config: CompareConfig, before: findings.Known) -> findings.Compari
     return findings.compared(before, _listed(config, config.head), _lines(config.head), names)
 
 
-def _base_fails(config: CompareConfig, excerpt: str = "") -> CheckVerdict:
+def _base_fails(config: CompareConfig, excerpt: str) -> CheckVerdict:
     """The verdict where the base has no list: work without any finding has no new one either."""
     try:
         has_findings = _in_time(lambda: any(True for _ in _listed(config, config.head)))
@@ -121,7 +178,8 @@ def _base_fails(config: CompareConfig, excerpt: str = "") -> CheckVerdict:
 
 def _of_head(config: CompareConfig) -> CheckVerdict | None:
     """The verdict where the tool did not come to its end in the work; None: it did."""
-    code, base = _code(config.head), _code(config.base)
+    # What is known was told by a tool that has come to its end.
+    code, base = _code(config.head), 0 if config.known is not None else _code(config.base)
     if code is None and base is None:
         text = "the tool was not run to its end"
         return CheckVerdict(config.name, "Errored", VerdictReason.NO_VERDICT, text)
@@ -141,14 +199,12 @@ def _of_head(config: CompareConfig) -> CheckVerdict | None:
     return CheckVerdict(config.name, "Skipped", VerdictReason.BASE_FAILS, text)
 
 
-def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
+def _measured(config: CompareConfig, base: Baseline | str, tolerance: float) -> CheckVerdict:
     scale = outputs.MEASURES[config.output]
+    was, unread = (base, "") if isinstance(base, Measured) else (Measured({}), str(base))
+    before = was.measures
     try:
-        before, unread = _in_time(lambda: _measures_of_base(config)), ""
-    except NoListing as error:
-        before, unread = {}, f"{_ON_BASE}: {error}"
-    try:
-        after, names, lost = _in_time(lambda: _measures_of_work(config, before))
+        after, names, lost = _in_time(lambda: _measures_of_work(config, was))
     except NoListing as error:
         if unread:
             return CheckVerdict(config.name, "Skipped", VerdictReason.BASE_FAILS, unread)
@@ -184,6 +240,10 @@ def _scored(config: CompareConfig, least: float) -> CheckVerdict:
         return _failed(config, text, VerdictReason.TESTS_TOO_WEAK)
     verdict, reason, text = mutants.judged(work, before, least)
     return CheckVerdict(config.name, verdict, reason, _excerpt(text))
+
+
+def _lists_tests(config: CompareConfig) -> bool:
+    return config.output in collected_tests.FORMS
 
 
 def _collected(config: CompareConfig) -> CheckVerdict:
@@ -227,26 +287,20 @@ def _quoting(
     return CheckVerdict(config.name, verdict, reason, sanitise.quoting(ours, said, _QUOTED))
 
 
-def _measures_of_base(config: CompareConfig) -> Measures:
-    if _code(config.base) != 0:
-        return {}
-    return outputs.MEASURES[config.output].read(_output(config.base), config.root)
-
-
 def _measures_of_work(
-    config: CompareConfig, before: Measures
+    config: CompareConfig, base: Measured
 ) -> tuple[Measures, Mapping[str, str], Sequence[str]]:
     """What is measured in the work, the names that its files had before, and which of them cannot
     be measured any more, in words."""
-    scale = outputs.MEASURES[config.output]
+    scale, before, output = outputs.MEASURES[config.output], base.measures, _output(config.head)
     if before and scale.of_work is not None:
-        after = scale.of_work(_output(config.head), _output(config.base), config.root)
+        after = scale.of_work(output, base.beside, config.root)
     else:
-        after = scale.read(_output(config.head), config.root)
-    was, now = (
-        scale.unread(_output(tree), config.root) if before and scale.unread is not None else {}
-        for tree in (config.base, config.head)
-    )
+        after = scale.read(output, config.root)
+    was: Collection[str] = ()
+    now: Mapping[str, str] = {}
+    if before and scale.unread is not None:
+        was, now = base.beside, scale.unread(output, config.root)
     names = _renamed(config, [*measures.paths(before), *was], [*measures.paths(after), *now])
     return after, names, measures.newly_unread(was, now, names)
 

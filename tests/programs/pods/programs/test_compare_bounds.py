@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api.encoding import dump
-from bernstein.api.pod import CheckVerdict, CompareConfig, Listing
+from bernstein.api.pod import CompareConfig, Compared, Listing
 
 CONTAINER = 512 * 1024 * 1024
 """Bytes that its container may take."""
@@ -113,7 +113,7 @@ def test_what_a_tool_prints_takes_all_time_where_it_has_no_bound(tmp_path: Path)
         _run(config, f"{endless}10**6", seconds=3 * seconds)
 
     ended = _run(config, f"{endless}2")
-    assert CheckVerdict(**json.loads(ended.stdout)).excerpt.endswith("took over 2 s")
+    assert Compared(**json.loads(ended.stdout)).excerpt.endswith("took over 2 s")
 
 
 def test_of_an_output_without_end_only_so_much_is_read(tmp_path: Path) -> None:
@@ -172,11 +172,11 @@ def _listing(folder: Path, output: bytes) -> Listing:
     return Listing(str(tree), str(folder / "findings"), str(folder / "code"))
 
 
-def _in_its_container(config: CompareConfig) -> CheckVerdict:
+def _in_its_container(config: CompareConfig) -> Compared:
     """Its verdict, in a process with the container's memory."""
     done = _run(config)
     assert done.returncode == 0, done.stderr[-2000:]
-    return CheckVerdict(**json.loads(done.stdout))
+    return Compared(**json.loads(done.stdout))
 
 
 def _run(

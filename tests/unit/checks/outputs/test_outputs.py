@@ -233,9 +233,11 @@ def test_why_weaknesses_are_not_known_is_told_apart_from_what_the_program_said(
 
 
 def of_work(work: dict[str, Any], base: dict[str, Any]) -> Any:
-    read_both = outputs.MEASURES["coverage"].of_work
-    assert read_both is not None
-    return read_both(json.dumps(work).encode(), json.dumps(base).encode(), ROOT)
+    scale = outputs.MEASURES["coverage"]
+    assert scale.beside is not None
+    assert scale.of_work is not None
+    folders = scale.beside(json.dumps(base).encode(), ROOT)
+    return scale.of_work(json.dumps(work).encode(), folders, ROOT)
 
 
 def test_coverage_is_that_of_all_lines_and_nothing_without_any() -> None:

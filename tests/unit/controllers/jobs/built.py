@@ -29,6 +29,7 @@ from bernstein.controllers.jobs import agent
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import owners
 from bernstein.core.actions import (
+    KnownBase,
     RunBegin,
     RunCheck,
     RunFormat,
@@ -259,6 +260,16 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "both": (RunCheck("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE, compares=True), TASK),
     "both-again": (
         RunCheck("work-s1-both-0b", BOTH, REF, HEAD, BASE, BASE, compares=True, is_second=True),
+        TASK,
+    ),
+    "both-known": (
+        RunCheck(
+            *("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE),
+            compares=True,
+            known=KnownBase(
+                "eJyrVspNTSwuLUpNUbKqVlBKLFKyMqit1VHKS8xNVbKKrq0FAKh8CrQ=", "0123456789abcdef"
+            ),
+        ),
         TASK,
     ),
     "tool": (
