@@ -63,22 +63,21 @@ def test_a_planted_secret_is_found_though_git_is_told_not_to_diff_it(world: Make
     assert here.on_server("log", "--all", "--text", "--format=%H", f"-S{KEY}").strip() == ""
 
 
-def test_a_secret_that_the_project_lets_out_is_told_by_the_gate(world: MakeWorld) -> None:
+CARD = "4111 1111 " + "1111 1111"
+"""Its last digit is the check digit of the others."""
+
+
+def test_personal_data_that_the_project_lets_in_is_told_by_the_gate(world: MakeWorld) -> None:
     def told(spec: Object) -> None:
         spec["gates"] = {"pipeline": [{"name": "pii_scan", "required": False}]}
 
-    planted = {"write": {"path": "new.py", "content": f'AWS = "{KEY}"\n'}}
-    here = world([does("planted", {"steps": [HIDDEN, planted], "text": "done"})], told)
-    here.task("planted")
-    task = here.closed("planted")
+    here = world([does("pays", writing("new.py", f'PAID_WITH = "{CARD}"\n'))], told)
+    here.task("pays")
+    task = here.closed("pays")
     (found,) = task["status"]["verification"]["checks"]
     assert (found["verdict"], found["reason"]) == ("Failed", "SecretFound")
     assert "new.py:1" in found["excerpt"]
-    assert KEY not in str(task)
-
-
-CARD = "4111 1111 " + "1111 1111"
-"""Its last digit is the check digit of the others."""
+    assert CARD not in str(task)
 
 
 def test_personal_data_in_a_new_file_is_rejected_and_what_only_looks_like_it_lands(

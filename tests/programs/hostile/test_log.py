@@ -165,10 +165,11 @@ def growth(hostile: str) -> float:
 def test_no_output_takes_the_recorder_longer_than_its_length(
     hostile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secrets.rules()
-
     with monkeypatch.context() as taken:
         taken.setattr(secrets, "WINDOW", 10**9)
-        assert growth(hostile) > 3 * TIMES, "where patterns see all of it at once"
+        taken.setattr(secrets, "_first_in_run", lambda forms, *_: secrets._finder(forms))
+        secrets.rules.cache_clear()
+        assert growth(hostile) > 3 * TIMES, "where all of it is looked through from each letter"
 
+    secrets.rules.cache_clear()
     assert growth(hostile) < 3 * TIMES
