@@ -326,7 +326,7 @@ async def test_what_just_fits_is_taken(
 
 def _fitting(obj: Object, user: str) -> Object:
     """An agent has the name of the default one, and models those of the ones that are asked; people
-    ask for things in their own name."""
+    ask for things in their own name; a private key has another name than its public half."""
     for request in obj["spec"].get("requests", ()):
         request["by"] = user
     if "defaultAgent" in obj["spec"]:
@@ -336,6 +336,9 @@ def _fitting(obj: Object, user: str) -> Object:
             obj["spec"]["models"][0]["name"] = gate["model"]
     if reviewers := obj["spec"].get("gates", {}).get("crossModel", {}).get("reviewers"):
         obj["spec"]["models"] = [{**JUDGE, "name": name} for name in reviewers]
+    attestation = obj["spec"].get("attestation", {})
+    if "publicKey" in attestation:
+        attestation["key"]["key"] = "private"
     return obj
 
 
