@@ -167,10 +167,12 @@ def test_what_is_no_file_of_the_repository_has_a_sentence_in_its_place(
 ) -> None:
     secret = tmp_path / "token"
     secret.write_text("s3cret")
+    (tmp_path / "key").write_text("k3y")
     prompts.origin.commit(
         {
             "environ": "->/proc/self/environ",
             "token": f"->{secret}",
+            "key": f"->{tmp_path / 'key'}",
             "up": "->..",
             "folder/a": "in the folder",
             "module": "!" + "1" * 40,
@@ -181,11 +183,14 @@ def test_what_is_no_file_of_the_repository_has_a_sentence_in_its_place(
         },
         ref="refs/heads/main",
     )
-    followed = Path(prompts.origin.git("show", "refs/heads/main:token"))
-    assert followed.read_text() == "s3cret", "who follows it reads it"
+    links = {"token": "s3cret", "key": "k3y", "environ": "PATH="}
+    for link, says in links.items():
+        followed = Path(prompts.origin.git("show", f"refs/heads/main:{link}"))
+        assert says in followed.read_text(), "who follows it reads it"
     told = {
         "environ": "it is a symbolic link, which is not followed",
         "token": "it is a symbolic link, which is not followed",
+        "key": "it is a symbolic link, which is not followed",
         "up/session/head.md": "there is no such file in the commit that you begin with",
         "folder": "it is a folder",
         "folder/": "it is a folder",
@@ -206,7 +211,7 @@ def test_what_is_no_file_of_the_repository_has_a_sentence_in_its_place(
     text = prompts.of(*told)
 
     assert block(text, "unread files").splitlines() == [f"- {p}: {why}" for p, why in told.items()]
-    assert "s3cret" not in text
+    assert not any(says in text for says in links.values())
     assert "begin: file" not in text
 
 

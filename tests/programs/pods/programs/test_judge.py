@@ -286,20 +286,31 @@ def test_what_calls_itself_generated_is_shown_all_the_same(
     assert "+eval(input())" in scripted.rows[-1]["messages"][0]
 
 
+@pytest.mark.parametrize("called", ["key", "token", "environ"])
 def test_a_link_is_shown_as_a_link_and_not_followed(
-    origin: Origin, scripted: Scripted, run: Judged, tmp_path: Path
+    origin: Origin,
+    scripted: Scripted,
+    run: Judged,
+    tmp_path: Path,
+    called: str,
 ) -> None:
     scripted.plays({"[review]": "PASS"})
+    (tmp_path / "token").write_text("token of an account")
+    read, says = {
+        "key": (str(tmp_path / "key"), KEY),
+        "token": (str(tmp_path / "token"), "token of an account"),
+        "environ": ("/proc/self/environ", "PATH="),
+    }[called]
 
-    base = committed(origin, link=f"->{tmp_path / 'key'}")
+    base = committed(origin, link=f"->{read}")
     followed = Path(origin.git("show", f"{REF}:link"))
-    assert followed.read_text() == KEY, "who follows it reads it"
+    assert says in followed.read_text(), "who follows it reads it"
 
     run(base, review())
 
     (row,) = scripted.rows
-    assert KEY not in row["messages"][0]
-    assert str(tmp_path / "key") in row["messages"][0]
+    assert says not in row["messages"][0]
+    assert read in row["messages"][0]
 
 
 def test_a_provider_that_limits_or_is_away_errs_in_its_own_words(
