@@ -8,25 +8,23 @@ from bernstein.api.encoding import dump
 from bernstein.api.pod import CHECK, Compared
 from bernstein.checks.measures import Measured
 from bernstein.checks.outputs import baseline
-from bernstein.kube.resource import CONFIG_MAPS, Object
+from bernstein.kube.resource import Object
 from tests.control_plane.controllers.conftest import MakeWorld
+from tests.control_plane.controllers.gates import cache
 from tests.control_plane.controllers.kubelet import Pod, ends, exited, works
 from tests.control_plane.controllers.remote import sha
 from tests.control_plane.controllers.world import World
 from tests.control_plane.objects import TASKS
 
-NAME = "default-gate-cache"
 COVERAGE = {"name": "coverage_delta", "condition": "always"}
 MEASURED = baseline.packed(Measured({"coverage": 80.0}, frozenset({"tests"}))) or ""
-IMAGES = {"bernstein:dev": f"sha256:{'a' * 64}", "toolchain:dev": f"sha256:{'b' * 64}"}
 
 
 async def begin(world: World, **gates: object) -> None:
     """All work is worse than its base; each agent leaves another tree."""
-    git = {"to": [{"ipBlock": {"cidr": "192.0.2.7/32"}}]}
     gates = {"pipeline": [COVERAGE], **gates}
-    await world.project(gates=gates, network={"git": [git]})
-    world.kubelet.images |= IMAGES
+    await world.project(gates=gates, network=cache.NETWORK)
+    world.kubelet.images |= cache.IMAGES
     trees = count()
 
     async def leaves_another(pod: Pod) -> None:
@@ -80,7 +78,7 @@ async def test_so_does_that_of_another_task_under_the_next_process(world: World)
     await begin(world)
     replica = await world.start()
     await judged(world, "one")
-    kept = (await world.get(CONFIG_MAPS, NAME))["data"]
+    kept = await cache.told(world)
     await replica.stop()
     await world.start()
 
@@ -104,10 +102,8 @@ async def test_what_somebody_else_has_written_is_told_to_no_job(make_world: Make
     await begin(real)
     await real.start()
     await judged(real, "one")
-    told = (await real.get(CONFIG_MAPS, NAME))["data"]
     world = await make_world()
-    forged = {"metadata": {"name": NAME, "namespace": world.namespace}, "data": told}
-    await world.admin.create(CONFIG_MAPS, forged)
+    await cache.forge(world, await cache.told(real))
     await begin(world)
     await world.start()
 

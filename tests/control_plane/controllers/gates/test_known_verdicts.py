@@ -5,27 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from bernstein.kube.errors import NotFound
-from bernstein.kube.resource import CONFIG_MAPS, Object
+from bernstein.kube.resource import Object
 from tests.control_plane.controllers.conftest import MakeWorld
+from tests.control_plane.controllers.gates import cache
 from tests.control_plane.controllers.kubelet import ends, exited, waits, works
 from tests.control_plane.controllers.remote import sha
 from tests.control_plane.controllers.world import World
 from tests.control_plane.objects import PROJECTS, TASKS
 
-NAME = "default-gate-cache"
 LINT = {"name": "lint", "command": "make lint"}
 ASKS = {"result": "Always"}
 """Nothing lands by itself, so that all work has the same base."""
-IMAGES = {image: f"sha256:{digit * 64}" for image, digit in (("bernstein:dev", "a"),)}
-IMAGES |= {"toolchain:dev": f"sha256:{'b' * 64}", "own:1": f"sha256:{'c' * 64}"}
 
 
 async def begin(world: World, *gates: Object, **spec: Any) -> None:
     """A Project with these gates alone, on a node that tells of its images; each agent leaves the
     same tree."""
-    git = {"to": [{"ipBlock": {"cidr": "192.0.2.7/32"}}]}
-    await world.project(gates={"pipeline": [LINT, *gates]}, network={"git": [git]}, **spec)
-    world.kubelet.images |= IMAGES
+    await world.project(gates={"pipeline": [LINT, *gates]}, network=cache.NETWORK, **spec)
+    world.kubelet.images |= cache.IMAGES
     world.kubelet.on("agent", works(tree=sha("the same")))
 
 
@@ -47,7 +44,7 @@ def linted(world: World) -> list[str]:
 
 async def kept(world: World) -> set[str]:
     try:
-        return {*(await world.get(CONFIG_MAPS, NAME))["data"]} - {"images"}
+        return {*await cache.told(world)} - {"images"}
     except NotFound:
         return set()
 
@@ -61,7 +58,7 @@ async def test_a_gate_is_not_run_for_the_tree_of_another_task(world: World) -> N
     assert sorted(world.kubelet.ran) == ["one-s1", "one-s1-inspect-0", "one-s1-lint-0", "two-s1"]
     assert (ran["verdict"], ran.get("cached")) == ("Passed", None)
     assert (known["verdict"], known["cached"]) == ("Passed", True)
-    assert (known["image"], known["endedAt"]) == (IMAGES["toolchain:dev"], ran["endedAt"])
+    assert (known["image"], known["endedAt"]) == (cache.IMAGES["toolchain:dev"], ran["endedAt"])
     assert len(await kept(world)) == 2, "of lint, and of what looks for comments that silence it"
     counted = {"namespace": world.namespace, "gate": "lint"}
     value = replica.metrics.registry.get_sample_value
@@ -121,10 +118,9 @@ async def test_what_belongs_to_nobody_is_not_believed(make_world: MakeWorld) -> 
     await begin(real, approval=ASKS)
     await real.start()
     await judged(real, "one")
-    told = (await real.get(CONFIG_MAPS, NAME))["data"]
+    told = await cache.told(real)
     world = await make_world()
-    forged = {"metadata": {"name": NAME, "namespace": world.namespace}, "data": told}
-    await world.admin.create(CONFIG_MAPS, forged)
+    await cache.forge(world, told)
     await begin(world, approval=ASKS)
     await world.start()
 
@@ -132,4 +128,4 @@ async def test_what_belongs_to_nobody_is_not_believed(make_world: MakeWorld) -> 
 
     assert verdict.get("cached") is None
     assert linted(world) == ["one-s1-lint-0"]
-    assert (await world.get(CONFIG_MAPS, NAME))["data"] == told
+    assert await cache.told(world) == told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bernstein.api.plan import PlanSpec
 from bernstein.api.pod import Check
@@ -32,46 +33,45 @@ def of_work(
     """What is asked of one Task's work. A step that declares no files may change all."""
     scope = scope_of(project, plan)
     if scope is not None and files:
-        yield _rule(file_scope.NAME, subject, files=files, required=scope == "Enforce")
+        yield _reading(file_scope.NAME, subject, files=files, required=scope == "Enforce")
     yield from of_whole(project, plan, subject)
 
 
 def of_whole(project: ProjectSpec, plan: PlanSpec | None, subject: Subject) -> Iterator[CheckSpec]:
     """What is asked of a Plan's work as a whole. Whose files are whose was asked of each Task."""
     if protects_tests(project, plan):
-        yield _rule(protect_tests.NAME, subject)
+        yield _reading(protect_tests.NAME, subject)
     if project.collect_tests.enabled:
         yield _collected(project, subject, required=protects_tests(project, plan))
 
 
-def _rule(
+def _reading(
     name: str, subject: Subject, *, files: tuple[str, ...] = (), required: bool = True
 ) -> CheckSpec:
+    reads = Check(name=name, type=name, files=files)
+    return replace(_rule(name, subject, required=required), reads=reads)
+
+
+def _collected(project: ProjectSpec, subject: Subject, *, required: bool) -> CheckSpec:
+    runs = collected_tests.of_project(project.collect_tests.command)
+    return replace(
+        _rule(collected_tests.NAME, subject, required=required),
+        command=runs.command,
+        image=project.toolchain.image,
+        timeout=project.gates.timeout_seconds,
+        output=runs.output,
+        against_base=runs.against_base,
+    )
+
+
+def _rule(name: str, subject: Subject, *, required: bool) -> CheckSpec:
+    """What all of them have."""
     rule = rules.of(name)
     return CheckSpec(
         name=name,
         kind="gate",
         title=name,
         required=required,
-        reads=Check(name=name, type=name, files=files),
-        lasts=True,
-        condition=rule.condition,
-        skipped=None if subject.meets(rule.condition) else VerdictReason.CONDITION_NOT_MET,
-    )
-
-
-def _collected(project: ProjectSpec, subject: Subject, *, required: bool) -> CheckSpec:
-    rule, runs = collected_tests.RULE, collected_tests.of_project(project.collect_tests.command)
-    return CheckSpec(
-        name=rule.name,
-        kind="gate",
-        title=rule.name,
-        required=required,
-        command=runs.command,
-        image=project.toolchain.image,
-        timeout=project.gates.timeout_seconds,
-        output=runs.output,
-        against_base=runs.against_base,
         lasts=rule.lasts,
         condition=rule.condition,
         skipped=None if subject.meets(rule.condition) else VerdictReason.CONDITION_NOT_MET,
