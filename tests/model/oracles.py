@@ -217,7 +217,8 @@ class Oracles:
             created = other.metadata.creation_timestamp
             if name in other.spec.depends_on and created is not None and created < known:
                 ended = is_final(other.status, other.spec.max_retries)
-                self.must(ended, what, f"{other.metadata.name} waits for {name}")
+                over = ended or other.metadata.deletion_timestamp is not None
+                self.must(over, what, f"{other.metadata.name} waits for {name}")
 
     def _waits(self, new: Object) -> None:
         """As it is written: what is read, older releases may have said otherwise."""

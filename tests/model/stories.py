@@ -14,6 +14,8 @@ MENDED = (
     # A person is asked about that very commit, which the gate is not run for (approvals/bypass).
     "a-gate-is-bypassed-whose-no-was-known",
     "a-begin-job-outlives-its-plan",
+    # Nothing lands beside a check that a late request has begun (delivery/landing).
+    "a-check-is-made-late-while-its-work-lands",
     "a-check-is-taken-away-while-it-runs",
     "a-claim-is-given-back-while-its-session-is-made",
     "a-quota-refuses-a-prompt",
@@ -25,6 +27,8 @@ MENDED = (
     "an-agent-leaves-the-same-tree-again",
     # A Plan that is cancelled says which of its Tasks cannot end, and why (core/plans/standstill).
     "a-land-job-says-nothing-after-its-project-went",
+    # One that is being deleted keeps nothing that it depends on (core/tasks/retention).
+    "a-held-task-depends-on-one-whose-time-is-over",
     "a-landing-is-given-up-while-it-is-asked-for-again",
     # By both of them the session ran for no time: its node says for how long (core/sessions/usage).
     "a-leader-whose-clock-is-behind-takes-over-from-one-whose-was-not",

@@ -126,9 +126,8 @@ def _keeps_otherwise(old: Project | None, new: Project | None) -> bool:
 
 
 def _waits_no_more(old: Task | None, new: Task | None) -> bool:
-    return old is not None and (
-        new is None or (retention.ended_at(old) is None and retention.ended_at(new) is not None)
-    )
+    needed = old is not None and retention.needs_upstream(old)
+    return needed and not (new is not None and retention.needs_upstream(new))
 
 
 def _next_to_try(tasks: Informer, task: Object) -> Collection[Key]:

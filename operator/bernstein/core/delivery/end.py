@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from bernstein.api.meta import ConditionType
 from bernstein.core import runs
 from bernstein.core.actions import DeleteJobs, RunFence, give_up
-from bernstein.core.conditions import drop
+from bernstein.core.conditions import drop, note
 from bernstein.core.delivery import formatting, landing
 from bernstein.core.delivery.way import Delivering
 from bernstein.core.jobs import JobView
@@ -62,6 +62,12 @@ def stop_late(jobs: Mapping[str, JobView]) -> tuple[DeleteJobs, ...]:
     A Job may come late, by a request that nobody waited for any more.
     """
     return give_up(jobs.values())
+
+
+def refuse_cancel(status: S, now: datetime) -> S:
+    """The status with the condition that tells why a cancel has no effect."""
+    text = "the merge has started; a cancel comes too late"
+    return note(status, ConditionType.CANCEL_REFUSED, True, "MergeInProgress", text, now)
 
 
 def cancelled(status: S, now: datetime) -> S:

@@ -19,15 +19,13 @@ from datetime import datetime
 from typing import get_args
 
 from bernstein.api.delivery import AttestationState, Delivery
-from bernstein.api.meta import ConditionType
 from bernstein.api.pod import LAND, PREPARE
 from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core import runs
-from bernstein.core.actions import RunFence, RunLand, RunPrepare
-from bernstein.core.conditions import note
+from bernstein.core.actions import RunFence, RunLand, RunPrepare, give_up
 from bernstein.core.delivery.job_result import Unfinished, job_of, may_have_landed, result_of
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.delivery.way import (
@@ -48,6 +46,7 @@ from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import without_quotes
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
+from bernstein.core.verification.look import judging_late
 from bernstein.core.waiting import (
     MESSAGE,
     goes_on,
@@ -103,12 +102,6 @@ def unseen(
         return ()
     name = job(PREPARE, delivery.round)
     return () if name in jobs else (RunFence(name),)
-
-
-def refuse_cancel(status: S, now: datetime) -> S:
-    """The status with the condition that tells why a cancel has no effect."""
-    text = "the merge has started; a cancel comes too late"
-    return note(status, ConditionType.CANCEL_REFUSED, True, "MergeInProgress", text, now)
 
 
 def at_rest(
@@ -170,6 +163,9 @@ def forward(
     `forbids` is called before anything is pushed. It returns None where the work may be merged, and
     else the status to write instead.
     """
+    late = judging_late(landing.jobs, now)
+    if late:
+        return OnItsWay(status, give_up(late), LOOK_AGAIN_SECONDS)
     status = tries_again(status, landing.project)
     if _needs_candidate(status, landing):
         return _prepare(status, landing, now)
@@ -285,6 +281,9 @@ def followed(
     Where it does not tell whether it has pushed, nobody can read the remote. Then the step stays
     Landing, so that a cancel goes on to come too late, and a person is told.
     """
+    late = judging_late(landing.jobs, now)
+    if late:
+        return OnItsWay(status, give_up(late), LOOK_AGAIN_SECONDS)
     delivery, status = status.delivery, goes_on(status)
     assert delivery is not None
     name, in_doubt = landing.job(LAND, delivery.round), delivery.may_have_landed is True

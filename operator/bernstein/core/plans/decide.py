@@ -29,7 +29,7 @@ from bernstein.core.conditions import note
 from bernstein.core.delivery import end
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
-from bernstein.core.delivery.landing import has_started, is_lost, refuse_cancel
+from bernstein.core.delivery.landing import has_started, is_lost
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import is_final
@@ -378,7 +378,7 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     cancel = approval.ended(snapshot.plan, status)
     assert cancel is not None
     if has_started(status):
-        return _land(snapshot, refuse_cancel(status, now), now)
+        return _land(snapshot, end.refuse_cancel(status, now), now)
     fences = () if conditions.is_cancelling(status) else _fences(snapshot, status, now)
     status, tasks = goes_on(status), snapshot.tasks.values()
     unfinished = [t for t in tasks if not is_final(t.status, t.spec.max_retries)]

@@ -103,7 +103,7 @@ def _of_its_state(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
     if snapshot.task.spec.cancel is not None:
         if status.state is not TaskState.DONE or not landing.has_started(status):
             return decide_cancel(snapshot, status, now)
-        status = landing.refuse_cancel(status, now)
+        status = end.refuse_cancel(status, now)
     if status.state in _WITH_OWNERS:
         wait = chain.first(chain.OWNERS, snapshot, now)
         if wait is not None:

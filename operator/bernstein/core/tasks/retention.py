@@ -3,9 +3,9 @@
 One that has ended is kept as long as its Plan; without one, as its Project says, or as a Project
 that says nothing where its own is gone: else it would stay for ever.
 
-has an owner, or a tool delivers it ────────────────▶ stays: that deletes it, or makes it anew
- └─▶ another Task depends on it that has not ended ─▶ stays until that has
-      └─▶ `retention.tasksSeconds` are over ────────▶ is deleted, with all that it owns
+has an owner, or a tool delivers it ──────────▶ stays: that deletes it, or makes it anew
+ └─▶ another Task may still need it ──────────▶ stays until that has ended, or is deleted
+      └─▶ `retention.tasksSeconds` are over ──▶ is deleted, with all that it owns
 
 Of sessions that never started an agent the newest few stay, for people who look for the reason:
 what was tried again and again would leave thousands.
@@ -90,9 +90,15 @@ def due_at(snapshot: TaskSnapshot) -> datetime | None:
     ended = ended_at(task)
     if not seconds or ended is None or not stands_alone(task.metadata):
         return None
-    if any(ended_at(other) is None for other in snapshot.dependants):
+    if any(map(needs_upstream, snapshot.dependants)):
         return None
     return ended + timedelta(seconds=seconds)
+
+
+def needs_upstream(task: Task) -> bool:
+    """Whether the Task may still ask for those that it depends on; one that is being deleted begins
+    nothing any more, however long a finalizer holds it."""
+    return task.metadata.deletion_timestamp is None and ended_at(task) is None
 
 
 def ended_at(task: Task) -> datetime | None:

@@ -14,7 +14,7 @@ from bernstein.api.project import Project
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.gate import Plugin
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import labels, names
+from bernstein.core import labels, names, runs
 from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.core.gate_cache import GateCache
 from bernstein.core.jobs import JobView, gone
@@ -235,3 +235,9 @@ def _job(
 def judging(jobs: Mapping[str, JobView]) -> list[JobView]:
     """The Jobs that judge, of whatever round."""
     return [job for job in jobs.values() if job.main in (CHECK, INSPECT, JUDGE)]
+
+
+def judging_late(jobs: Mapping[str, JobView], now: datetime) -> list[JobView]:
+    """Those at work although all is judged, by requests that nobody waited for any more: what lands
+    may be the end of all, and none of them may outlive it."""
+    return [job for job in judging(jobs) if not runs.is_over(job, now)]

@@ -26,8 +26,8 @@ WEEK = 604800.0
 KEY = Key(NAMESPACE, "work")
 
 
-def put(api: ApiServer, task: Task) -> None:
-    meta = {"creationTimestamp": at(-60).isoformat(), "generation": 1}
+def put(api: ApiServer, task: Task, **more: Any) -> None:
+    meta = {"creationTimestamp": at(-60).isoformat(), "generation": 1, **more}
     dumped = task.dump()
     api.put(TASKS, task.metadata.name, NAMESPACE, metadata=meta, **_content(dumped))
 
@@ -130,6 +130,24 @@ async def test_it_is_deleted_when_the_last_one_that_waited_for_it_has_ended(
 
     ended = objects.status(TaskState.CANCELLED, ended_at=at(WEEK))
     put(world.api, objects.task("next", plan=None, dependsOn=["work"], status=ended))
+
+    await eventually(lambda: len(world.deletions()) == 1)
+
+
+async def test_it_is_deleted_when_the_last_one_that_waited_for_it_is_being_deleted(
+    world: Retention,
+) -> None:
+    put(world.api, over())
+    waits = objects.task("next", plan=None, dependsOn=["work"], status=objects.status())
+    put(world.api, waits)
+    await world.start()
+    world.seconds = WEEK
+    await world.controller.reconcile(KEY)
+    assert world.deletions() == []
+    world.run()
+
+    leaving = {"deletionTimestamp": at(WEEK).isoformat(), "finalizers": ["example.com/held"]}
+    put(world.api, waits, **leaving)
 
     await eventually(lambda: len(world.deletions()) == 1)
 

@@ -11,11 +11,11 @@ import pytest
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
-from bernstein.api.pod import Changed
+from bernstein.api.pod import CHECK, INSPECT, JUDGE, Changed
 from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.verification import Origin, Verification
 from bernstein.core import names
-from bernstein.core.actions import RunFence, RunLand, RunPrepare
+from bernstein.core.actions import DeleteJobs, RunFence, RunLand, RunPrepare
 from bernstein.core.delivery import landing
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -26,7 +26,7 @@ from bernstein.core.delivery.way import (
     Prepared,
     Source,
 )
-from bernstein.core.jobs import NO_LATE_REQUESTS, JobView
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, NO_LATE_REQUESTS, JobView
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
@@ -41,6 +41,7 @@ from tests.unit.core.objects import (
     over,
     project,
     result_job,
+    running,
     sha,
 )
 
@@ -122,6 +123,22 @@ def test_what_the_remote_has_has_landed(kind: Kind) -> None:
 
     assert isinstance(landed, Landed)
     assert (landed.delivery.state, landed.delivery.sha) == ("Merged", HEAD)
+
+
+@BOTH
+@pytest.mark.parametrize("step", [None, "Preparing", "Landing"])
+@pytest.mark.parametrize("check", [CHECK, INSPECT, JUDGE])
+def test_nothing_lands_beside_a_check_that_a_late_request_has_begun(
+    check: str, step: str | None, kind: Kind
+) -> None:
+    late = job(kind.job("inspect", 0), objects.pod(running("checkout"), running(check)))
+    status, said = at_step(kind, step), land(kind, "Landed", HEAD)
+
+    found = forward(kind, status, late, said)
+
+    assert found == OnItsWay(status, (DeleteJobs((late,)),), LOOK_AGAIN_SECONDS)
+    gone = job(late.name, over(ended("checkout"), ended(check)))
+    assert forward(kind, status, gone, said) == forward(kind, status, said)
 
 
 @BOTH

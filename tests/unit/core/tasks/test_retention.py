@@ -104,6 +104,16 @@ def test_a_task_stays_as_long_as_one_that_depends_on_it_has_not_ended() -> None:
     assert after(WEEK, dependants=(ended,)).actions == (DeleteTask(),)
 
 
+def test_one_that_is_being_deleted_keeps_none_that_it_depends_on() -> None:
+    waits = objects.task("next", plan=None, dependsOn=["work"], status=objects.status())
+
+    leaving = waits.metadata.model_copy(update={"deletion_timestamp": NOW})
+
+    kept = after(WEEK, dependants=(waits.model_copy(update={"metadata": leaving}),))
+
+    assert kept.actions == (DeleteTask(),)
+
+
 @pytest.mark.parametrize("state", [s for s in TaskState if s not in FINAL])
 def test_a_task_that_has_not_ended_stays_whatever_its_status_says_of_an_end(
     state: TaskState,
