@@ -45,9 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     tables: list[Table] = []
     try:
         if options.piece == "overhead":
-            tables += overhead.overhead(
-                overhead.Size(options.tasks, options.runs), os.environ.get("BERNSTEIN_E2E_CLUSTER")
-            )
+            size = overhead.Size(options.tasks, options.runs, options.gates)
+            tables += overhead.overhead(size, os.environ.get("BERNSTEIN_E2E_CLUSTER"))
         else:
             asyncio.run(_run(options, tables, before))
         code = 0
@@ -134,10 +133,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--closed", type=int, default=10_000, help="closed: Tasks")
     add("--rest", type=float, default=30, help="closed: seconds without a change")
     add("--resync", type=float, default=60, help="closed: seconds between looks at everything")
+    add("--gates", type=_names, default=(), help="overhead: the whole pipeline, such as lint,tests")
     add("--profile-file", type=Path, default=Path("operator.profile"), help="profile: for pstats")
     add("--markdown", action="store_true", help="tables as the page of the reference has them")
     add("--json", type=Path, help="file for the tables, with every run")
     return parser
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
 
 
 def _numbers(text: str) -> tuple[int, ...]:

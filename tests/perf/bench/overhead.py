@@ -50,6 +50,8 @@ class Size:
 
     tasks: int = 20
     runs: int = 2
+    gates: tuple[str, ...] = ()
+    """The whole pipeline; none: the default one."""
 
 
 class NoTrailError(Exception):
@@ -134,6 +136,8 @@ def table(size: Size, runs: Sequence[Sequence[Mapping[str, float]]]) -> Table:
     """Of each run the median, the longest but one of twenty, and the longest of each phase, of
     ours, and of all."""
     title = f"From the agent's end to Closed, {size.tasks} Tasks one after another"
+    if size.gates:
+        title = f"{title}, with the gates {', '.join(size.gates)} alone"
     made = Table(title, ["p50", "p95", "most"])
     sums = {
         **{phase: (phase,) for phase in PHASES},
@@ -163,12 +167,17 @@ def overhead(size: Size, cluster: str | None) -> list[Table]:
     """The product must be there: `python -m tests.stack up`."""
     stack = stacks.running(cluster)
     runs = []
+
+    def change(spec: dict[str, Any]) -> None:
+        if size.gates:
+            spec["gates"] = {"pipeline": [{"name": name} for name in size.gates]}
+
     with git_server(stack) as git:
         for _ in range(size.runs):
             names = [f"work-{number}" for number in range(size.tasks)]
             scenes = [does(name, writing(f"{name}.py", "X = 1\n")) for name in names]
             with contextmanager(worlds)(stack, git, "overhead") as make:
-                runs.append(_run(make(scenes), names))
+                runs.append(_run(make(scenes, change), names))
     return [table(size, runs)]
 
 

@@ -96,3 +96,9 @@ def test_what_is_as_slow_as_one_of_twenty_is_in_the_most_and_not_in_the_p95() ->
     (everything,) = (row for row in table(Size(20, 2), runs).rows if row.what == "all")
 
     assert everything.cells == {"p50": (11.5, 11.5), "p95": (11.5, 23), "most": (23, 23)}
+
+
+def test_a_table_with_other_gates_names_them() -> None:
+    default, other = (table(Size(1, 1, gates), [[told()]]).title for gates in ((), ("lint", "x")))
+
+    assert other == f"{default}, with the gates lint, x alone"
