@@ -8,8 +8,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from bernstein.checks.rules.collected_tests import NAME as COLLECTED_TESTS
-
 LABEL_LIMIT = 63
 """Characters of a label's value, and of the names that become one."""
 _OBJECT_LIMIT = 253
@@ -31,6 +29,7 @@ _ON_BASE = ".base"
 
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 _LIKE_A_SESSION = re.compile(r"-s[0-9]+-")
+_ENDS_LIKE_A_GATE = re.compile(r"-[a-z]")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
 
 
@@ -100,8 +99,8 @@ def _mark_of_check(check: str) -> str:
     Else `b_lint` of `a` would need the Job of `lint` of `a-b`. Then a `b`, if it is on the base.
     """
     name = check.removesuffix(_ON_BASE)
-    # The rule has a hyphen of its own, where a Plan's name may have it.
-    letter = "r" if name == COLLECTED_TESTS else "u" if "_" in name else ""
+    # A rule's hyphen may end a Plan's name, and what follows be a gate; a number is none.
+    letter = "u" if "_" in name else "r" if _ENDS_LIKE_A_GATE.search(name) else ""
     return (f"{letter}{len(name)}" if letter else "") + ("b" if name != check else "")
 
 

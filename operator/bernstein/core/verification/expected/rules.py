@@ -61,6 +61,7 @@ def _collected(project: ProjectSpec, subject: Subject, *, required: bool) -> Che
         timeout=project.gates.timeout_seconds,
         output=runs.output,
         against_base=runs.against_base,
+        is_hint=True,
     )
 
 
