@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 LABEL_LIMIT = 63
 """Characters of a label's value, and of the names that become one."""
@@ -29,7 +30,6 @@ _ON_BASE = ".base"
 
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 _LIKE_A_SESSION = re.compile(r"-s[0-9]+-")
-_ENDS_LIKE_A_GATE = re.compile(r"-[a-z]")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
 
 
@@ -46,19 +46,25 @@ def session(task: str, number: int) -> str:
     return bounded(f"{task}-s{number}")
 
 
-def session_job(session: str, check: str, number: int) -> str:
+class JobNaming(Protocol):
+    """Names the Jobs of one session, or of one Plan."""
+
+    def __call__(self, check: str, number: int, *, is_rule: bool = False) -> str: ...
+
+
+def session_job(session: str, check: str, number: int, *, is_rule: bool = False) -> str:
     """Name of a Job that follows a session: `<task>-s<k>-<check>-<number>`."""
-    return bounded(f"{session}-{slug_of_check(check)}-{number}{_mark_of_check(check)}")
+    return bounded(f"{session}-{slug_of_check(check)}-{number}{_mark_of_check(check, is_rule)}")
 
 
-def plan_job(plan: str, check: str, number: int) -> str:
+def plan_job(plan: str, check: str, number: int, *, is_rule: bool = False) -> str:
     """Name of a Plan's own Job: `<plan>-<check>-<number>`.
 
     Where that could be the name of a Job that follows a session, its number has a `p`.
     """
     name = f"{plan}-{slug_of_check(check)}-"
     mark = "p" if _LIKE_A_SESSION.search(name) else ""
-    return bounded(f"{name}{mark}{number}{_mark_of_check(check)}")
+    return bounded(f"{name}{mark}{number}{_mark_of_check(check, is_rule)}")
 
 
 def probe_job(project: str, number: int) -> str:
@@ -93,14 +99,14 @@ def off_base(check: str) -> str:
     return check.removesuffix(_ON_BASE)
 
 
-def _mark_of_check(check: str) -> str:
+def _mark_of_check(check: str, is_rule: bool) -> str:
     """What stands behind the number of a Job: where the check begins, if hyphens leave that open.
 
     Else `b_lint` of `a` would need the Job of `lint` of `a-b`. Then a `b`, if it is on the base.
     """
     name = check.removesuffix(_ON_BASE)
-    # A rule's hyphen may end a Plan's name, and what follows be a gate; a number is none.
-    letter = "u" if "_" in name else "r" if _ENDS_LIKE_A_GATE.search(name) else ""
+    # A rule has a hyphen of its own, where a Plan's name may have it.
+    letter = "r" if is_rule else "u" if "_" in name else ""
     return (f"{letter}{len(name)}" if letter else "") + ("b" if name != check else "")
 
 

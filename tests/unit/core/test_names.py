@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bernstein.checks import rules
 from bernstein.core import names
 
 TASKS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?", fullmatch=True)
@@ -151,24 +150,12 @@ def test_a_gate_does_not_take_the_jobs_of_a_plan_that_is_called_like_it(
     assert names.plan_job(other, gate, 0) == "a-b-lint-0"
 
 
-def test_the_rule_with_a_job_takes_none_of_a_gate() -> None:
-    job = names.plan_job("a", "collected-tests", 0)
+def test_a_rule_with_a_job_takes_none_of_a_gate() -> None:
+    job = names.plan_job("a", "collected-tests", 0, is_rule=True)
 
     assert job == "a-collected-tests-0r15"
     assert job != names.plan_job("a-collected", "tests", 0)
     assert job != names.plan_job("a", "collected_tests", 0)
-
-
-@pytest.mark.parametrize("check", [rule.name for rule in rules.RULES])
-def test_a_check_that_ends_like_a_gate_takes_no_job_of_one(check: str) -> None:
-    first, _, gate = check.partition("-")
-
-    assert names.plan_job("a", check, 0) != names.plan_job(f"a-{first}", gate, 0)
-
-
-@pytest.mark.parametrize("check", ["signal-0", "inspect-2", "judge-1"])
-def test_a_number_is_no_gate_and_leaves_the_name_as_it_is(check: str) -> None:
-    assert names.session_job("work-s1", check, 0) == f"work-s1-{check}-0"
 
 
 def test_a_plan_called_like_a_session_does_not_take_the_jobs_of_its_task() -> None:

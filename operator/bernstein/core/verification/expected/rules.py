@@ -73,6 +73,7 @@ def _rule(name: str, subject: Subject, *, required: bool) -> CheckSpec:
         kind="gate",
         title=name,
         required=required,
+        is_rule=True,
         lasts=rule.lasts,
         condition=rule.condition,
         skipped=None if subject.meets(rule.condition) else VerdictReason.CONDITION_NOT_MET,
