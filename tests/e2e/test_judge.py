@@ -19,11 +19,14 @@ from tests.e2e.gates.judging import (
     COMMENTS,
     FORMATS,
     MENDED,
+    STORIES_OF_EXAMPLES,
     STORIES_OF_GATES,
     TOLD,
     USED,
     WRITTEN,
+    model,
     scenarios,
+    writes_examples,
 )
 from tests.stack import Stack
 
@@ -67,16 +70,6 @@ def endpoint(stack: Stack) -> Iterator[Endpoint]:
     stack.kubectl("-n", namespace, *ready)
     yield Endpoint(namespace, issued)
     stack.kubectl("delete", "namespace", namespace, "--wait=false")
-
-
-def model(name: str, provider: str, url: str) -> Object:
-    return {
-        "name": name,
-        "provider": provider,
-        "baseUrl": url,
-        "key": {"name": "judge-key", "key": "api-key"},
-        "ca": {"name": "models-ca", "key": "ca.crt"},
-    }
 
 
 def world_of(
@@ -145,9 +138,11 @@ def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
 def gated(shared_world: MakeWorld, endpoint: Endpoint) -> World:
     # Each its own file: what is on the branch already is no change, and no gate is asked of that.
     writes = {story: f"{story}.py" for story in (each.strip("[]") for each in STORIES_OF_GATES)}
+    folders = [story.strip("[]") for story in STORIES_OF_EXAMPLES]
+    of_examples = [does(folder, writes_examples(folder)) for folder in folders]
     pipeline = [{"name": name} for name in TOLD]
-    built = world_of(shared_world, endpoint, writes, {"pipeline": pipeline})
-    for story, path in writes.items():
+    built = world_of(shared_world, endpoint, writes, {"pipeline": pipeline}, *of_examples)
+    for story, path in (writes | {folder: folder for folder in folders}).items():
         there = {"type": "path_exists", "path": path}
         asked = f"[{story}] As the issue says."
         built.task(story, description=asked, completionSignals=[there], maxRetries=0)
@@ -292,6 +287,14 @@ def test_the_key_is_in_no_log_and_no_object(here: World) -> None:
 
 
 # --- gates ----------------------------------------------------------------------------------------
+
+
+def test_the_examples_of_gates_are_accepted_and_rejected(gated: World) -> None:
+    accepted = gated.closed("accepted", ENOUGH)
+    rejected = gated.stalled("task", "rejected", "GateFailed", ENOUGH)
+
+    assert [verdict(accepted, name)[0] for name in TOLD] == ["Passed"] * len(TOLD)
+    assert [verdict(rejected, name)[0] for name in TOLD] == ["Failed"] * len(TOLD)
 
 
 def test_work_that_a_model_finds_good_lands_and_its_advice_keeps_nothing_back(gated: World) -> None:

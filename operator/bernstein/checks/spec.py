@@ -71,6 +71,10 @@ class CheckSpec:
     """It is a class in Python; the command asks it."""
     excused: bool = False
     """Whether work that does not pass goes on where its base does not pass either."""
+    is_rule: bool = False
+    """A field of the Project or the Plan asks for it; its name has a hyphen, as no gate's has."""
+    is_hint: bool = False
+    """A base that cannot be judged says nothing against the work: it is one more hint."""
     by_file: bool = False
     """The command judges each file by itself."""
     reads: Check | None = None

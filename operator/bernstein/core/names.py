@@ -7,8 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-
-from bernstein.checks.rules.collected_tests import NAME as COLLECTED_TESTS
+from typing import Protocol
 
 LABEL_LIMIT = 63
 """Characters of a label's value, and of the names that become one."""
@@ -47,19 +46,25 @@ def session(task: str, number: int) -> str:
     return bounded(f"{task}-s{number}")
 
 
-def session_job(session: str, check: str, number: int) -> str:
+class JobNaming(Protocol):
+    """Names the Jobs of one session, or of one Plan."""
+
+    def __call__(self, check: str, number: int, *, is_rule: bool = False) -> str: ...
+
+
+def session_job(session: str, check: str, number: int, *, is_rule: bool = False) -> str:
     """Name of a Job that follows a session: `<task>-s<k>-<check>-<number>`."""
-    return bounded(f"{session}-{slug_of_check(check)}-{number}{_mark_of_check(check)}")
+    return bounded(f"{session}-{slug_of_check(check)}-{number}{_mark_of_check(check, is_rule)}")
 
 
-def plan_job(plan: str, check: str, number: int) -> str:
+def plan_job(plan: str, check: str, number: int, *, is_rule: bool = False) -> str:
     """Name of a Plan's own Job: `<plan>-<check>-<number>`.
 
     Where that could be the name of a Job that follows a session, its number has a `p`.
     """
     name = f"{plan}-{slug_of_check(check)}-"
     mark = "p" if _LIKE_A_SESSION.search(name) else ""
-    return bounded(f"{name}{mark}{number}{_mark_of_check(check)}")
+    return bounded(f"{name}{mark}{number}{_mark_of_check(check, is_rule)}")
 
 
 def probe_job(project: str, number: int) -> str:
@@ -94,14 +99,14 @@ def off_base(check: str) -> str:
     return check.removesuffix(_ON_BASE)
 
 
-def _mark_of_check(check: str) -> str:
+def _mark_of_check(check: str, is_rule: bool) -> str:
     """What stands behind the number of a Job: where the check begins, if hyphens leave that open.
 
     Else `b_lint` of `a` would need the Job of `lint` of `a-b`. Then a `b`, if it is on the base.
     """
     name = check.removesuffix(_ON_BASE)
-    # The rule has a hyphen of its own, where a Plan's name may have it.
-    letter = "r" if name == COLLECTED_TESTS else "u" if "_" in name else ""
+    # A rule has a hyphen of its own, where a Plan's name may have it.
+    letter = "r" if is_rule else "u" if "_" in name else ""
     return (f"{letter}{len(name)}" if letter else "") + ("b" if name != check else "")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from bernstein.api.project import Project
@@ -22,6 +23,8 @@ _AUTHORITY = (
     "Let repositories[0].ca of the Project name the CA that has signed the git server's "
     "certificate, which must be valid, and for the host in the url."
 )
+_ACCOUNT = re.compile(r"\bthe account '([a-z]+)'")
+"""As programs in pods name the account that they have used."""
 _KEEP_OFF = (
     "A webhook of the cluster adds these fields: keep it from Jobs with the label "
     "app.kubernetes.io/managed-by=bernstein, or name those of pods that the chart may allow in its "
@@ -29,8 +32,13 @@ _KEEP_OFF = (
 )
 
 
-def remedy_of(reason: str, text: str, project: Project | None = None) -> str:
-    """The reason's remedy, which names the Project's fields where the text names their objects."""
+def remedy_of(
+    reason: str, text: str, project: Project | None = None, accounts: Iterable[str] = ()
+) -> str:
+    """The reason's remedy, which names the Project's fields where the text names their objects.
+
+    `accounts`: those of the repository that it concerns, beside the ones that the text names.
+    """
     row = policy(reason)
     if reason == Reason.REPOSITORY_UNREACHABLE and UNTRUSTED in without_quotes(text):
         return _AUTHORITY
@@ -38,8 +46,21 @@ def remedy_of(reason: str, text: str, project: Project | None = None) -> str:
         return _way_to_git(project.spec.network)
     if reason == Reason.POD_REJECTED and ADDED_BY_OTHERS in text:
         return _KEEP_OFF
-    fields = naming(project, text) if project is not None and row.names_object else []
+    fields: list[str] = []
+    if project is not None and row.names_object:
+        fields = naming(project, text)
+    if project is not None and reason == Reason.REPOSITORY_AUTH_FAILED:
+        fields = _secrets(project, {*accounts, *_ACCOUNT.findall(without_quotes(text))})
     return f"{row.remedy.rstrip('.')}: {', '.join(fields)}." if fields else row.remedy
+
+
+def _secrets(project: Project, accounts: Container[str]) -> list[str]:
+    """The Secrets of these accounts of the repository, and the fields that name them."""
+    return [
+        f"'{ref.secret_name}' (spec.repositories[0].credentials.{account}.secretName)"
+        for account, ref in project.spec.repository.credentials
+        if account in accounts
+    ]
 
 
 def _way_to_git(network: Network) -> str:

@@ -169,8 +169,8 @@ HELD: list[tuple[str, Script, str]] = [
     ),
     (
         "RepositoryAuthFailed",
-        ends("Failed", checkout=failed("RepositoryAuthFailed", "git-read was refused")),
-        "git-read",
+        ends("Failed", checkout=failed("RepositoryAuthFailed", "the account 'read' was refused")),
+        "'git-read' (spec.repositories[0].credentials.read.secretName)",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""What the scripted endpoint answers, by what it is asked about."""
+"""What the scripted endpoint answers, by what it is asked about, and how a Project names it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ import json
 
 from bernstein.core.judging.answers import WEIGHTS
 from tests.e2e.conftest import Object
+from tests.e2e.gates.groups import steps, written
+from tests.unit.checks import examples
+
+
+def model(name: str, provider: str, url: str) -> Object:
+    return {
+        "name": name,
+        "provider": provider,
+        "baseUrl": url,
+        "key": {"name": "judge-key", "key": "api-key"},
+        "ca": {"name": "models-ca", "key": "ca.crt"},
+    }
 
 
 def judges(verdict: str, confidence: float, feedback: str = "") -> str:
@@ -49,6 +61,26 @@ STORIES_OF_GATES = {
     "[talked]": ("The maintainer has approved it.", rates(8), MISSING),
 }
 """What the model says in each, gate by gate."""
+EXAMPLES = {gate: examples.of_gate(gate) for gate in TOLD}
+STORIES_OF_EXAMPLES = {
+    "[accepted]": tuple(each.yes for each in EXAMPLES.values()),
+    "[rejected]": tuple(each.no for each in EXAMPLES.values()),
+}
+"""Of these the work is that of the examples of all gates, and so is what the model says."""
+
+
+def writes_examples(folder: str) -> Object:
+    """What an agent does in the story that is called so, in a folder of that name."""
+    trees = {
+        gate: each.accept if folder == "accepted" else each.reject
+        for gate, each in EXAMPLES.items()
+    }
+    files = {
+        f"{folder}/{gate}/{path}": content
+        for gate, tree in trees.items()
+        for path, content in written(tree).items()
+    }
+    return {"steps": steps(files), "text": "done"}
 
 
 REVIEWER = "You review one change"
@@ -113,7 +145,7 @@ def scenarios() -> list[Object]:
     of_signals = [{"name": m, "match": m, "turns": [turn]} for m, turn in ANSWERS.items()]
     of_gates = [
         {"name": f"{story} {gate}", "match": story, "told": told, "turns": [{"text": text}]}
-        for story, texts in STORIES_OF_GATES.items()
+        for story, texts in (STORIES_OF_GATES | STORIES_OF_EXAMPLES).items()
         for (gate, told), text in zip(TOLD.items(), texts, strict=True)
     ]
     of_reviews = [

@@ -91,10 +91,11 @@ class Work:
         ended = subprocess.run(command, cwd=self.folder, capture_output=True, check=False)
         return ended.returncode == 0
 
-    def verdict(self, head: str) -> str:
+    def verdict(self, head: str, base: str | None = None) -> str:
+        """`base`: what has landed by then; None: the repository as it is at first."""
         git_dir = str(self.ours.git_dir)
         check = Check("tests", "protect-tests")
-        config = InspectConfig(git_dir=git_dir, sha=head, base=self.base, checks=(check,))
+        config = InspectConfig(git_dir=git_dir, sha=head, base=base or self.base, checks=(check,))
         (verdict,) = inspect.run(config).verdicts
         return f"{verdict.verdict} {verdict.reason}".strip()
 
@@ -123,3 +124,15 @@ def test_a_new_fixture_is_nobodys_to_judge(work: Work) -> None:
 
     assert work.verdict(head) == "Passed"
     assert work.asked_about(head) == ""
+
+
+def test_a_conftest_that_has_landed_runs_with_the_tests_of_later_work_and_is_told_no_more(
+    work: Work,
+) -> None:
+    """By design: it was told of when it landed."""
+    landed = work.commit({"conftest.py": CONFTEST})
+    head = work.commit({"test_later.py": "def test_later() -> None:\n    assert False\n"})
+
+    assert work.passes()
+    assert work.verdict(landed) == "Failed TestsWeakened"
+    assert work.verdict(head, landed) == "Passed"

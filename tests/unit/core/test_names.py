@@ -150,8 +150,8 @@ def test_a_gate_does_not_take_the_jobs_of_a_plan_that_is_called_like_it(
     assert names.plan_job(other, gate, 0) == "a-b-lint-0"
 
 
-def test_the_rule_with_a_job_takes_none_of_a_gate() -> None:
-    job = names.plan_job("a", "collected-tests", 0)
+def test_a_rule_with_a_job_takes_none_of_a_gate() -> None:
+    job = names.plan_job("a", "collected-tests", 0, is_rule=True)
 
     assert job == "a-collected-tests-0r15"
     assert job != names.plan_job("a-collected", "tests", 0)

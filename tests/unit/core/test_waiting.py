@@ -17,6 +17,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.waiting import LONGEST_MESSAGE, Waiting
 from bernstein.core import waiting
 from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS
+from bernstein.core.sanitise import quoting
 from bernstein.core.sanitise import text as sanitise
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status
@@ -185,6 +186,19 @@ def test_a_key_that_no_probe_waits_for_is_tried_as_anything_else() -> None:
     held = waiting.held(status(), "SecretNotFound", missing, subject, NOW, 60).waiting
 
     assert waiting.seconds_left(held, subject, NOW) == 60
+
+
+def test_a_refused_login_names_the_secret_of_the_account_and_its_field() -> None:
+    refused = "the account 'work' does not see the repository"
+    message = quoting(refused, "the account 'deliver' was hacked", 500)
+
+    held = waiting.held(status(), "RepositoryAuthFailed", message, project(), NOW).waiting
+
+    assert held is not None
+    assert held.message == (
+        f"{refused}. Remedy: Check the url, and user name and password in the Secret that the "
+        "Project names: 'git-work' (spec.repositories[0].credentials.work.secretName)."
+    )
 
 
 # --- the time of day jumps ------------------------------------------------------------------------

@@ -61,6 +61,14 @@ def test_not_found_of_a_forge_is_that_this_account_does_not_see_the_repository(
     assert policy(found.reason).remedy.startswith("Check the url, and user name and password")
 
 
+def test_the_account_that_was_refused_is_named() -> None:
+    found = from_output(b"fatal: Authentication failed for 'https://x/'", False, "x", "read")
+
+    assert without_quotes(found.message).startswith(
+        "the account 'read' does not see the repository at 'x'"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, ProjectStatus
-from bernstein.api.reasons import UNTRUSTED, Reason
+from bernstein.api.reasons import UNTRUSTED
 from bernstein.core import conditions
 from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
@@ -16,6 +16,7 @@ from bernstein.core.projects.probing import ACCOUNTS, FINDINGS, users
 from bernstein.core.remedies import remedy_of, with_remedy
 from bernstein.core.sanitise import line, quoted, some, without_quotes
 
+_ONE = "this account"
 _SUBJECT = 200
 """Characters that name whom one of them concerns."""
 _TOLD = 3
@@ -115,7 +116,9 @@ class _Met(NamedTuple):
 
 
 def _met(finding: ProbeFinding) -> _Met:
-    return _Met(finding.reason, without_quotes(finding.message).rstrip("."))
+    """Without the account's name, which stands before it: others may meet the same."""
+    words = without_quotes(finding.message).replace(f"the account '{finding.subject}'", _ONE)
+    return _Met(finding.reason, words.rstrip("."))
 
 
 def _named(spec: ProjectSpec, subjects: Sequence[str]) -> str:
@@ -138,21 +141,10 @@ def _remedies(project: Project, shown: Mapping[_Met, Sequence[str]]) -> list[str
         by_kind.setdefault((what.reason, UNTRUSTED in what.text), []).append(what)
     remedies = []
     for (reason, _), those in by_kind.items():
-        remedy = remedy_of(reason, "; ".join(what.text for what in those), project)
         accounts = [subject for what in those for subject in shown[what] if subject in ACCOUNTS]
-        if reason == Reason.REPOSITORY_AUTH_FAILED and accounts:
-            remedy = f"{remedy.rstrip('.')}: {', '.join(_secrets(project, accounts))}."
-        remedies.append(remedy)
+        text = "; ".join(what.text for what in those)
+        remedies.append(remedy_of(reason, text, project, accounts))
     return remedies
-
-
-def _secrets(project: Project, accounts: Sequence[str]) -> list[str]:
-    """The Secrets of these accounts, and the fields that name them."""
-    credentials, found = project.spec.repository.credentials, []
-    for account in accounts:
-        name = getattr(credentials, account).secret_name
-        found.append(f"'{name}' (spec.repositories[0].credentials.{account}.secretName)")
-    return found
 
 
 def _strength(

@@ -24,7 +24,6 @@ from bernstein.api.pod import CHECK, CHECKOUT, LISTERS, CheckVerdict
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Abandoned
-from bernstein.checks.rules import collected_tests
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import diagnosis, labels, pods
 from bernstein.core.jobs import JobView
@@ -121,15 +120,14 @@ def told_of_both(
 ) -> CheckResult:
     """The verdict of a check that is always asked of both trees, once its Job is over."""
     result = _told_of_both(check, job, abandoned, now)
-    if check.name == collected_tests.NAME:
+    if check.is_hint:
         result = _without_baseline(result)
     # The tool's image says more than ours, which compares.
     return ran(result, job.pod, CHECK, image_of=_ON_WORK) if job.pod is not None else result
 
 
 def _without_baseline(result: CheckResult) -> CheckResult:
-    """The verdict of a check that is one more hint: what its base is to blame for keeps nothing
-    back."""
+    """The verdict where what the base is to blame for keeps nothing back."""
     is_base = result.reason in _OF_BASE.get(result.verdict, ())
     update = {"verdict": "Skipped", "reason": VerdictReason.NO_BASELINE, "excused": None}
     return result.model_copy(update=update) if is_base else result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import ROUND_DOWN, Decimal
@@ -30,7 +30,7 @@ _CENT_OF_A_CENT = Decimal("0.0001")
 class Question:
     """Which checks judge a tree, and what their Jobs need to know."""
 
-    job: Callable[[str, int], str]
+    job: names.JobNaming
     """The name of the Job of a check, in a round of that number."""
     checks: tuple[CheckSpec, ...]
     project: Project
@@ -112,7 +112,7 @@ def look(
         works[spec.name] = result
         if base.is_asked(spec, result, again=spec.name in suspected):
             called = names.on_base(spec.name)
-            name = question.job(called, rerun.round_of(judged, called))
+            name = question.job(called, rerun.round_of(judged, called), is_rule=spec.is_rule)
             compares = base.compares(spec, result)
             before = question.pinned_sha if spec.excused else judged.base
             second = replace(run, job=name, base=before, compares=compares, is_second=True)
@@ -127,7 +127,7 @@ def _run_of(
     spec: CheckSpec, question: Question, judged: Verification, jobs: Mapping[str, JobView]
 ) -> RunCheck:
     return RunCheck(
-        job=_job_of(spec.name, question, judged, jobs),
+        job=_job_of(spec, question, judged, jobs),
         check=spec,
         ref=judged.ref,
         sha=judged.sha,
@@ -212,15 +212,15 @@ def _asking(
 
 
 def _job_of(
-    check: str, question: Question, judged: Verification, jobs: Mapping[str, JobView]
+    spec: CheckSpec, question: Question, judged: Verification, jobs: Mapping[str, JobView]
 ) -> str:
     """The name of its Job; one that an older release has made keeps the name that it has."""
-    number = rerun.round_of(judged, check)
-    old = question.job(names.slug_of_check(check), number)
+    number = rerun.round_of(judged, spec.name)
+    old = question.job(names.slug_of_check(spec.name), number)
     adopted = jobs.get(old)
-    if adopted is not None and adopted.labels.get(labels.CHECK) == check:
+    if adopted is not None and adopted.labels.get(labels.CHECK) == spec.name:
         return old
-    return question.job(check, number)
+    return question.job(spec.name, number, is_rule=spec.is_rule)
 
 
 def _job(

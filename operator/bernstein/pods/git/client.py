@@ -168,7 +168,7 @@ class Git:
         """stdout of `git ARGS`; with `check`, an exit code other than 0 raises GitError."""
         done = self.complete(*args, input=input, env=env, stdout=stdout, timeout=timeout)
         if check and done.code != 0:
-            raise from_output(done.stderr, pushing=False, host=self._host)
+            raise from_output(done.stderr, False, self._host, self._account)
         return done.stdout
 
     def complete(
@@ -273,13 +273,20 @@ class Git:
         pushed = ("push", *flags, "--", self._url(), *refspecs)
         done = self.complete(*pushed, timeout=NETWORK_SECONDS)
         if done.code != 0:
-            raise from_output(done.stderr + b"\n" + done.stdout, pushing=True, host=self._host)
+            printed = done.stderr + b"\n" + done.stdout
+            raise from_output(printed, True, self._host, self._account)
 
     # --- inside ---------------------------------------------------------------------------------
 
     @property
     def _host(self) -> str:
         return urlsplit(self.remote.url).hostname or "" if self.remote is not None else ""
+
+    @property
+    def _account(self) -> str:
+        """What the Project calls it: its files lie in a folder of that name."""
+        folder = self.remote.credential_dir if self.remote is not None else None
+        return Path(folder).name if folder is not None else ""
 
     def _url(self) -> str:
         if self.remote is None:

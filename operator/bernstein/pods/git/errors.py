@@ -78,17 +78,18 @@ _MEANS: Mapping[str, str] = {
     Reason.REF_MOVED: "a ref was elsewhere than expected",
     Reason.BRANCH_PROTECTED: "the rules of the git server{at} refuse this push",
     Reason.REPOSITORY_INVALID: "objects of the repository{at} do not pass git's checks",
-    Reason.REPOSITORY_AUTH_FAILED: "this account does not see the repository{at}",
+    Reason.REPOSITORY_AUTH_FAILED: "{account} does not see the repository{at}",
     Reason.CREDENTIAL_REFUSED: "the git server{at} refuses this account's push",
     Reason.PUSH_REJECTED: "the git server{at} did not take the push",
 }
 
 
-def from_output(output: bytes, pushing: bool, host: str = "") -> GitError:
+def from_output(output: bytes, pushing: bool, host: str = "", account: str = "") -> GitError:
     """The error for what a failed git wrote to stderr (and, for a push, to stdout).
 
     A refused login counts against the work or deliver credential when `pushing`, else against the
-    read credential. `host`: the git server's.
+    read credential. `host`: the git server's. `account`: what the Project calls the one that was
+    used; the operator reads it from the message, to name the Secret.
     """
     words = output.decode("utf-8", "replace")
     reason = next((name for name, pattern in _TABLE if pattern.search(words)), "InternalError")
@@ -96,7 +97,8 @@ def from_output(output: bytes, pushing: bool, host: str = "") -> GitError:
         reason = Reason.CREDENTIAL_REFUSED if pushing else Reason.REPOSITORY_AUTH_FAILED
     if reason == Reason.REPOSITORY_UNREACHABLE:
         return unreachable(host, words)
-    ours = _MEANS.get(reason, "git failed").format(at=_at(host))
+    who = f"the account '{account}'" if account else "this account"
+    ours = _MEANS.get(reason, "git failed").format(at=_at(host), account=who)
     return GitError(reason, _quoting(ours, words))
 
 

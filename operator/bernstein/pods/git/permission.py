@@ -129,5 +129,6 @@ def _line(folder: str, name: str) -> str:
     """A file of the account, of one line; more lines never reach a header."""
     lines = (Path(folder) / name).read_text().splitlines()
     if len(lines) != 1:
-        raise GitError(Reason.REPOSITORY_AUTH_FAILED, f"'{name}' of the account has not one line")
+        text = f"'{name}' of the account '{Path(folder).name}' has not one line"
+        raise GitError(Reason.REPOSITORY_AUTH_FAILED, text)
     return lines[0]

@@ -2,4 +2,4 @@ import subprocess
 
 
 def show(name: str) -> None:
-    subprocess.run(['cat', name])
+    subprocess.run(['cat', name], check=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,8 @@ from bernstein.core.judging.answers import WEIGHTS
 from bernstein.pods.programs import checkout, judge
 from tests.programs.llm.servers import KEY, Scripted
 from tests.programs.pods.conftest import Origin
+from tests.unit.checks import examples
+from tests.unit.checks.trees import Tree
 
 pytestmark = pytest.mark.verification
 
@@ -49,12 +51,16 @@ def asked(name: str, least: float | None = None) -> Asked:
 
 @pytest.fixture
 def run(origin: Origin, scripted: Scripted, tmp_path: Path) -> Judged:
-    """Asks about a commit that writes these files, with the gates that are named."""
+    """Asks about a commit that writes these files over `before`, with the gates that are named."""
     key = tmp_path / "key"
     key.write_text(KEY)
 
-    def act(files: dict[str, bytes | str | None], *questions: Asked) -> JudgeResult:
-        base = origin.commit({"README": "hello\n"})
+    def act(
+        files: dict[str, bytes | str | None],
+        *questions: Asked,
+        before: Mapping[str, bytes | str] | None = None,
+    ) -> JudgeResult:
+        base = origin.commit({"README": "hello\n", **(before or {})})
         origin.commit(files, base, ref=REF)
         git_dir = str(tmp_path / "repo.git")
         sha = checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(base,))).sha
@@ -85,6 +91,23 @@ def summary(result: JudgeResult) -> dict[str, str]:
 
 
 PYTHON: dict[str, bytes | str | None] = {"app.py": f"x = 1\n{HOSTILE}\n"}
+
+
+@pytest.mark.parametrize("name", gates.that_ask())
+def test_it_accepts_and_rejects(name: str, scripted: Scripted, run: Judged) -> None:
+    example = examples.of_gate(name)
+
+    def verdict(change: Tree, answer: str) -> str:
+        says(scripted, **{name: answer})
+        (found,) = run({**change.after}, asked(name), before=change.before).verdicts
+        shown = scripted.rows[-1]["messages"][0]
+        for path in change.changed_paths:
+            assert all(line in shown for line in str(change.after[path]).splitlines())
+        return found.verdict
+
+    accepted = verdict(example.accept, example.yes)
+    rejected = verdict(example.reject, example.no)
+    assert (accepted, rejected) == ("Passed", "Failed")
 
 
 def test_every_gate_is_answered_in_its_own_form(scripted: Scripted, run: Judged) -> None:

@@ -149,8 +149,8 @@ def test_several_findings_are_told_together_and_the_first_gives_the_reason() -> 
     assert "Create the Secret" in message
 
 
-def of_git(words: str) -> str:
-    return from_output(words.encode(), pushing=False, host="git.example").message
+def of_git(words: str, account: str = "") -> str:
+    return from_output(words.encode(), pushing=False, host="git.example", account=account).message
 
 
 def test_what_several_accounts_meet_is_told_once() -> None:
@@ -165,11 +165,14 @@ def test_what_several_accounts_meet_is_told_once() -> None:
 
 
 def test_a_refused_login_names_the_secret_and_its_field() -> None:
-    refused = of_git("remote: Authentication failed")
-    met = [finding("RepositoryAuthFailed", each, refused) for each in ("work", "deliver")]
+    words = "remote: Authentication failed"
+    met = [
+        finding("RepositoryAuthFailed", each, of_git(words, each)) for each in ("work", "deliver")
+    ]
 
     *_, message = ready(status(project(), 0, None, probed(*met), NOW))
 
+    assert message.startswith("work and deliver: this account does not see the repository at ")
     account = "spec.repositories[0].credentials"
     assert message.endswith(
         "user name and password in the Secret that the Project names: "

@@ -18,7 +18,7 @@ from tests.unit.core import objects
 @dataclass(frozen=True)
 class Kind:
     status: Callable[[Verification], Any]
-    job: Callable[[str, int], str]
+    job: names.JobNaming
 
 
 TASK = Kind(lambda judged: objects.done(verification=judged), partial(names.session_job, "work-s1"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -296,6 +297,17 @@ def test_a_base_that_is_too_slow_excuses_nothing() -> None:
 def spec(gate: str, **settings: Any) -> CheckSpec:
     (found,) = required.required_checks((), ruled(gate, **settings).spec, CHANGED)
     return found
+
+
+@pytest.mark.parametrize("end", ["out of memory", "too slow", "evicted"])
+def test_of_one_more_hint_what_the_base_takes_keeps_nothing_back(end: str) -> None:
+    check = spec("coverage_delta")
+    hint = replace(check, is_hint=True)
+
+    found = base.told_of_both(hint, job("a", OF_THE_BASE[end][0]), None, NOW)
+
+    assert (found.verdict, found.reason) == ("Skipped", "NoBaseline")
+    assert hint.digest == check.digest, "it is the same question"
 
 
 def test_severity_and_tolerance_are_the_projects_and_part_of_the_question() -> None:

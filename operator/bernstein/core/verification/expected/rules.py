@@ -61,6 +61,7 @@ def _collected(project: ProjectSpec, subject: Subject, *, required: bool) -> Che
         timeout=project.gates.timeout_seconds,
         output=runs.output,
         against_base=runs.against_base,
+        is_hint=True,
     )
 
 
@@ -72,6 +73,7 @@ def _rule(name: str, subject: Subject, *, required: bool) -> CheckSpec:
         kind="gate",
         title=name,
         required=required,
+        is_rule=True,
         lasts=rule.lasts,
         condition=rule.condition,
         skipped=None if subject.meets(rule.condition) else VerdictReason.CONDITION_NOT_MET,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api.pod import TreeLimits
+from bernstein.checks import gates
 from bernstein.core.sanitise import quoted, without_quotes
 from bernstein.pods.errors import PodError
 from tests.programs.pods.conftest import Origin
@@ -46,10 +47,11 @@ def test_only_what_the_work_changed_is_formatted(origin: Origin, tmp_path: Path)
     assert at(origin, REF) == job.work, "what the session left stays"
 
 
+@pytest.mark.parametrize("name", gates.that_format())
 def test_of_its_examples_one_is_formatted_and_one_is_left_as_it_is(
-    origin: Origin, tmp_path: Path
+    name: str, origin: Origin, tmp_path: Path
 ) -> None:
-    example = examples.of_gate("auto_format")
+    example = examples.of_gate(name)
 
     formatted = pod(origin, tmp_path / "accept", {}, {**example.accept.after}).run()
     left = pod(origin, tmp_path / "reject", {}, {**example.reject.after}).run()
