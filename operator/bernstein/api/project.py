@@ -82,10 +82,11 @@ def _at_least(least: str) -> dict[str, Any]:
 
 
 class Resources(Model):
-    """Limits of the container that runs the agent or the check. All of its memory is reserved; of
-    CPU and disk only a little is, the rest is shared."""
+    """Limits of the container that runs the agent or the check. All of its memory is reserved,
+    of CPU only a little, and no disk: what is not reserved is shared."""
 
-    # The least CPU and disk is what every such container requests: a limit below is refused.
+    # The least CPU is what every such container requests: a limit below is refused. On less disk no
+    # work is done.
     cpu: Annotated[
         str,
         Field(pattern=r"^[0-9]+(\.[0-9]+)?m?$", max_length=16, json_schema_extra=_at_least("50m")),

@@ -220,7 +220,8 @@ _TMP_FOR = [CHECKOUT, RECORDER, PUSHER]
 
 def spelled_out(job: dict[str, Any]) -> dict[str, Any]:
     """A Job as the older code wrote it: each container said again what its pod says, defaults were
-    named, a program's /tmp and its repository were on two volumes, and all stayed an hour."""
+    named, a program's /tmp and its repository were on two volumes, 64Mi of disk were requested, and
+    all stayed an hour."""
     template = job["spec"]["template"]
     pod = template["spec"]
     kinds = ("initContainers", "containers")
@@ -244,7 +245,11 @@ def _container_then(container: dict[str, Any]) -> dict[str, Any]:
         "runAsGroup": 1000,
         "seccompProfile": {"type": "RuntimeDefault"},
     }
-    then = container | {"securityContext": everywhere | container["securityContext"]}
+    requests = container["resources"]["requests"] | {"ephemeral-storage": "64Mi"}
+    then = container | {
+        "resources": container["resources"] | {"requests": requests},
+        "securityContext": everywhere | container["securityContext"],
+    }
     if not _is_ours(container):
         words = [word.replace(_LAUNCHER, "/launcher/launcher") for word in then["command"]]
         return then | {"command": words, "volumeMounts": _launcher_then(then["volumeMounts"])}

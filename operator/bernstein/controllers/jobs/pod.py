@@ -25,6 +25,11 @@ GRACE_SECONDS = 120
 BACKSTOP_SECONDS = 600
 """How much later than the pod's deadline the Job's is, which deletes the pod with its results."""
 
+LEAST_DISK = "1"
+"""The bytes of disk that each container requests: least of all, and not left out, or the request
+would be the limit. A node without free inodes evicts first whose inodes less these bytes are the
+most: with 64Mi who makes files without end would outlast who requests nothing."""
+
 SECRETS = "/secrets"
 REPOSITORY_CA = "/repository-ca"
 GIT_TRUSTS_WORKSPACE = {
@@ -261,20 +266,21 @@ def ours(
 
 def our_resources(memory: str) -> Object:
     return {
-        "requests": {"cpu": "20m", "memory": "48Mi", "ephemeral-storage": "64Mi"},
+        "requests": {"cpu": "20m", "memory": "48Mi", "ephemeral-storage": LEAST_DISK},
         "limits": {"cpu": "1", "memory": memory, "ephemeral-storage": "2Gi"},
     }
 
 
 def their_resources(resources: Resources) -> Object:
-    """Requests and limits that the Project grants: all memory is reserved, CPU mostly shared."""
+    """Requests and limits that the Project grants: all memory is reserved, CPU mostly and disk
+    wholly shared."""
     limits = {
         "cpu": resources.cpu,
         "memory": resources.memory,
         "ephemeral-storage": resources.ephemeral_storage,
     }
     return {
-        "requests": {"cpu": "50m", "memory": resources.memory, "ephemeral-storage": "64Mi"},
+        "requests": {"cpu": "50m", "memory": resources.memory, "ephemeral-storage": LEAST_DISK},
         "limits": limits,
     }
 

@@ -85,7 +85,7 @@ def _needs_key(name: str, secret: str, key: str, settings: OperatorSettings) -> 
         ["true"],
         mounts=[],
         resources={
-            "requests": {"cpu": "5m", "memory": "16Mi", "ephemeral-storage": "1Mi"},
+            "requests": {"cpu": "5m", "memory": "16Mi", "ephemeral-storage": pod.LEAST_DISK},
             "limits": {"cpu": "100m", "memory": "32Mi", "ephemeral-storage": "16Mi"},
         },
         pull=settings.image_pull_policy,
