@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bernstein.api.states import TaskState
+from bernstein.core.scheduling import append_only as append_only_files
 from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.starts import Capacity
 from tests.unit.core.scheduling.schedules import obstacles
@@ -141,3 +142,27 @@ def test_the_worst_files_cost_a_few_times_as_much_as_good_ones(kind: str, good: 
     hostile = seconds(tasks(TASKS, *HOSTILE[kind]))
     print(f"\n{kind}: {hostile:.2f} s, {hostile / good:.1f} times as much")
     assert hostile < 10 * good
+
+
+def seconds_within(declared: Files, append_only: tuple[str, ...]) -> float:
+    """CPU time of telling what of a hundred Tasks' files is held; of the quickest of three."""
+    lists = [tuple(declared(task, entry) for entry in range(FILES)) for task in range(100)]
+    found = []
+    for _ in range(3):
+        append_only_files.held.cache_clear()
+        begin = process_time()
+        for files in lists:
+            append_only_files.held(files, append_only)
+        found.append(process_time() - begin)
+    return min(found)
+
+
+def test_the_worst_append_only_globs_cost_no_more_than_their_steps() -> None:
+    """Matched to the end they would cost over a thousand times as much as good ones."""
+    good = seconds_within(good_globs, ("CHANGELOG.md", "**/NEWS.md", "migrations/**"))
+    hostile = seconds_within(
+        lambda task, entry: f"{'*/' * 100}{task}/{entry}*",
+        tuple(f"{'**/a*/' * 20}{number}*" for number in range(FILES)),
+    )
+    print(f"\nappend-only: {hostile * 10:.2f} ms a Task, {hostile / good:.1f} times as much")
+    assert hostile < 150 * good

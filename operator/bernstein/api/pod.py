@@ -363,6 +363,8 @@ class Check:
     contains: str = ""
     regex: bool = False
     files: tuple[str, ...] = ()
+    append_only: tuple[str, ...] = ()
+    """Paths and globs of what the work may only add to."""
 
 
 @dataclass(frozen=True, slots=True)

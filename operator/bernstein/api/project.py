@@ -38,6 +38,7 @@ from bernstein.api.projects.credentials import (
 )
 from bernstein.api.projects.gates import Gates
 from bernstein.api.projects.network import Network
+from bernstein.api.signals import MOST_FILES
 from bernstein.api.vocabulary import FileScope
 from bernstein.api.waiting import Abandoned
 
@@ -174,7 +175,9 @@ class Limits(Model):
     stall_seconds: Annotated[int, Field(ge=10, le=86400)] = 180
     """Seconds after which an agent is stopped that writes neither output nor files."""
     undeclared_files_exclusive: bool = Field(
-        default=False, description="A step that declares no files runs alone."
+        default=False,
+        description="A step that declares no files runs alone, or beside those that declare none "
+        "but files of appendOnly.",
     )
     models_usd_per_task: Dollars | None = Field(
         default=None,
@@ -292,6 +295,14 @@ class ProjectSpec(Model):
         description="What becomes of work that changes files beside those that its step declares. "
         "Warn: it is told, and is a high risk. Enforce: the work is rejected. Absent: nothing. A "
         "Plan may ask for more.",
+    )
+    append_only: Annotated[
+        tuple[RelativePath, ...],
+        Field(max_length=MOST_FILES, json_schema_extra={"x-kubernetes-list-type": "set"}),
+    ] = Field(
+        default=(),
+        description="Paths or globs of files that steps add to, such as a changelog: they keep no "
+        "Task waiting, and with fileScope nothing that is there may change. Absent: none.",
     )
     protect_tests: bool = Field(
         default=False,

@@ -88,7 +88,8 @@ class Reason(StrEnum):
     GATE_FAILED = "GateFailed"
     """A required gate judged the tree and rejected it."""
     SCOPE_VIOLATION = "ScopeViolation"
-    """The work changes files beside those of its step, and `fileScope` says Enforce."""
+    """The work changes files beside those of its step, or does more than add to one of
+    `appendOnly`, and `fileScope` says Enforce."""
     TESTS_WEAKENED = "TestsWeakened"
     """The work deletes or weakens tests that existed, and `protectTests` is true."""
     REVIEW_REJECTED = "ReviewRejected"

@@ -44,7 +44,9 @@ class Signal(Model):
     """What the change must meet, in words; a model is asked."""
 
 
-Files = Annotated[tuple[RelativePath, ...], Field(max_length=40)]
+MOST_FILES = 40
+"""Paths and globs of one list."""
+Files = Annotated[tuple[RelativePath, ...], Field(max_length=MOST_FILES)]
 Signals = Annotated[tuple[Signal, ...], Field(max_length=20)]
 Constraints = Annotated[tuple[Annotated[str, Field(max_length=1024)], ...], Field(max_length=50)]
 

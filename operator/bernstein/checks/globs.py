@@ -22,6 +22,11 @@ _WIDEST = 64
 """Characters that a bracket may list; one with more stands for any character."""
 
 
+UNKNOWN = "\0"
+"""In a path, stands for any characters of one name, or for none: only a star takes it. Git knows no
+path with it."""
+
+
 class _Sign(Enum):
     SLASH = "/"
     STAR = "*"
@@ -90,6 +95,7 @@ class Glob:
         for char in glob._characters.keys() | excluded.keys():
             others = glob._others & ~excluded.get(char, 0)
             glob._characters[char] = glob._characters.get(char, 0) | others
+        glob._characters[UNKNOWN] = 0
         return glob
 
     def _add_sign(self, sign: _Sign) -> None:
@@ -122,6 +128,15 @@ class Glob:
         """Whether the path, or some path below it, matches."""
         state = self._read(path)
         return bool(state & (self._end | self._slash | self._globstar))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it ends with `**`, so that what it names may lie as deep as it likes."""
+        return bool(self._star & self._end >> 1) and bool(self._globstar & self._end >> 2)
+
+    def names_all_in(self, folder: str) -> bool:
+        """Whether every path in the folder matches; it ends with a slash, but for the root ("")."""
+        return self.is_open and bool(self._read(folder) & self._end >> 2)
 
     def _read(self, path: str) -> int:
         """The states after the whole path."""

@@ -67,6 +67,14 @@ class CommitReader(Protocol):
         None: they have over `most` bytes together."""
 
     @property
+    def added(self) -> Collection[str]:
+        """Paths of files, no symlinks, where nothing was."""
+
+    @property
+    def edited(self) -> Collection[str]:
+        """Paths of files that are files still, of the same mode, and hold something else."""
+
+    @property
     def deleted(self) -> Collection[str]:
         """Paths of files and symlinks that the change takes away."""
 

@@ -20,7 +20,7 @@ DIGEST = 32
 """Characters of a check's digest."""
 SIGNAL = "signal-"
 """The beginning of a signal's name; its index among the Task's signals follows."""
-_LATER = ("files", "least", "also", "quorum", "room", "tokens")
+_LATER = ("files", "append_only", "least", "also", "quorum", "room", "tokens")
 """Fields of questions that came later: where they are empty, a digest is what it was before."""
 
 

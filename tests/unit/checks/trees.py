@@ -21,6 +21,8 @@ class Tree:
     before: Mapping[str, str | bytes] = field(default_factory=dict)
     in_conflict: tuple[str, ...] = ()
     scan_seconds: int = 60
+    of_other_mode: Collection[str] = ()
+    """Files that are executable now and were not, or the other way round."""
     pinned: Mapping[str, str | bytes] | None = None
     """What the work's Plan started from; None: the same as before the change."""
 
@@ -53,9 +55,10 @@ class Tree:
                 yield ChangedFile(path, _bytes(before), _bytes(content))
 
     @property
-    def changed_paths(self) -> Collection[str]:
+    def changed_paths(self) -> set[str]:
         both = {*self.before, *self.after}
-        return {path for path in both if self.before.get(path) != self.after.get(path)}
+        differing = {path for path in both if self.before.get(path) != self.after.get(path)}
+        return differing | {*self.of_other_mode}
 
     def changed_contents(
         self, is_wanted: Callable[[str], bool], most: int
@@ -66,6 +69,16 @@ class Tree:
         )
         held = sum(len(content) for tree in (before, after) for content in tree.values())
         return (before, after) if held <= most else None
+
+    @property
+    def added(self) -> Collection[str]:
+        new = self.after.keys() - self.before.keys()
+        return {path for path in new if _is_file(self.after[path])}
+
+    @property
+    def edited(self) -> Collection[str]:
+        both = self.changed_paths & self.before.keys() & self.after.keys() - {*self.of_other_mode}
+        return {p for p in both if _is_file(self.before[p]) and _is_file(self.after[p])}
 
     @property
     def deleted(self) -> Collection[str]:
@@ -85,6 +98,10 @@ class Tree:
 
     def conflicts(self) -> tuple[str, ...]:
         return self.in_conflict
+
+
+def _is_file(content: str | bytes) -> bool:
+    return isinstance(content, bytes) or not (content.startswith(LINK) or content == MODULE)
 
 
 def _bytes(content: str | bytes) -> bytes:

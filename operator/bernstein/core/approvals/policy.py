@@ -6,7 +6,7 @@ yet, and one that asks no more lets on what waits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import cast
 
@@ -141,10 +141,7 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
     if judged.checks_configured:
         named = _named(judged.checks_configured)
         risks.append(f"it changes a file that configures checks: {named}")
-    risks += [
-        f"it changes a file that its step does not declare: {path}" for path in _outside(judged)
-    ]
-    return tuple(risks)
+    return (*risks, *_of_files(judged))
 
 
 def _of_protected_paths(judged: Verification, protected: str) -> tuple[str, ...]:
@@ -172,10 +169,17 @@ def _lost(result: CheckResult) -> str:
     return f"tests that were there are not collected any more: {number}, such as {_named(first)}"
 
 
-def _outside(judged: Verification) -> list[str]:
-    """The first file that is not the Task's to change, by the verdict on that; [] where all are."""
-    told = (r.excerpt for r in judged.checks if r.reason == file_scope.OUTSIDE)
-    return [_named(excerpt.partition("\n")[0]) for excerpt in told]
+def _of_files(judged: Verification) -> Iterator[str]:
+    """The first file that is not the Task's to change, or not so, by the verdict on that."""
+    for result in (r for r in judged.checks if r.name == file_scope.NAME):
+        first = result.excerpt.partition("\n")[0]
+        path = first.removesuffix(file_scope.ONLY_ADDING)
+        if result.reason == file_scope.TOO_LARGE:
+            yield "it is not known whether it only adds to files that are append-only"
+        elif result.reason == file_scope.OUTSIDE and path != first:
+            yield f"it does more than add to a file that is append-only: {_named(path)}"
+        elif result.reason == file_scope.OUTSIDE:
+            yield f"it changes a file that its step does not declare: {_named(path)}"
 
 
 def _named(path: str) -> str:

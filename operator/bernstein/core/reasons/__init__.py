@@ -249,7 +249,11 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     ),
     Reason.SIGNAL_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.GATE_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
-    Reason.SCOPE_VIOLATION: Policy(Retry.AT_ONCE, True, "Declare the file or set fileScope: Warn."),
+    Reason.SCOPE_VIOLATION: Policy(
+        Retry.AT_ONCE,
+        True,
+        "Declare the file, leave what appendOnly names as it was, or set fileScope: Warn.",
+    ),
     Reason.TESTS_WEAKENED: Policy(Retry.AT_ONCE, True, "Keep tests, or set protectTests: false."),
     Reason.REVIEW_REJECTED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.BASE_FAILS: Policy(

@@ -23,7 +23,9 @@ Globs = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class _Entry:
+class Entry:
+    """A path or glob."""
+
     folder: str
     """Ends with a slash, but for the root."""
     rest: str
@@ -53,7 +55,7 @@ class HeldFiles:
     """
 
     def __init__(
-        self, declared: Iterable[Globs], steps: int = STEPS, made: set[_Entry] | None = None
+        self, declared: Iterable[Globs], steps: int = STEPS, made: set[Entry] | None = None
     ) -> None:
         """`declared`: every list that will be added or asked about; `made`: the entries whose globs
         were made at the cost of other steps."""
@@ -64,7 +66,7 @@ class HeldFiles:
         # By the index of a folder:
         self._path: list[str | None] = [None] * size
         """Who holds it as a path."""
-        self._globs: dict[int, list[tuple[_Entry, str]]] = {}
+        self._globs: dict[int, list[tuple[Entry, str]]] = {}
         """The globs whose folder it is, each with its holder."""
         self._within: list[str | None] = [None] * size
         """Who holds it, or anything in it."""
@@ -107,7 +109,7 @@ class HeldFiles:
             marks[index] = holder
             index = self._above[index]
 
-    def _nested_with(self, entry: _Entry) -> str | None:
+    def _nested_with(self, entry: Entry) -> str | None:
         """Who holds an entry that overlaps with this one by their folders alone."""
         index = self._index[entry.folder]
         if entry.rest:
@@ -122,7 +124,7 @@ class HeldFiles:
                 holder = self._globs[above][-1][1]
         return holder
 
-    def _glob_naming(self, path: _Entry) -> Overlap | None:
+    def _glob_naming(self, path: Entry) -> Overlap | None:
         """The holder of a glob that may name the path."""
         for above in self._all_above(self._index[path.folder]):
             for entry, holder in reversed(self._globs.get(above, ())):
@@ -130,7 +132,7 @@ class HeldFiles:
                     return Overlap(holder, sure=self._steps >= 0)
         return None
 
-    def _path_named_by(self, entry: _Entry) -> Overlap | None:
+    def _path_named_by(self, entry: Entry) -> Overlap | None:
         """The holder of a path that the glob may name."""
         index = self._index[entry.folder]
         any_holder = self._within[index]
@@ -147,7 +149,7 @@ class HeldFiles:
                 return Overlap(holder, sure=self._steps >= 0)
         return None
 
-    def _glob(self, entry: _Entry) -> Glob:
+    def _glob(self, entry: Entry) -> Glob:
         """It counts once as made here, even if it is still known: the answer is the same then."""
         glob = entry.glob
         if entry not in self._made:
@@ -155,7 +157,7 @@ class HeldFiles:
             self._steps -= _STEPS_TO_MAKE * len(entry.rest) + glob.size
         return glob
 
-    def _may_name(self, entry: _Entry, path: str) -> bool:
+    def _may_name(self, entry: Entry, path: str) -> bool:
         """Whether the glob may name the path, or something in it.
 
         Only a path whose last name has no dot is taken for a folder.
@@ -178,18 +180,18 @@ class HeldFiles:
 
 
 @lru_cache(maxsize=4096)
-def parse(files: Globs) -> tuple[_Entry, ...]:
+def parse(files: Globs) -> tuple[Entry, ...]:
     """Reads the list; of those that were read last it is known."""
     return tuple(_entry(text) for text in files)
 
 
-def _entry(text: str) -> _Entry:
+def _entry(text: str) -> Entry:
     text = plain(text)
     wild = first_wildcard(text)
     if wild is None:
-        return _Entry(f"{text}/" if text else "", "")
+        return Entry(f"{text}/" if text else "", "")
     folder = text[: text.rfind("/", 0, wild) + 1]
-    return _Entry(folder, text[len(folder) :])
+    return Entry(folder, text[len(folder) :])
 
 
 def _parents(folders: list[str]) -> list[int]:

@@ -231,4 +231,5 @@ def _takes(peer: Peer | None) -> tuple[object, ...] | None:
     """What of a Task matters to who else may start."""
     if peer is None:
         return None
-    return peer.holds_files, peer.is_active, peer.ready, peer.order, peer.plan, peer.files
+    of_files = peer.holds_files, peer.files, peer.only_adds
+    return *of_files, peer.is_active, peer.ready, peer.order, peer.plan

@@ -14,6 +14,7 @@ from bernstein.api.waiting import Tried
 from bernstein.core import owners
 from bernstein.core.delivery.ledger import LONG_AGO
 from bernstein.core.fsm import ACTIVE
+from bernstein.core.scheduling import append_only
 from bernstein.core.scheduling.evidence import evidence, met_at, until_said_again
 from bernstein.core.scheduling.occupancy import holds_files
 from bernstein.core.waiting import is_mended, is_stalled
@@ -33,6 +34,7 @@ class Peer:
     batch: bool
     created: datetime
     files: tuple[str, ...]
+    """What it holds at work: what it declares, but for append-only files."""
     agent: str
     provider: Hashable
     """The same for agents that talk to one provider with one key."""
@@ -40,6 +42,8 @@ class Peer:
     """What it has met itself and is to try again, or its session tries now."""
     ready: bool
     """Open, with nothing but capacity, files and the probes of others between it and a session."""
+    only_adds: bool = False
+    """It declares append-only files and no others: it holds none, and not because it says none."""
     stalled: bool = False
     """It needs a person."""
     stale: bool = False
@@ -74,6 +78,7 @@ def of(task: Task, project: Project, now: datetime, *, ready: bool, probes: bool
     if not probes and not holds_files(status.state, stalled=stalled):
         return None
     batch, priority, created, name = order_of(task)
+    files = append_only.held(task.spec.files, project.spec.append_only)
     return Peer(
         name=name,
         plan=owners.plan_uid(task),
@@ -81,13 +86,14 @@ def of(task: Task, project: Project, now: datetime, *, ready: bool, probes: bool
         priority=priority,
         batch=batch,
         created=created,
-        files=task.spec.files,
+        files=files,
         agent=agent.name if agent else "",
         provider=provider(agent) if agent else "",
         tried=evidence(status, ready=ready, now=now) if probes else None,
         met_at=met_at(status) if probes else None,
         runs_since=_runs_since(status),
         ready=ready,
+        only_adds=bool(task.spec.files) and not files,
         stalled=stalled,
         stale=_is_stale(status, ready=ready, now=now),
         cause=_cause(task, project),

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from bernstein.api.waiting import WaitReason
 from bernstein.core.scheduling.chain import Wait
-from bernstein.core.scheduling.file_overlap import Globs, HeldFiles, Overlap
+from bernstein.core.scheduling.file_overlap import HeldFiles, Overlap
 from bernstein.core.scheduling.peer import Peer
 
 BATCH = Wait(WaitReason.BATCH_WAITS, "waits until no other Task is ready")
@@ -35,7 +35,7 @@ class Capacity:
     plans: Mapping[str, int]
     """maxAgents by uid of the Plan, where a Plan sets one."""
     exclusive_undeclared: bool = False
-    """A Task that declares no files runs alone."""
+    """A Task that declares no files runs beside none that holds some."""
 
     @property
     def full(self) -> Wait:
@@ -79,7 +79,7 @@ class _Taken:
         self._active = self._of_plan.total()
         self._keeping: set[str | None] = set()
         """Plans of which one keeps a place."""
-        self._held = [(p.name, p.files) for p in holding]
+        self._held = [(p.name, p.files) for p in holding if not p.only_adds]
         """The files of those that hold some, and of those looked at so far."""
         self._holder = self._held[0][0] if self._held else None
         """A Task that has files."""
@@ -102,7 +102,7 @@ class _Taken:
         if limit is not None and self._of_plan[peer.plan] >= limit:
             kept = ", or kept for a Task before it" if peer.plan in self._keeping else ""
             return _full(limit, "Plan", kept)
-        overlap = self._overlap(at, peer.files)
+        overlap = self._overlap(at, peer)
         self._take_files(at, peer)
         if overlap is None:
             self._active += 1
@@ -117,18 +117,22 @@ class _Taken:
         return Wait(WaitReason.FILE_OVERLAP, text)
 
     def _take_files(self, at: int, peer: Peer) -> None:
+        if peer.only_adds:
+            return
         self._files_for(at).add(peer.name, peer.files)
         self._held.append((peer.name, peer.files))
         self._holder = peer.name
         if not peer.files:
             self._undeclared = peer.name
 
-    def _overlap(self, at: int, files: Globs) -> Overlap | None:
+    def _overlap(self, at: int, peer: Peer) -> Overlap | None:
+        if peer.only_adds:
+            return None
         if self._limits.exclusive_undeclared:
-            holder = self._undeclared if files else self._holder
+            holder = self._undeclared if peer.files else self._holder
             if holder is not None:
                 return Overlap(holder, sure=True)
-        return self._files_for(at).overlap(files)
+        return self._files_for(at).overlap(peer.files)
 
     def _files_for(self, at: int) -> HeldFiles:
         """What is held, for a question about this place of the line."""

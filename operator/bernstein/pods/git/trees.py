@@ -13,6 +13,7 @@ from bernstein.pods.git.client import Git
 
 _FILE_MODES = {b"100644", b"100755"}
 _SYMLINK_MODE = b"120000"
+_NO_MODE = b"000000"
 LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 """For commands that take paths: one that begins with a colon means a file of that name, and `*` an
 asterisk."""
@@ -104,8 +105,25 @@ class PathChange:
     path: bytes
     before: str
     after: str
-    is_submodule: bool
-    """Before or after."""
+    modes: tuple[bytes, bytes]
+    """Before and after; zeros where there is nothing."""
+
+    @property
+    def is_submodule(self) -> bool:
+        """Before or after."""
+        return b"160000" in self.modes
+
+    @property
+    def is_new_file(self) -> bool:
+        """A file where nothing was."""
+        before, after = self.modes
+        return before == _NO_MODE and after in _FILE_MODES
+
+    @property
+    def is_edit(self) -> bool:
+        """A file before and after, of the same mode."""
+        before, after = self.modes
+        return before == after and after in _FILE_MODES
 
 
 def changed_paths(repository: Git, base: str, head: str) -> list[PathChange]:
@@ -116,7 +134,7 @@ def changed_paths(repository: Git, base: str, head: str) -> list[PathChange]:
             object_id if mode in {*_FILE_MODES, _SYMLINK_MODE} else ""
             for mode, object_id in zip(modes, ids, strict=True)
         )
-        found.append(PathChange(path, before, after, b"160000" in modes))
+        found.append(PathChange(path, before, after, modes))
     return found
 
 

@@ -133,6 +133,14 @@ class Inspected:
         return trees.both_contents(self._repository, wanted, most)
 
     @property
+    def added(self) -> Collection[str]:
+        return {os.fsdecode(change.path) for change in self._changes if change.is_new_file}
+
+    @property
+    def edited(self) -> Collection[str]:
+        return {os.fsdecode(change.path) for change in self._changes if change.is_edit}
+
+    @property
     def deleted(self) -> Collection[str]:
         gone = (each for each in self._changes if each.before and not each.after)
         return {os.fsdecode(each.path) for each in gone}

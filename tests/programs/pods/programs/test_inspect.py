@@ -112,6 +112,36 @@ def test_a_file_counts_by_what_the_commit_makes_of_its_path(origin: Origin, run:
     assert verdicts["src"].excerpt.split() == ["docs/a.md", "new/a.py", "old/a.py", "sub"]
 
 
+def test_a_file_is_added_to_by_what_the_commit_makes_of_it(origin: Origin, run: Inspect) -> None:
+    there = "one\n"
+    base = origin.commit(
+        {f"news/{name}": there for name in ("added", "cut", "gone", "mode", "link")}
+    )
+    origin.commit(
+        {
+            "news/added": "one\ntwo\n",
+            "news/new": "+x two\n",
+            "news/cut": "two\n",
+            "news/gone": None,
+            "news/renamed": there,
+            "news/mode": "+x one\ntwo\n",
+            "news/link": "->added",
+            "news/new-link": "->added",
+            "news/sub": "!" + "2" * 40,
+        },
+        base,
+        ref=REF,
+    )
+
+    verdict = run(base, Check("s", "file-scope", files=("**",), append_only=("news",)))["s"]
+
+    assert (verdict.verdict, verdict.reason) == ("Failed", "ScopeViolation")
+    assert verdict.excerpt.splitlines() == [
+        f"news/{name}: only adding to it is allowed"
+        for name in ("cut", "gone", "link", "mode", "new-link", "sub")
+    ]
+
+
 def test_attributes_in_the_tree_hide_no_file(origin: Origin, run: Inspect) -> None:
     base = origin.commit({".gitattributes": "* -diff linguist-generated export-ignore\n"})
     origin.commit({".gitattributes": "* -diff\n", "docs/a.md": "\0"}, base, ref=REF)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.pod import Check
-from bernstein.checks.rules.file_scope import NAME, Owned
+from bernstein.checks.rules.file_scope import NAME, Listed
 from bernstein.checks.verdict import Verdict
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
@@ -37,7 +37,7 @@ def verdict(*files: str, **trees: Any) -> Verdict:
 def test_a_path_has_all_below_it_and_a_glob_what_it_matches(
     files: tuple[str, ...], path: str
 ) -> None:
-    assert Owned(files).holds(path)
+    assert Listed(files).holds(path)
     assert verdict(*files, after={path: "x"}).verdict == "Passed"
 
 

@@ -321,6 +321,7 @@ class Changing:
             approval=pick(POLICIES) or {},
             budget={"onUnpriced": pick(("allow", "deny")), "prices": PRICES},
             limits={"maxAgents": pick((1, 2, 5)), "undeclaredFilesExclusive": self._may()},
+            appendOnly=pick(FILES),
         )
         if self._may(10):
             ready = Condition(

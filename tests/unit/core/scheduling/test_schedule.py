@@ -58,6 +58,24 @@ def deleting(found: Task) -> Task:
 # --- who comes first ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        (["CHANGELOG.md"], None),
+        (["CHANGELOG.md", "src/b.py"], None),
+        (["CHANGELOG.md", "src/a.py"], "FileOverlap: its files overlap with those of 'work'"),
+        (["**"], "FileOverlap: its files overlap with those of 'work'"),
+    ],
+)
+def test_files_that_are_only_added_to_keep_nobody_waiting(
+    files: list[str], reason: str | None
+) -> None:
+    at_work = task("work", TaskState.IN_PROGRESS, files=["src/a.py", "CHANGELOG.md"])
+    tasks = snapshot(at_work, task("me", files=files), of=project(appendOnly=["CHANGELOG.md"]))
+
+    assert reasons(schedule(tasks, NOW)).get("me") == reason
+
+
 def test_a_waiting_task_that_is_ahead_reserves_its_files() -> None:
     at_work = task("work", TaskState.IN_PROGRESS, files=["a.py"])
     everything = task("everything", priority=1, files=["**"])

@@ -144,6 +144,19 @@ def test_undeclared_files_are_exclusive_only_if_the_project_says_so() -> None:
     assert why(peer("me", files=("y",)), busy, capacity=strict) is None
 
 
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_a_task_that_only_adds_overlaps_with_nobody(exclusive: bool) -> None:
+    """It holds no files, and not because it does not say which."""
+    capacity = Capacity(6, {}, exclusive_undeclared=exclusive)
+    adds: dict[str, Any] = {"files": (), "only_adds": True}
+
+    for other in (running("a"), running("a", files=("**",)), running("a", **adds)):
+        assert why(peer("me", **adds), other, capacity=capacity) is None
+    for me in (peer("me"), peer("me", files=("**",))):
+        assert why(me, running("a", **adds), capacity=capacity) is None
+        assert why(me, peer("a", priority=1, **adds), capacity=capacity) is None
+
+
 def test_files_of_a_task_that_has_just_started_are_held_too() -> None:
     first, second, third = (peer(n, files=(f,)) for n, f in [("a", "x/*"), ("b", "y"), ("c", "x")])
 

@@ -30,26 +30,25 @@ def protects_tests(project: ProjectSpec, plan: PlanSpec | None) -> bool:
 def of_work(
     project: ProjectSpec, plan: PlanSpec | None, files: tuple[str, ...], subject: Subject
 ) -> Iterator[CheckSpec]:
-    """What is asked of one Task's work. A step that declares no files may change all."""
-    scope = scope_of(project, plan)
-    if scope is not None and files:
-        yield _reading(file_scope.NAME, subject, files=files, required=scope == "Enforce")
+    """What is asked of one Task's work. A step that declares no files may change all but what may
+    only be added to."""
+    scope, shared = scope_of(project, plan), project.append_only
+    if scope is not None and (files or shared):
+        reads = Check(file_scope.NAME, file_scope.NAME, files=files, append_only=shared)
+        yield _reading(reads, subject, required=scope == "Enforce")
     yield from of_whole(project, plan, subject)
 
 
 def of_whole(project: ProjectSpec, plan: PlanSpec | None, subject: Subject) -> Iterator[CheckSpec]:
     """What is asked of a Plan's work as a whole. Whose files are whose was asked of each Task."""
     if protects_tests(project, plan):
-        yield _reading(protect_tests.NAME, subject)
+        yield _reading(Check(protect_tests.NAME, protect_tests.NAME), subject)
     if project.collect_tests.enabled:
         yield _collected(project, subject, required=protects_tests(project, plan))
 
 
-def _reading(
-    name: str, subject: Subject, *, files: tuple[str, ...] = (), required: bool = True
-) -> CheckSpec:
-    reads = Check(name=name, type=name, files=files)
-    return replace(_rule(name, subject, required=required), reads=reads)
+def _reading(reads: Check, subject: Subject, *, required: bool = True) -> CheckSpec:
+    return replace(_rule(reads.name, subject, required=required), reads=reads)
 
 
 def _collected(project: ProjectSpec, subject: Subject, *, required: bool) -> CheckSpec:

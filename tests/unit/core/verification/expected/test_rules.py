@@ -74,6 +74,20 @@ def test_a_step_that_declares_no_files_may_change_all() -> None:
     assert ruled(ENFORCE, files=()) == []
 
 
+SHARED: dict[str, Any] = {"appendOnly": ["CHANGELOG.md"]}
+
+
+def test_what_may_only_be_added_to_is_asked_of_every_step_where_the_scope_is() -> None:
+    assert ruled(SHARED) == []
+    assert ruled({**WARN, **SHARED}, files=()) == [("file-scope", False)]
+    assert ruled(SHARED, ENFORCE, files=()) == [("file-scope", True)]
+
+    (found,) = rules.of_work(project(**ENFORCE, **SHARED).spec, None, OWN, TESTS_TOO)
+
+    assert found.reads is not None
+    assert (found.reads.files, found.reads.append_only) == (OWN, ("CHANGELOG.md",))
+
+
 def task_snapshot(
     *jobs: JobView, subject: dict[str, Any] | None = None, **spec: Any
 ) -> TaskSnapshot:
@@ -114,8 +128,10 @@ def test_a_verdict_on_other_files_is_no_answer() -> None:
         return found.digest
 
     told = {digest("a", **ENFORCE), digest("b", **ENFORCE), digest("a", **WARN)}
+    told |= {digest("a", **ENFORCE, appendOnly=[each]) for each in ("a", "b")}
 
-    assert len(told) == 3
+    assert len(told) == 5
+    assert digest("a", **ENFORCE, appendOnly=[]) == digest("a", **ENFORCE)
 
 
 def test_a_plans_work_as_a_whole_is_asked_for_its_tests_and_not_for_files() -> None:
@@ -173,6 +189,32 @@ def test_what_is_only_warned_of_keeps_no_work_back_and_is_a_high_risk() -> None:
     assert policy.why_result(rules_, objects.task(), judged, "known") == (
         "it changes a file that its step does not declare: 'docs/a.md'",
     )
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        (
+            {"reason": "ScopeViolation", "excerpt": "NEWS: only adding to it is allowed\nb: x"},
+            "it does more than add to a file that is append-only: 'NEWS'",
+        ),
+        (
+            {"reason": "ScopeViolation", "excerpt": "a\nNEWS: only adding to it is allowed"},
+            "it changes a file that its step does not declare: 'a'",
+        ),
+        (
+            {"reason": "TooLarge", "excerpt": "the files have over 16 bytes"},
+            "it is not known whether it only adds to files that are append-only",
+        ),
+    ],
+)
+def test_what_does_more_than_add_is_a_high_risk(told: dict[str, str], why: str) -> None:
+    warned = said("file-scope", required=False, **told)
+    judged = verification(passed=True, protected_by="known", checks=[warned])
+
+    found = policy.why_result(ApprovalPolicy(result="HighRisk"), objects.task(), judged, "known")
+
+    assert found == (why,)
 
 
 def test_a_rule_that_cannot_be_judged_names_the_field_that_asks_for_it() -> None:
