@@ -354,21 +354,7 @@ def _is_not_over_yet(pair: Pair) -> bool:
     return was is not None and now is None and again == [LOOK_AGAIN_SECONDS]
 
 
-def _ends_a_check_first(pair: Pair) -> bool:
-    """Of work that lands: the check is ended, and nothing else is done."""
-    found = {each.path: each.today for each in pair.differences}
-    ended = all(each["action"] == "delete jobs" for each in found.get("actions") or ())
-    lands = pair.recorded.get("delivery", {}).get("step") == "Landing"
-    return lands and ended and found.get("again") == LOOK_AGAIN_SECONDS
-
-
 STANDSTILL = (
-    Change(
-        "a Plan does not land beside a check that nobody asks for any more",
-        "Plan",
-        ("actions", "again", "conditions.Reconciling", "delivery", "jobs"),
-        _ends_a_check_first,
-    ),
     *(
         Change(
             f"a {kind} has no verdict while a check that nobody asks for any more is at work",

@@ -1,10 +1,11 @@
-"""What is decided otherwise since one reconcile schedules a Project and a Plan has a ledger, and
-what is said otherwise of those that wait."""
+"""What is decided otherwise since one reconcile schedules a Project and a Plan has a ledger, of
+landings, and what is said otherwise of those that wait."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.differences import Pair
 
@@ -140,7 +141,21 @@ def _notes_that_the_tip_moved(pair: Pair) -> bool:
     return bool(delivery.get("step") == "Preparing" and delivery.get("tip") != judged["base"])
 
 
+def _ends_a_check_first(pair: Pair) -> bool:
+    """Of work that lands: the check is ended, and nothing else is done."""
+    found = {each.path: each.today for each in pair.differences}
+    ended = all(each["action"] == "delete jobs" for each in found.get("actions") or ())
+    lands = pair.recorded.get("delivery", {}).get("step") == "Landing"
+    return lands and ended and found.get("again") == LOOK_AGAIN_SECONDS
+
+
 LEDGER = (
+    Change(
+        "a Plan does not land beside a check that nobody asks for any more",
+        "Plan",
+        ("actions", "again", "conditions.Reconciling", "delivery", "jobs"),
+        _ends_a_check_first,
+    ),
     Change(
         "a Task that makes a candidate notes where the ref is by the ledger",
         "Task",
