@@ -182,12 +182,17 @@ async def _replayed(
     await before()
     life.writes.clear()
     life.lasts = lasts
-    done = asyncio.create_task(acts())
+
+    async def until_rest() -> None:
+        # The last writes come after all that a person sees.
+        await acts()
+        await world.at_rest()
+
+    done = asyncio.create_task(until_rest())
     if await over_or(done, life):
         await first.kill()
         await world.start(lease="second")
     await done
-    await world.at_rest()
 
 
 async def _acts(story: Story, world: World, user: str) -> None:
