@@ -52,9 +52,6 @@ ALONE = {
     "tests/control_plane/chart/test_requests.py": {
         "test_twenty_requests_of_one_person_lock_all_out_where_their_author_alone_takes_them_out",
     },
-    "tests/e2e/cluster/test_inodes.py": {
-        "test_where_it_requests_more_bytes_than_it_makes_files_another_one_goes_first",
-    },
     "tests/e2e/hostile/test_greedy_checks.py": {
         "test_an_end_before_any_test_has_run_is_no_pass_of_the_gate_for_tests",
         "test_what_fills_shared_memory_takes_some_until_it_is_refused",
