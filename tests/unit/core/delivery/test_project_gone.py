@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.pod import FENCE
+from bernstein.api.pod import FENCE, INSPECT
 from bernstein.api.states import TaskState
 from bernstein.core import labels
-from bernstein.core.actions import RunFence, RunLand, TaskDecision
+from bernstein.core.actions import DeleteJobs, RunFence, RunLand, TaskDecision
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests, refusal
 from bernstein.core.waiting import parted
@@ -71,6 +71,15 @@ def test_while_its_job_is_at_work_it_is_landing() -> None:
     assert waits.status.waiting is None
     assert told(waits.status.conditions)["Reconciling"] == ("True", "Landing")
     assert told(waits.status.conditions)["CancelRefused"] == ("True", "MergeInProgress")
+
+
+def test_it_does_not_close_beside_a_check_that_a_late_request_has_begun() -> None:
+    late = job("work-s1-inspect-0", pod(running("checkout"), running(INSPECT)))
+
+    found = look(late, landed())
+
+    assert found.status.state is TaskState.DONE
+    assert (found.actions, found.requeue_after) == ((DeleteJobs((late,)),), LOOK_AGAIN_SECONDS)
 
 
 @pytest.mark.parametrize("job", [landed("Moved", objects.TIP), NEVER_RAN])
