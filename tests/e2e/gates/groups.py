@@ -7,7 +7,7 @@ together have files of different names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from bernstein.checks import signals
 from bernstein.checks.asks import Asks
+from tests.e2e.conftest import MakeWorld, Object, World, does, push
 from tests.unit.checks import examples
 from tests.unit.checks.trees import LINK, Tree
 
@@ -122,3 +123,21 @@ def steps(files: Files) -> list[dict[str, Any]]:
         else {"write": {"path": path, "content": content}}
         for path, content in files.items()
     ]
+
+
+def attempt(files: Files) -> Object:
+    """One of the demo agent that leaves them and claims success."""
+    return {"steps": steps(files), "text": "done"}
+
+
+def begun(
+    make: MakeWorld,
+    before: Mapping[str, str | bytes],
+    works: Mapping[str, Files],
+    change: Callable[[Object], None],
+) -> World:
+    """A world with these files on its branch, and an agent for each work, by the Task's title."""
+    here = make([does(title, attempt(files)) for title, files in works.items()], change)
+    for path, content in before.items():
+        push(here, path, str(content))
+    return here

@@ -6,7 +6,7 @@ import json
 
 from bernstein.core.judging.answers import WEIGHTS
 from tests.e2e.conftest import Object
-from tests.e2e.gates.groups import steps, written
+from tests.e2e.gates.groups import attempt, written
 from tests.unit.checks import examples
 
 
@@ -80,7 +80,7 @@ def writes_examples(folder: str) -> Object:
         for gate, tree in trees.items()
         for path, content in written(tree).items()
     }
-    return {"steps": steps(files), "text": "done"}
+    return attempt(files)
 
 
 REVIEWER = "You review one change"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bernstein.checks import gates
-from tests.e2e.conftest import MakeWorld, Object, World, does, push
+from tests.e2e.conftest import MakeWorld, Object, World
 from tests.e2e.gates import repositories
-from tests.e2e.gates.groups import steps
+from tests.e2e.gates.groups import begun
 from tests.e2e.gates.repositories import IMAGE, LANGUAGES, Repository
 from tests.e2e.gates.test_every_gate import ENOUGH, verdicts
 
@@ -16,10 +16,7 @@ pytestmark = pytest.mark.verification
 
 def begin(world: MakeWorld, repository: Repository) -> World:
     """A Task whose work every gate passes, and one whose work none does."""
-    works = {"good": repository.good, "bad": repository.bad}
-    agents = [
-        does(title, {"steps": steps({**work}), "text": "done"}) for title, work in works.items()
-    ]
+    works = {"good": {**repository.good}, "bad": {**repository.bad}}
 
     def change(spec: Object) -> None:
         spec["toolchain"] = {"image": IMAGE, "resources": {"cpu": "500m", "memory": "768Mi"}}
@@ -34,9 +31,7 @@ def begin(world: MakeWorld, repository: Repository) -> World:
             pipeline.append({"name": "lint_suppression", "enabled": False})
         spec["gates"] = {"pipeline": pipeline, "timeoutSeconds": ENOUGH}
 
-    here = world(agents, change)
-    for path, content in repository.before.items():
-        push(here, path, content)
+    here = begun(world, repository.before, works, change)
     for title in works:
         here.task(title, maxRetries=0)
     return here

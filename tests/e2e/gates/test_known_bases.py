@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.conftest import MakeWorld, Object, World, does, push
-from tests.e2e.gates.groups import steps, written
+from tests.e2e.conftest import MakeWorld, Object, World
+from tests.e2e.gates.groups import begun, written
 from tests.e2e.gates.test_every_gate import ENOUGH, verdicts
 from tests.unit.checks import examples
 
@@ -45,14 +45,8 @@ def test_a_base_is_measured_once_and_other_work_on_it_is_compared_with_that(
         spec["gates"] = {"pipeline": [{"name": GATE, "required": True}]}
         spec["retention"] = {"podsSeconds": 2 * ENOUGH}
 
-    works = {"bad": EXAMPLE.reject, "good": EXAMPLE.accept}
-    agents = [
-        does(title, {"steps": steps(written(work)), "text": "done"})
-        for title, work in works.items()
-    ]
-    here = world(agents, change)
-    for path, content in EXAMPLE.accept.before.items():
-        push(here, path, str(content))
+    works = {"bad": written(EXAMPLE.reject), "good": written(EXAMPLE.accept)}
+    here = begun(world, EXAMPLE.accept.before, works, change)
 
     here.task("bad", maxRetries=0)
     rejected = here.stalled("task", "bad", "GateFailed", ENOUGH)

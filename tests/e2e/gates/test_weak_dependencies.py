@@ -10,8 +10,8 @@ import pytest
 
 from tests.demo import certificate, manifests
 from tests.demo.certificate import Certificate
-from tests.e2e.conftest import MakeWorld, Object, World, does, push
-from tests.e2e.gates.groups import steps, written
+from tests.e2e.conftest import MakeWorld, Object, World
+from tests.e2e.gates.groups import begun, written
 from tests.e2e.gates.test_every_gate import ENOUGH, verdicts
 from tests.stack import Stack
 from tests.unit.checks import examples
@@ -60,14 +60,8 @@ def begin(make: MakeWorld, database: Database, network: Object) -> World:
         spec["gates"] = {"pipeline": [{"name": "dep_audit", "database": database.settings}]}
         spec["network"].update(network)
 
-    works = {"weak": EXAMPLE.reject, "sound": EXAMPLE.accept}
-    agents = [
-        does(title, {"steps": steps(written(work)), "text": "done"})
-        for title, work in works.items()
-    ]
-    here = make(agents, change)
-    for path, content in EXAMPLE.accept.before.items():
-        push(here, path, str(content))
+    works = {"weak": written(EXAMPLE.reject), "sound": written(EXAMPLE.accept)}
+    here = begun(make, EXAMPLE.accept.before, works, change)
     ca = {"kind": "ConfigMap", "metadata": {"name": "osv-ca"}}
     here.apply({"apiVersion": "v1", **ca, "data": {"ca.crt": database.certificate.ca}})
     for title in works:

@@ -116,17 +116,22 @@ async def test_a_shorter_time_of_the_project_counts_at_once(world: Retention) ->
     await eventually(lambda: len(world.deletions()) == 1)
 
 
-async def test_it_is_deleted_when_the_last_one_that_waited_for_it_has_ended(
-    world: Retention,
-) -> None:
+async def kept_for(waits: Task, world: Retention) -> None:
+    """Until the controller is at work, and has seen that `work` is kept for it after its time."""
     put(world.api, over())
-    waits = objects.task("next", plan=None, dependsOn=["work"], status=objects.status())
     put(world.api, waits)
     await world.start()
     world.seconds = WEEK
     await world.controller.reconcile(KEY)
     assert world.deletions() == []
     world.run()
+
+
+async def test_it_is_deleted_when_the_last_one_that_waited_for_it_has_ended(
+    world: Retention,
+) -> None:
+    waits = objects.task("next", plan=None, dependsOn=["work"], status=objects.status())
+    await kept_for(waits, world)
 
     ended = objects.status(TaskState.CANCELLED, ended_at=at(WEEK))
     put(world.api, objects.task("next", plan=None, dependsOn=["work"], status=ended))
@@ -137,14 +142,8 @@ async def test_it_is_deleted_when_the_last_one_that_waited_for_it_has_ended(
 async def test_it_is_deleted_when_the_last_one_that_waited_for_it_is_being_deleted(
     world: Retention,
 ) -> None:
-    put(world.api, over())
     waits = objects.task("next", plan=None, dependsOn=["work"], status=objects.status())
-    put(world.api, waits)
-    await world.start()
-    world.seconds = WEEK
-    await world.controller.reconcile(KEY)
-    assert world.deletions() == []
-    world.run()
+    await kept_for(waits, world)
 
     leaving = {"deletionTimestamp": at(WEEK).isoformat(), "finalizers": ["example.com/held"]}
     put(world.api, waits, **leaving)
