@@ -234,7 +234,12 @@ class SessionController(KindController):
         agent = snapshot.project.spec.agent(session.spec.agent)
         assert agent is not None
         goes_on = session.spec.resume_ref is not None
-        texts = prompt(snapshot.task, session.spec.attempt, goes_on=goes_on)
+        texts = prompt(
+            snapshot.task,
+            session.spec.attempt,
+            goes_on=goes_on,
+            append_only=snapshot.project.spec.append_only,
+        )
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
         context = snapshot.task.spec.context_files
         config_map = prompt_config_map(session, texts, context, self._context.settings)

@@ -40,9 +40,12 @@ Other work has landed since the attempt before this one began, and that one did 
 You start from what has landed: do the task on it, and keep what the others did."""
 
 
-def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> dict[Part, str]:
+def prompt(
+    task: Task, attempt: int, *, goes_on: bool = False, append_only: tuple[str, ...] = ()
+) -> dict[Part, str]:
     """The parts of one attempt's prompt. `goes_on`: from the files of a checkpoint, if its pod can
-    have them; what holds then, and what else, stands apart (`parts.begun`)."""
+    have them; what holds then, and what else, stands apart (`parts.begun`). `append_only` are the
+    Project's."""
     spec, feedback = task.spec, task.status.feedback
     conflict = _CONFLICT if feedback and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ") else ""
     waited = _WAITED if task.status.blocked is not None else ""
@@ -51,7 +54,10 @@ def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> dict[Part, str
         + (f"\nGoal: {spec.goal}" if spec.goal else "")
         + _stage(spec.stage, spec.stage_description),
         parts.DESCRIPTION: spec.description or "",
-        parts.FILES: _listed("Files that are yours to change", spec.files),
+        parts.FILES: _paragraphs(
+            _listed("Files that are yours to change", spec.files),
+            _listed("Files that you may only add to", append_only),
+        ),
         parts.CONSTRAINTS: _listed("Constraints", spec.constraints),
         parts.SIGNALS: _listed(
             "Done means", [signals.of(s.type).sentence(s) for s in spec.completion_signals]
