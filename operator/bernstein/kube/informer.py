@@ -120,12 +120,12 @@ class Informer:
 
     def add_handler(self, handler: Handler) -> None:
         """Calls ``handler(old, new)`` for every change from now on, and for every object in the
-        cache as if it had just been added; but for those that are settled, which are many and
-        concern nobody.
+        cache as if it had just been added, by their keys; but for those that are settled, which are
+        many and concern nobody.
 
         (None, new): added. (old, new): modified. (last, None): deleted, with its last state.
         """
-        for obj in self._cache.going():
+        for obj in sorted(self._cache.going(), key=key_of):
             self._call(handler, None, obj)
         self._handlers.append(handler)
 

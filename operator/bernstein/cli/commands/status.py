@@ -61,7 +61,7 @@ async def _all(terminal: Terminal, cluster: Cluster, everywhere: bool) -> None:
     if terminal.json:
         terminal.answer([where(plan, everywhere) | plan_record(plan) for plan in plans])
     elif plans:
-        terminal.show(tables.plan_table(plans, namespaces=everywhere))
+        terminal.show(tables.plan_table(plans, terminal.people, namespaces=everywhere))
     else:
         place = "any namespace" if everywhere else f"namespace '{cluster.namespace}'"
         terminal.say(f"No Plans in {place}.")

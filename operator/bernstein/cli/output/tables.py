@@ -60,8 +60,7 @@ def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = Fa
     """One line per Task; with its role and its title where the terminal is wide. Where it is too
     narrow for all, the tries are left out, then names are cut: reasons are what people look up."""
     table = _task_table(tasks, console, namespaces=namespaces, tries=True)
-    unlimited = console.options.update_width(_NO_LIMIT)
-    if Measurement.get(console, unlimited, table).maximum <= console.width or table.expand:
+    if table.expand or _fits(table, console):
         return table
     table = _task_table(tasks, console, namespaces=namespaces, tries=False)
     table.padding = (0, 0, 0, 0)
@@ -96,24 +95,33 @@ def _task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool, tr
     return table
 
 
-def plan_table(plans: Sequence[Plan], *, namespaces: bool = False) -> Table:
-    """One line per Plan; with its namespace where they are of several."""
+def plan_table(plans: Sequence[Plan], console: Console, *, namespaces: bool = False) -> Table:
+    """One line per Plan; with its namespace where they are of several. Where the terminal is too
+    narrow for all, stages are left out, then names are cut: reasons are what people look up."""
+    table = _plan_table(plans, namespaces=namespaces, stages=True)
+    return (
+        table if _fits(table, console) else _plan_table(plans, namespaces=namespaces, stages=False)
+    )
+
+
+def _plan_table(plans: Sequence[Plan], *, namespaces: bool, stages: bool) -> Table:
     table = _table(namespaces=namespaces)
-    table.add_column("PLAN", no_wrap=True, overflow="ellipsis", min_width=16)
+    table.add_column("PLAN", min_width=16)
     table.add_column("PHASE", no_wrap=True)
-    table.add_column("REASON", no_wrap=True, overflow="ellipsis", max_width=15)
-    table.add_column("STAGE", no_wrap=True, overflow="ellipsis", max_width=12)
-    table.add_column("CLOSED", justify="right")
+    table.add_column("REASON", no_wrap=True, overflow="ellipsis")
+    if stages:
+        table.add_column("STAGE", no_wrap=True, overflow="ellipsis", max_width=12)
+    table.add_column("CLOSED", justify="right", no_wrap=True)
     table.add_column("COST", justify="right", no_wrap=True)
     table.add_column("AGE", justify="right", no_wrap=True)
     for plan in plans:
         counts, phase = plan.status.counts, plan.status.phase or "Pending"
         table.add_row(
             *_namespace(plan.metadata.namespace, namespaces),
-            Text(plan.metadata.name),
+            Text(plan.metadata.name, no_wrap=True, overflow="ellipsis"),
             Text(phase, style=_phase_style(phase)),
             Text(reason(plan.status.waiting)),
-            Text(line(plan.status.current_stage or "", _LONGEST_TITLE)),
+            *([Text(line(plan.status.current_stage or "", _LONGEST_TITLE))] if stages else []),
             Text(f"{counts.closed}/{counts.total}"),
             Text(spent(plan.status)),
             Text(_age(plan.metadata.creation_timestamp)),
@@ -276,6 +284,12 @@ def _table(*, header: bool = True, expand: bool = False, namespaces: bool = Fals
     if namespaces:
         table.add_column("NAMESPACE", no_wrap=True, overflow="ellipsis", min_width=9)
     return table
+
+
+def _fits(table: Table, console: Console) -> bool:
+    """Whether nothing of it has to be cut for the terminal."""
+    unlimited = console.options.update_width(_NO_LIMIT)
+    return Measurement.get(console, unlimited, table).maximum <= console.width
 
 
 def _phase_style(phase: str) -> str:

@@ -32,6 +32,7 @@ from bernstein.core.verification.crowd import who_tries
 from bernstein.core.verification.round import is_of_base
 from bernstein.core.waiting import is_kept_back
 from bernstein.kube.informer import Informer
+from bernstein.kube.queue import Priority
 from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import TASKS
@@ -82,12 +83,13 @@ def watches(caches: Caches) -> Iterable[Watch]:
         namespace = key_of(project).namespace
         kept = tasks.going(namespace).values()
         ended = [_key(task) for task in kept if retention.ended_at(task) is not None]
-        return [*ended, *tasks.settled_keys(namespace)]
+        return [*ended, *sorted(tasks.settled_keys(namespace))]
 
     turned_up = caches.projects.changes(secrets_turned_up)
     yield Watch(caches.projects.informer, of_project, spec_changed)
     yield Watch(caches.projects.informer, kept_back_in, turned_up)
-    yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
+    keeps_otherwise = caches.projects.changes(_keeps_otherwise)
+    yield Watch(caches.projects.informer, ended_in, keeps_otherwise, priority=_after_all_else)
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
     yield Watch(tasks.informer, partial(_next_to_try, tasks.informer), _lacks_otherwise)
     lead = partial(crowds.next_to_lead, tasks.informer)
@@ -121,8 +123,13 @@ def _asked_otherwise(old: Plan | None, new: Plan | None) -> bool:
     return (old and old.status.approval) != (new and new.status.approval)
 
 
+def _after_all_else(_old: Object | None, _new: Object | None) -> Priority:
+    """There may be thousands that have ended; they are kept for days."""
+    return Priority.LOW
+
+
 def _keeps_otherwise(old: Project | None, new: Project | None) -> bool:
-    return (old and old.spec.retention) != (new and new.spec.retention)
+    return retention.of(old) != retention.of(new)
 
 
 def _waits_no_more(old: Task | None, new: Task | None) -> bool:

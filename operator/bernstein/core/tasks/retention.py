@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from bernstein.api.meta import Metadata, UsageCounts
-from bernstein.api.project import Retention
+from bernstein.api.project import Project, Retention
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task, TaskStatus
@@ -84,15 +84,18 @@ def _came_to_nothing(session: AgentSession) -> bool:
 
 def due_at(snapshot: TaskSnapshot) -> datetime | None:
     """When the Task is to be deleted; None: not by its own age, or not yet."""
-    task, project = snapshot.task, snapshot.project
-    kept = project.spec.retention if project is not None else Retention()
-    seconds = kept.tasks_seconds
+    task, seconds = snapshot.task, of(snapshot.project).tasks_seconds
     ended = ended_at(task)
     if not seconds or ended is None or not stands_alone(task.metadata):
         return None
     if any(map(needs_upstream, snapshot.dependants)):
         return None
     return ended + timedelta(seconds=seconds)
+
+
+def of(project: Project | None) -> Retention:
+    """What holds for Tasks of this Project; of one that is gone what Projects say by default."""
+    return project.spec.retention if project is not None else Retention()
 
 
 def needs_upstream(task: Task) -> bool:

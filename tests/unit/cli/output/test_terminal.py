@@ -33,7 +33,7 @@ def test_in_a_pipe_nothing_of_a_table_is_cut(
 
     piped.show(tables.steps_table(plan(), running_tasks(), {}))
     piped.show(tables.task_table(running_tasks(), piped.people))
-    piped.show(tables.plan_table([plan()], namespaces=True))
+    piped.show(tables.plan_table([plan()], piped.people, namespaces=True))
 
     shown = capsys.readouterr().out
     assert "…" not in shown

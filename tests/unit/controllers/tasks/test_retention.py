@@ -13,6 +13,7 @@ from bernstein.controllers.tasks.controller import TaskController
 from bernstein.core.tasks.decide import decide
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
+from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key
 from bernstein.resources import PROJECTS, TASKS
 from tests.background import Background, eventually
@@ -114,6 +115,28 @@ async def test_a_shorter_time_of_the_project_counts_at_once(world: Retention) ->
     world.project(tasksSeconds=60)
 
     await eventually(lambda: len(world.deletions()) == 1)
+
+
+async def test_what_has_ended_is_looked_at_after_all_that_goes_on_and_by_name(
+    world: Retention, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.project(tasksSeconds=3600)
+    ended = [f"ended-{number}" for number in range(9)]
+    for name in reversed(ended):
+        put(world.api, over(name))
+    put(world.api, objects.task("waits", plan=None, status=objects.status()))
+    seen: list[str] = []
+
+    async def see(key: Key) -> Result:
+        seen.append(key.name)
+        return Result()
+
+    await world.start()
+    monkeypatch.setattr(world.controller, "reconcile", see)
+    world.run()
+
+    await eventually(lambda: len({*seen}) == 10)
+    assert [*dict.fromkeys(seen)] == ["waits", *ended]
 
 
 async def kept_for(waits: Task, world: Retention) -> None:

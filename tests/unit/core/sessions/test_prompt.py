@@ -72,13 +72,16 @@ same.""",
 def test_the_prompt_says_which_files_may_only_be_added_to() -> None:
     told = prompt(FULL, 1, append_only=("CHANGELOG.md", "news/**"))[parts.FILES]
 
-    assert told == """\
+    assert (
+        told
+        == """\
 Files that are yours to change:
 - src/a.py
 
 Files that you may only add to:
 - CHANGELOG.md
 - news/**"""
+    )
 
 
 def test_every_part_that_the_operator_writes_is_written() -> None:
