@@ -14,6 +14,7 @@ from bernstein.api.task import Task
 from bernstein.controllers import crowds
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import AWAITED, LACKS, lacks
+from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.predicates import (
     of_jobs,
     pod_matters,
@@ -79,16 +80,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
         found = tasks.informer.index_keys(AWAITED, key.name)
         return [each for each in found if each.namespace == key.namespace]
 
-    def ended_in(project: Object) -> Collection[Key]:
-        namespace = key_of(project).namespace
-        kept = tasks.going(namespace).values()
-        ended = [_key(task) for task in kept if retention.ended_at(task) is not None]
-        return [*ended, *sorted(tasks.settled_keys(namespace))]
-
     turned_up = caches.projects.changes(secrets_turned_up)
     yield Watch(caches.projects.informer, of_project, spec_changed)
     yield Watch(caches.projects.informer, kept_back_in, turned_up)
     keeps_otherwise = caches.projects.changes(_keeps_otherwise)
+    ended_in = partial(_ended_in, tasks)
     yield Watch(caches.projects.informer, ended_in, keeps_otherwise, priority=_after_all_else)
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
     yield Watch(tasks.informer, partial(_next_to_try, tasks.informer), _lacks_otherwise)
@@ -121,6 +117,13 @@ def upstream_of(task: Object) -> Collection[Key]:
 
 def _asked_otherwise(old: Plan | None, new: Plan | None) -> bool:
     return (old and old.status.approval) != (new and new.status.approval)
+
+
+def _ended_in(tasks: Parsed[Task], project: Object) -> Collection[Key]:
+    namespace = key_of(project).namespace
+    kept = tasks.going(namespace).values()
+    ended = [_key(task) for task in kept if retention.ended_at(task) is not None]
+    return [*ended, *sorted(tasks.settled_keys(namespace))]
 
 
 def _after_all_else(_old: Object | None, _new: Object | None) -> Priority:
