@@ -7,9 +7,11 @@ import dataclasses
 import os
 import shutil
 import socket
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from tests.cluster.binaries.build import Binaries
 from tests.cluster.control_plane import parts as control_plane_parts
@@ -88,6 +90,10 @@ class LocalCluster(ControlPlane):
 
     def kill_container(self, pod: str, container: str, namespace: str = "default") -> None:
         self._containerd(self._layout()).kill(pod, container, namespace)
+
+    def container_events(self, output: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Writes what containerd tells of containers to a file, until the process is ended."""
+        return self._containerd(self._layout()).events(output)
 
     def leftovers(self) -> list[str]:
         layout = self._names()

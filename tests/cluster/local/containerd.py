@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from tests.cluster.errors import ClusterError
 from tests.cluster.local import image_archive
@@ -63,6 +64,10 @@ class Containerd:
         for task in running:
             self._ctr("tasks", "kill", "--signal", "SIGKILL", task)
 
+    def events(self, output: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Writes a line for each event, until the process is ended."""
+        return subprocess.Popen(self._command("events"), stdout=output)
+
     def load(self, source: str) -> None:
         """Import an image archive, or a Docker engine's image, unless it is there already."""
         path = Path(source)
@@ -104,8 +109,11 @@ class Containerd:
         return {str(name): str(digest) for name, digest in record.items()}
 
     def _ctr(self, *arguments: str, timeout: float = 60) -> str:
-        command = [program("ctr"), "--address", str(self._socket), "--namespace", NAMESPACE]
-        return run([*command, *arguments], timeout=timeout)
+        return run(self._command(*arguments), timeout=timeout)
+
+    def _command(self, *arguments: str) -> list[str]:
+        client = [program("ctr"), "--address", str(self._socket), "--namespace", NAMESPACE]
+        return [*client, *arguments]
 
 
 def docker() -> str:

@@ -1,8 +1,9 @@
 """From an agent's end to a Closed Task on a real node, phase by phase, one Task after another.
 
-The kubelet tells when the agent's container ended, in whole seconds; when statuses and Jobs were
-written stands in the API server's audit log. So the first phase is up to a second too long, and so
-is the whole.
+When statuses and Jobs were written stands in the API server's audit log; when containers ran
+containerd tells. Of a node whose containerd cannot be asked the kubelet tells when the agent's
+container ended, in whole seconds, so that the first phase and the whole are up to a second too
+long, and nothing is known of our programs in pods.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bernstein.api.pod import AGENT
-from bernstein.core import labels
+from bernstein.api.pod import AGENT, CHECK
 from tests import stack as stacks
 from tests.cluster.control_plane import audit
 from tests.cluster.control_plane.audit import Write
 from tests.e2e.conftest import EXISTS, World, does, git_server, worlds, writing
-from tests.perf.bench.goals import OF_OURS
+from tests.perf.bench import containers
+from tests.perf.bench.containers import Run
+from tests.perf.bench.goals import OF_IT, OF_OPERATOR, OF_OURS
 from tests.perf.bench.table import Table
 
 NODE = "system:node:"
+JOB_NAME = "batch.kubernetes.io/job-name"
 PATIENCE = 170
 """Seconds for one Task."""
 OURS = ("until it is Done", "until its checks have Jobs", "until its landing has a Job")
@@ -42,6 +45,12 @@ PHASES = (
     OUR_LAST,
 )
 """Of one Task, each from the end of the one before; the first from the agent's end."""
+PROGRAMS = {
+    PHASES[0]: f"{OF_IT}the recorder and the pusher, with git",
+    PHASES[3]: f"{OF_IT}our programs in the pod that ends last, with git",
+    PHASES[5]: f"{OF_IT}our program, with git",
+}
+"""By phase the row of what our own containers take of it, and the git that they run."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +141,25 @@ def phases(trail: Trail, task: str, session: str, agent_end: datetime) -> dict[s
     }
 
 
+def programs(trail: Trail, session: str, ran: Mapping[str, Mapping[str, Run]]) -> dict[str, float]:
+    """Seconds that our containers take of each phase. `ran`: containers by name, of each Job's pod.
+    The rest of these phases is the kubelet's, and the command's that a check runs."""
+    checks = trail.jobs(rf"{session}-(?!land-).+")
+    _, landing = min((at, name) for name, at in trail.jobs(rf"{session}-land-\d+").items())
+    agent, last = ran[session], max((ran[check] for check in checks), key=_last_end)
+    ours = (run.seconds for name, run in last.items() if name != CHECK)
+    seconds = (
+        (_last_end(agent) - agent[AGENT].ended).total_seconds(),
+        sum(ours),
+        sum(run.seconds for run in ran[landing].values()),
+    )
+    return dict(zip(PROGRAMS.values(), seconds, strict=True))
+
+
+def _last_end(ran: Mapping[str, Run]) -> datetime:
+    return max(run.ended for run in ran.values())
+
+
 def table(size: Size, runs: Sequence[Sequence[Mapping[str, float]]]) -> Table:
     """Of each run the median, the longest but one of twenty, and the longest of each phase, of
     ours, and of all."""
@@ -139,9 +167,12 @@ def table(size: Size, runs: Sequence[Sequence[Mapping[str, float]]]) -> Table:
     if size.gates:
         title = f"{title}, with the gates {', '.join(size.gates)} alone"
     made = Table(title, ["p50", "p95", "most"])
-    sums = {
-        **{phase: (phase,) for phase in PHASES},
-        OF_OURS: (*OURS, OUR_LAST),
+    known = all(found.keys() >= {*PROGRAMS.values()} for run in runs for found in run)
+    rows = [row for phase in PHASES for row in (phase, PROGRAMS.get(phase)) if row is not None]
+    sums: dict[str, tuple[str, ...]] = {
+        **{row: (row,) for row in rows if known or row in PHASES},
+        OF_OPERATOR: (*OURS, OUR_LAST),
+        **({OF_OURS: (*OURS, OUR_LAST, *PROGRAMS.values())} if known else {}),
         "all": PHASES,
     }
     for what, parts in sums.items():
@@ -183,23 +214,28 @@ def overhead(size: Size, cluster: str | None) -> list[Table]:
 
 def _run(here: World, names: Iterable[str]) -> list[dict[str, float]]:
     sessions = {}
-    for name in names:
-        here.task(name, completionSignals=[{**EXISTS, "path": f"{name}.py"}])
-        closed = ("wait", f"task/{name}", "--for=jsonpath={.status.state}=Closed")
-        here.kubectl(*closed, f"--timeout={PATIENCE}s")
-        sessions[name] = str(here.get("task", name)["status"]["session"])
-    ends = {
-        pod["metadata"]["labels"][labels.SESSION]: _end(pod)
-        for pod in here.all("pods")
-        if pod["metadata"]["labels"].get(labels.JOB) == AGENT
-    }
+    with containers.recorded(here.stack.cluster) as events:
+        for name in names:
+            here.task(name, completionSignals=[{**EXISTS, "path": f"{name}.py"}])
+            closed = ("wait", f"task/{name}", "--for=jsonpath={.status.state}=Closed")
+            here.kubectl(*closed, f"--timeout={PATIENCE}s")
+            sessions[name] = str(here.get("task", name)["status"]["session"])
+        ran = containers.runs(events.read_text().splitlines())
+    pods = {pod["metadata"]["labels"][JOB_NAME]: pod for pod in here.all("pods")}
     log = Path(here.stack.cluster.status().audit_log)
     found = [w for w in audit.writes(log, here.started) if w.namespace == here.namespace]
-    trail = Trail(found)
-    return [phases(trail, name, session, ends[session]) for name, session in sessions.items()]
+    trail, of_pods = Trail(found), {job: containers.of_pod(pod, ran) for job, pod in pods.items()}
+    return [
+        phases(trail, name, session, _end(pods[session], of_pods[session]))
+        | (programs(trail, session, of_pods) if ran else {})
+        for name, session in sessions.items()
+    ]
 
 
-def _end(pod: dict[str, Any]) -> datetime:
+def _end(pod: Mapping[str, Any], ran: Mapping[str, Run]) -> datetime:
+    """When the agent of this pod ended."""
+    if AGENT in ran:
+        return ran[AGENT].ended
     for container in pod["status"]["containerStatuses"]:
         if container["name"] == AGENT:
             return datetime.fromisoformat(container["state"]["terminated"]["finishedAt"])

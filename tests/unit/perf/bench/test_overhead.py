@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 
 from tests.cluster.control_plane.audit import Write
-from tests.perf.bench.overhead import PHASES, NoTrailError, Size, Trail, phases, table
+from tests.perf.bench.containers import Run
+from tests.perf.bench.overhead import (
+    PHASES,
+    PROGRAMS,
+    NoTrailError,
+    Size,
+    Trail,
+    phases,
+    programs,
+    table,
+)
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 OPERATOR, KUBELET, SCHEDULER = "operator", "system:node:node-1", "system:kube-scheduler"
@@ -87,6 +97,34 @@ def test_what_the_operator_takes_is_summed_for_each_task() -> None:
 
     assert rows["all of the operator's"]["p50"] == (3.5, 7)
     assert rows["all"] == {"p50": (11.5, 23), "p95": (11.5, 23), "most": (11.5, 23)}
+
+
+def ran(begun: float, ended: float) -> Run:
+    return Run(START + timedelta(seconds=begun), START + timedelta(seconds=ended))
+
+
+OF_PODS = {
+    "one-s1": {"agent": ran(1, 2), "recorder": ran(0.5, 2.5), "pusher": ran(0.5, 2.75)},
+    "one-s1-inspect-0": {"checkout": ran(6.5, 7), "inspect": ran(7, 7.5)},
+    "one-s1-lint-0": {"checkout": ran(7, 7.25), "check": ran(7.5, 8.5)},
+    "one-s1-land-1": {"land": ran(11, 12.5)},
+}
+
+
+def test_our_programs_take_what_is_neither_the_kubelets_nor_a_commands() -> None:
+    assert [*programs(Trail(LIFE), "one-s1", OF_PODS).values()] == [0.75, 0.25, 1.5]
+
+
+def test_what_is_ours_is_the_operators_and_that_of_our_programs() -> None:
+    whole = told() | programs(Trail(LIFE), "one-s1", OF_PODS)
+
+    shown = table(Size(1, 1), [[whole]])
+
+    rows = {row.what: row.cells["p50"] for row in shown.rows}
+    assert [what for what in rows if what.startswith("of it")] == [*PROGRAMS.values()]
+    assert rows["all of the operator's"] == (3.5,)
+    assert rows["all of ours"] == (6,)
+    assert rows["all"] == (11.5,)
 
 
 def test_what_is_as_slow_as_one_of_twenty_is_in_the_most_and_not_in_the_p95() -> None:
