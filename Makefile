@@ -100,6 +100,7 @@ test-e2e: setup ## a real node, real pods
 # no test twice.
 test-verification: setup ## of these four what shows gates, signals and hostile work
 	$(PYTEST) tests/unit/checks/gates/test_every_gate.py tests/unit/checks/signals/test_every_signal.py \
+	  tests/unit/checks/test_in_pods.py tests/unit/checks/test_in_programs.py \
 	  tests/unit/core/delivery/test_every_way_to_land.py tests/unit/crds/test_crds.py \
 	  tests/unit/docs/test_registry_tables.py tests/unit/docs/test_security_page.py -n 2
 	$(PYTEST) tests/programs -m verification -n 2

@@ -20,6 +20,8 @@ from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state,
 from tests.e2e.test_cli import CommandLine
 from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
 
+pytestmark = pytest.mark.verification
+
 GOOD = does("good", writing("new.py", "X = 1\n"))
 
 

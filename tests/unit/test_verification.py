@@ -98,6 +98,8 @@ def test_it_holds_the_contracts_of_the_registries_and_of_every_way_to_land() -> 
     assert named == {
         "tests/unit/checks/gates/test_every_gate.py",
         "tests/unit/checks/signals/test_every_signal.py",
+        "tests/unit/checks/test_in_pods.py",
+        "tests/unit/checks/test_in_programs.py",
         "tests/unit/core/delivery/test_every_way_to_land.py",
         "tests/unit/crds/test_crds.py",
         "tests/unit/docs/test_registry_tables.py",

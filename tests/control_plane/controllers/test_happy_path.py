@@ -198,7 +198,7 @@ async def _one_of_every_kind_of_rest(world: World) -> None:
 
 
 async def test_an_agent_is_told_its_task_in_an_immutable_config_map(world: World) -> None:
-    await world.project(appendOnly=["news/**"])
+    await world.project(appendOnly=["news/**"], fileScope="Enforce")
     await world.start()
     await world.task(
         "one", description="Write it down.", files=["new.py"], contextFiles=["README.md"]

@@ -47,10 +47,13 @@ def runs(events: Iterable[str]) -> dict[str, Run]:
 
 
 def of_pod(pod: Mapping[str, Any], ran: Mapping[str, Run]) -> dict[str, Run]:
-    """The pod's containers by name, as far as their runs are known."""
+    """The pod's containers by name. Raises RuntimeError where the run of one is not known."""
     statuses = (each for kind in _STATUSES for each in pod["status"].get(kind, ()))
     ids = {each["name"]: each["containerID"].rpartition("/")[2] for each in statuses}
-    return {name: ran[found] for name, found in ids.items() if found in ran}
+    if missing := [name for name, found in ids.items() if found not in ran]:
+        pod_name = pod["metadata"]["name"]
+        raise RuntimeError(f"containerd has not told all of {pod_name}: {', '.join(missing)}")
+    return {name: ran[found] for name, found in ids.items()}
 
 
 @contextmanager

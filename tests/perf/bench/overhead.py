@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api.pod import AGENT, CHECK
+from bernstein.core import labels
 from tests import stack as stacks
 from tests.cluster.control_plane import audit
 from tests.cluster.control_plane.audit import Write
@@ -30,7 +31,6 @@ from tests.perf.bench.goals import OF_IT, OF_OPERATOR, OF_OURS
 from tests.perf.bench.table import Table
 
 NODE = "system:node:"
-JOB_NAME = "batch.kubernetes.io/job-name"
 PATIENCE = 170
 """Seconds for one Task."""
 OURS = ("until it is Done", "until its checks have Jobs", "until its landing has a Job")
@@ -221,12 +221,19 @@ def _run(here: World, names: Iterable[str]) -> list[dict[str, float]]:
             here.kubectl(*closed, f"--timeout={PATIENCE}s")
             sessions[name] = str(here.get("task", name)["status"]["session"])
         ran = containers.runs(events.read_text().splitlines())
-    pods = {pod["metadata"]["labels"][JOB_NAME]: pod for pod in here.all("pods")}
+    pods = {pod["metadata"]["labels"][labels.JOB_NAME]: pod for pod in here.all("pods")}
     log = Path(here.stack.cluster.status().audit_log)
     found = [w for w in audit.writes(log, here.started) if w.namespace == here.namespace]
-    trail, of_pods = Trail(found), {job: containers.of_pod(pod, ran) for job, pod in pods.items()}
+    trail, of_pods = (
+        Trail(found),
+        {
+            job: containers.of_pod(pod, ran)
+            for job, pod in pods.items()
+            if ran and pod["metadata"]["labels"].get(labels.SESSION) in sessions.values()
+        },
+    )
     return [
-        phases(trail, name, session, _end(pods[session], of_pods[session]))
+        phases(trail, name, session, _end(pods[session], of_pods.get(session, {})))
         | (programs(trail, session, of_pods) if ran else {})
         for name, session in sessions.items()
     ]

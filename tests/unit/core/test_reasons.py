@@ -45,7 +45,7 @@ TABLE = {
     "SignalFailed": (Retry.AT_ONCE, True, "verdict"),
     "GateFailed": (Retry.AT_ONCE, True, "verdict"),
     "ScopeViolation": (Retry.AT_ONCE, True, "fileScope: Warn"),
-    "TestsWeakened": (Retry.AT_ONCE, True, "protectTests: false"),
+    "TestsWeakened": (Retry.AT_ONCE, True, "neither Project nor Plan say protectTests"),
     "BaseFails": (Retry.NEVER, False, "gates.allowBaseFailures"),
     "GateErrored": (Retry.BACK_OFF, False, "command and image"),
     "Timeout": (Retry.AT_ONCE, True, "limit"),

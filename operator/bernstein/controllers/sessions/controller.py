@@ -46,6 +46,7 @@ from bernstein.core.sessions.decide import (
 )
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.sessions.reading import REPORTED, judgement
+from bernstein.core.verification.expected import rules
 from bernstein.kube.errors import NameConflict, WriteRefused
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
@@ -234,11 +235,10 @@ class SessionController(KindController):
         agent = snapshot.project.spec.agent(session.spec.agent)
         assert agent is not None
         goes_on = session.spec.resume_ref is not None
+        plan = snapshot.plan.spec if snapshot.plan is not None else None
+        append_only = rules.only_added_to(snapshot.project.spec, plan)
         texts = prompt(
-            snapshot.task,
-            session.spec.attempt,
-            goes_on=goes_on,
-            append_only=snapshot.project.spec.append_only,
+            snapshot.task, session.spec.attempt, goes_on=goes_on, append_only=append_only
         )
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
         context = snapshot.task.spec.context_files

@@ -132,7 +132,7 @@ def _after_all_else(_old: Object | None, _new: Object | None) -> Priority:
 
 
 def _keeps_otherwise(old: Project | None, new: Project | None) -> bool:
-    return retention.of(old) != retention.of(new)
+    return retention.kept_by(old) != retention.kept_by(new)
 
 
 def _waits_no_more(old: Task | None, new: Task | None) -> bool:

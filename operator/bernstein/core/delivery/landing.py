@@ -25,7 +25,7 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core import runs
-from bernstein.core.actions import RunFence, RunLand, RunPrepare, give_up
+from bernstein.core.actions import RunFence, RunLand, RunPrepare
 from bernstein.core.delivery.job_result import Unfinished, job_of, may_have_landed, result_of
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.delivery.way import (
@@ -116,7 +116,8 @@ def at_rest(
     if seconds is not None:
         return OnItsWay(status, (), seconds)
     if not changed:
-        return Landed(status, Delivery(state="NoChange", onto=onto))
+        late = judging_late(status, snapshot.jobs, now)
+        return OnItsWay(*late) if late else Landed(status, Delivery(state="NoChange", onto=onto))
     return None
 
 
@@ -163,9 +164,9 @@ def forward(
     `forbids` is called before anything is pushed. It returns None where the work may be merged, and
     else the status to write instead.
     """
-    late = judging_late(landing.jobs, now)
-    if late:
-        return OnItsWay(status, give_up(late), LOOK_AGAIN_SECONDS)
+    late = judging_late(status, landing.jobs, now)
+    if late is not None:
+        return OnItsWay(*late)
     status = tries_again(status, landing.project)
     if _needs_candidate(status, landing):
         return _prepare(status, landing, now)
@@ -281,9 +282,9 @@ def followed(
     Where it does not tell whether it has pushed, nobody can read the remote. Then the step stays
     Landing, so that a cancel goes on to come too late, and a person is told.
     """
-    late = judging_late(landing.jobs, now)
-    if late:
-        return OnItsWay(status, give_up(late), LOOK_AGAIN_SECONDS)
+    late = judging_late(status, landing.jobs, now)
+    if late is not None:
+        return OnItsWay(*late)
     delivery, status = status.delivery, goes_on(status)
     assert delivery is not None
     name, in_doubt = landing.job(LAND, delivery.round), delivery.may_have_landed is True

@@ -252,9 +252,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.SCOPE_VIOLATION: Policy(
         Retry.AT_ONCE,
         True,
-        "Declare the file, leave what appendOnly names as it was, or set fileScope: Warn.",
+        "Declare the file in a new step, only add to what appendOnly names, or have Project and "
+        "Plan say fileScope: Warn.",
     ),
-    Reason.TESTS_WEAKENED: Policy(Retry.AT_ONCE, True, "Keep tests, or set protectTests: false."),
+    Reason.TESTS_WEAKENED: Policy(
+        Retry.AT_ONCE, True, "Keep tests, or have neither Project nor Plan say protectTests."
+    ),
     Reason.REVIEW_REJECTED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.BASE_FAILS: Policy(
         Retry.NEVER,
@@ -359,8 +362,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.DELETION_HELD: Policy(
         Retry.NEVER,
         False,
-        "Take away what holds the Job: the finalizer, or the object of others that names the Job "
-        "in its ownerReferences with blockOwnerDeletion.",
+        "Take away what holds the object: the finalizer, or, of a Job, the object of others that "
+        "names it in its ownerReferences with blockOwnerDeletion.",
     ),
     Reason.PLAN_INVALID: Policy(Retry.NEVER, False, "Correct the plan and apply it again."),
     Reason.BUDGET_EXCEEDED: Policy(

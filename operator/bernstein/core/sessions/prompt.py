@@ -44,8 +44,8 @@ def prompt(
     task: Task, attempt: int, *, goes_on: bool = False, append_only: tuple[str, ...] = ()
 ) -> dict[Part, str]:
     """The parts of one attempt's prompt. `goes_on`: from the files of a checkpoint, if its pod can
-    have them; what holds then, and what else, stands apart (`parts.begun`). `append_only` are the
-    Project's."""
+    have them; what holds then, and what else, stands apart (`parts.begun`). `append_only`: files
+    of which the work is rejected if it does more than add to them."""
     spec, feedback = task.spec, task.status.feedback
     conflict = _CONFLICT if feedback and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ") else ""
     waited = _WAITED if task.status.blocked is not None else ""
@@ -56,7 +56,7 @@ def prompt(
         parts.DESCRIPTION: spec.description or "",
         parts.FILES: _paragraphs(
             _listed("Files that are yours to change", spec.files),
-            _listed("Files that you may only add to", append_only),
+            _listed("Files in which lines may only be added", append_only),
         ),
         parts.CONSTRAINTS: _listed("Constraints", spec.constraints),
         parts.SIGNALS: _listed(

@@ -21,6 +21,7 @@ from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.open import decide_open
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
+from bernstein.core.verification.look import judging_late
 from bernstein.core.waiting import goes_on, waits
 
 NOT_NEEDED = "ApprovalNotNeeded"
@@ -80,7 +81,10 @@ def _lacks_author(status: TaskStatus, now: datetime) -> TaskStatus:
 
 
 def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    """The next step of a Task whose work a person decides about."""
+    """The next step of a Task whose work a person decides about, which may be its end."""
+    late = judging_late(status, snapshot.jobs, now)
+    if late is not None:
+        return TaskDecision(*late)
     question = _question(snapshot, status)
     if question is None:
         return TaskDecision(_not_asked(snapshot, status, now))

@@ -84,7 +84,7 @@ def _came_to_nothing(session: AgentSession) -> bool:
 
 def due_at(snapshot: TaskSnapshot) -> datetime | None:
     """When the Task is to be deleted; None: not by its own age, or not yet."""
-    task, seconds = snapshot.task, of(snapshot.project).tasks_seconds
+    task, seconds = snapshot.task, kept_by(snapshot.project).tasks_seconds
     ended = ended_at(task)
     if not seconds or ended is None or not stands_alone(task.metadata):
         return None
@@ -93,7 +93,7 @@ def due_at(snapshot: TaskSnapshot) -> datetime | None:
     return ended + timedelta(seconds=seconds)
 
 
-def of(project: Project | None) -> Retention:
+def kept_by(project: Project | None) -> Retention:
     """What holds for Tasks of this Project; of one that is gone what Projects say by default."""
     return project.spec.retention if project is not None else Retention()
 

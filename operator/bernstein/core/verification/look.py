@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import ROUND_DOWN, Decimal
+from typing import TypeVar
 
 from bernstein.api.money import plain
 from bernstein.api.pod import CHECK, INSPECT, JUDGE
@@ -15,12 +16,15 @@ from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.gate import Plugin
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names, runs
-from bernstein.core.actions import RunCheck, RunInspect, RunJudge
+from bernstein.core.actions import DeleteJobs, RunCheck, RunInspect, RunJudge, give_up
 from bernstein.core.gate_cache import GateCache
-from bernstein.core.jobs import JobView, gone
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
 from bernstein.core.verification import base, formatted, models, rerun, verdicts
 from bernstein.core.verification.expected import required
 from bernstein.core.verification.inspections import is_judge, shared
+from bernstein.core.waiting import Waits, waits_for_jobs
+
+S = TypeVar("S", bound=Waits)
 
 RunAnswers = RunCheck | RunInspect | RunJudge
 _CENT_OF_A_CENT = Decimal("0.0001")
@@ -237,7 +241,13 @@ def judging(jobs: Mapping[str, JobView]) -> list[JobView]:
     return [job for job in jobs.values() if job.main in (CHECK, INSPECT, JUDGE)]
 
 
-def judging_late(jobs: Mapping[str, JobView], now: datetime) -> list[JobView]:
-    """Those at work although all is judged, by requests that nobody waited for any more: what lands
-    may be the end of all, and none of them may outlive it."""
-    return [job for job in judging(jobs) if not runs.is_over(job, now)]
+def judging_late(
+    status: S, jobs: Mapping[str, JobView], now: datetime
+) -> tuple[S, tuple[DeleteJobs, ...], float] | None:
+    """What comes first where some are at work although all is judged, by requests that nobody
+    waited for any more: what comes next may be the end of all, and none of them may outlive it.
+
+    The status, with what keeps them from their end; their deletion; seconds until the next look.
+    """
+    late = [job for job in judging(jobs) if not runs.is_over(job, now)]
+    return (waits_for_jobs(status, late, now), give_up(late), LOOK_AGAIN_SECONDS) if late else None

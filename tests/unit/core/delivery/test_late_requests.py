@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bernstein.api.pod import FENCE
+from bernstein.api.pod import FENCE, INSPECT
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
@@ -14,7 +14,17 @@ from bernstein.core import labels
 from bernstein.core.actions import DeleteJobs, RunFence
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
 from tests.unit.core.delivery.tasks import LANDING, PREPARING, look, verified
-from tests.unit.core.objects import HEAD, ended, job, over, pod, stalled_for, waiting
+from tests.unit.core.objects import (
+    BASE,
+    HEAD,
+    ended,
+    job,
+    over,
+    pod,
+    running,
+    stalled_for,
+    waiting,
+)
 
 LAND = "work-s1-land-1"
 STUCK = waiting("land", "ImagePullBackOff", "not found")
@@ -83,3 +93,14 @@ def test_a_prepare_job_that_is_given_up_is_fenced_too() -> None:
     given = look(verified(PREPARING), job(name, pod(stuck, phase="Pending")), late=late).status
 
     assert look(given, late=late).actions == (RunFence(name),)
+
+
+def test_what_changes_nothing_does_not_close_beside_a_check_that_came_late() -> None:
+    nothing = verified(verification={"sha": BASE})
+    late = job("work-s1-inspect-0", pod(running("checkout"), running(INSPECT)))
+
+    found = look(nothing, late)
+
+    assert (found.status.state, found.requeue_after) == (TaskState.DONE, LOOK_AGAIN_SECONDS)
+    assert DeleteJobs((late,)) in found.actions
+    assert look(nothing).status.state is TaskState.CLOSED

@@ -78,7 +78,7 @@ def test_the_prompt_says_which_files_may_only_be_added_to() -> None:
 Files that are yours to change:
 - src/a.py
 
-Files that you may only add to:
+Files in which lines may only be added:
 - CHANGELOG.md
 - news/**"""
     )

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
-from tests.perf.bench.containers import of_pod, runs
+import pytest
 
+from tests.perf.bench.containers import Run, of_pod, runs
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
 ONE, TWO, THREE = "a" * 64, "b" * 64, "c" * 64
 
 
@@ -33,12 +37,19 @@ def test_a_container_ran_from_its_start_to_the_end_of_its_first_process() -> Non
     assert found[ONE].seconds == 0.75
 
 
+def pod(**containers: str) -> dict[str, Any]:
+    """A pod with these containers, by ID; the first one is an init container."""
+    statuses = [{"name": n, "containerID": f"containerd://{i}"} for n, i in containers.items()]
+    told = {"initContainerStatuses": statuses[:1], "containerStatuses": statuses[1:]}
+    return {"metadata": {"name": "work-s1-lint-0-x"}, "status": told}
+
+
 def test_the_containers_of_a_pod_have_their_names() -> None:
-    statuses = {
-        "initContainerStatuses": [{"name": "checkout", "containerID": f"containerd://{ONE}"}],
-        "containerStatuses": [{"name": "check", "containerID": f"containerd://{TWO}"}],
-    }
+    ran = {**runs(events()), TWO: Run(AT, AT)}
 
-    found = of_pod({"status": statuses}, runs(events()))
+    assert of_pod(pod(checkout=ONE, check=TWO), ran) == {"checkout": ran[ONE], "check": ran[TWO]}
 
-    assert {name: run.seconds for name, run in found.items()} == {"checkout": 0.75}
+
+def test_a_container_of_which_nothing_is_known_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match=r"all of work-s1-lint-0-x: check$"):
+        of_pod(pod(checkout=ONE, check=TWO), runs(events()))

@@ -22,6 +22,11 @@ def scope_of(project: ProjectSpec, plan: PlanSpec | None) -> FileScope | None:
     return max(said, key=FILE_SCOPES.index, default=None)
 
 
+def only_added_to(project: ProjectSpec, plan: PlanSpec | None) -> tuple[str, ...]:
+    """The files of which work is rejected that does more than add to them."""
+    return project.append_only if scope_of(project, plan) == "Enforce" else ()
+
+
 def protects_tests(project: ProjectSpec, plan: PlanSpec | None) -> bool:
     """Whether tests that existed may be neither deleted nor weakened."""
     return project.protect_tests or (plan is not None and plan.protect_tests)
