@@ -14,10 +14,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from types import TracebackType
@@ -27,34 +25,21 @@ import httpx
 
 from bernstein.api.pod import Usage
 from bernstein.core.judging.model_reasons import ModelReason
-from bernstein.llm import retries
 from bernstein.llm.allowance import Allowance
-from bernstein.llm.endpoint import Endpoint, Key
+from bernstein.llm.endpoint import Endpoint
 from bernstein.llm.errors import ModelError
 from bernstein.llm.failures import failure, refuses_temperature
-from bernstein.llm.formats.format import (
-    Json,
-    Reply,
-    ReportedError,
-    UnreadableError,
-    mapping,
-)
+from bernstein.llm.formats.format import Reply, ReportedError, UnreadableError
 from bernstein.llm.question import Answer, Question
 from bernstein.llm.usage import counted, likely, most
+from bernstein.web import exchange as web
+from bernstein.web import retry_after
+from bernstein.web.exchange import Fault, NetworkError, TooLargeError, understood
+from bernstein.web.json_values import Json, NoJsonError, mapping, parse
+from bernstein.web.secret import Secret
 
-_CONNECT_SECONDS = 10.0
 _LEAST_SECONDS = 1.0
 """That another try must have: one that is cut off at once would hide why those before failed."""
-_ERROR_BYTES = 64 << 10
-"""Read of the body of an error: its text is for people."""
-_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
-"""Of these nothing has reached a model."""
-_HEADERS = {
-    "accept": "application/json",
-    "accept-encoding": "identity",
-    "content-type": "application/json",
-    "user-agent": "bernstein",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +114,7 @@ class Client:
         self._around = surroundings or Surroundings()
         self._provider = endpoint.speaks
         self._host = endpoint.host
-        self._http = httpx.AsyncClient(
-            transport=transport
-            or httpx.AsyncHTTPTransport(verify=endpoint.trusted(), trust_env=False),
-            timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-            trust_env=False,
-            follow_redirects=False,
-        )
+        self._http = web.client(endpoint.trusted(), transport)
 
     async def __aenter__(self) -> Self:
         return self
@@ -161,7 +140,7 @@ class Client:
                     call.question = replace(call.question, temperature=None)
                     self._note("model-has-its-own-temperature", call)
                     continue
-                wait = retries.pause(call.sent, error.retry_after, self._around.chance())
+                wait = retry_after.pause(call.sent, error.retry_after, self._around.chance())
                 in_time = self._around.clock() + wait + _LEAST_SECONDS <= call.ends
                 again = error.again and call.sent < self._limits.attempts and in_time
                 why = {"reason": str(error.reason), "message": error.message}
@@ -189,7 +168,7 @@ class Client:
         used, exact = bound, False
         begun = self._around.clock()
         try:
-            with _understood(self._host):
+            with understood(self._host):
                 async with asyncio.timeout(max(call.ends - begun, 0)):
                     response, data = await self._exchange(request)
             if response.status_code != HTTPStatus.OK:
@@ -204,9 +183,10 @@ class Client:
                 bound, said.whole_input, said.output, said.cache_read, said.cache_write
             )
             text = _whole(reply, key)
-        except _UnsentError as error:
-            used, exact = Usage(), True
-            raise error.why from None
+        except NetworkError as error:
+            if not error.sent:  # nothing has reached a model
+                used, exact = Usage(), True
+            raise ModelError(_REASONS[error.fault], error.message) from None
         finally:
             self._allowance.settle(call.model, bound, used, exact=exact)
         seconds = round(self._around.clock() - begun, 3)
@@ -214,7 +194,7 @@ class Client:
         self._note("model-answered", call, seconds=seconds, exact=exact, **tokens)
         return Answer(text, used, exact, call.question.temperature)
 
-    def _request(self, call: _Call, key: Key) -> httpx.Request:
+    def _request(self, call: _Call, key: Secret) -> httpx.Request:
         """Raises ModelError(PromptTooLarge)."""
         wire = self._provider.format
         body = json.dumps(wire.body(call.model, call.question), separators=(",", ":")).encode()
@@ -222,30 +202,19 @@ class Client:
             text = f"the request has {len(body):,} bytes, and {self._limits.prompt_bytes:,} are"
             raise ModelError(ModelReason.PROMPT_TOO_LARGE, f"{text} allowed")
         url = self._endpoint.url(wire.path(call.model))
-        headers = {**_HEADERS, **wire.headers(key.reveal())}
+        headers = {**web.HEADERS, **wire.headers(key.reveal())}
         return httpx.Request("POST", url, headers=headers, content=body)
 
     async def _exchange(self, request: httpx.Request) -> tuple[httpx.Response, bytes]:
         """The response, and its body; of an error the beginning of that."""
-        # Nobody else's cookies are kept, and none come back.
-        self._http.cookies.clear()
-        response = await self._http.send(request, stream=True)
+        limit = self._limits.answer_bytes
         try:
-            fine = response.status_code == HTTPStatus.OK
-            limit = self._limits.answer_bytes if fine else _ERROR_BYTES
-            data = bytearray()
-            async for piece in response.aiter_raw(64 << 10):
-                data += piece[: limit + 1 - len(data)]
-                if len(data) > limit:
-                    break
-            if fine and len(data) > limit:
-                text = f"the answer has more than the {limit:,} bytes that it may have"
-                raise ModelError(ModelReason.ANSWER_TOO_LARGE, text)
-            return response, bytes(data)
-        finally:
-            await response.aclose()
+            return await web.exchange(self._http, request, limit)
+        except TooLargeError:
+            text = f"the answer has more than the {limit:,} bytes that it may have"
+            raise ModelError(ModelReason.ANSWER_TOO_LARGE, text) from None
 
-    def _reply(self, call: _Call, data: bytes, response: httpx.Response, key: Key) -> Reply:
+    def _reply(self, call: _Call, data: bytes, response: httpx.Response, key: Secret) -> Reply:
         """Raises ModelError: of the provider's if there is one in the body, or AnswerInvalid."""
         if response.headers.get("content-encoding", "identity") != "identity":
             _invalid("it is compressed, which was not asked for")
@@ -260,51 +229,14 @@ class Client:
             _invalid(str(error))
 
 
-class _UnsentError(Exception):
-    """Nothing has reached a model."""
-
-    def __init__(self, why: ModelError) -> None:
-        super().__init__(why.reason)
-        self.why = why
-
-
-@contextmanager
-def _understood(host: str) -> Iterator[None]:
-    """Errors of the network as ModelError; as _UnsentError where no request got through.
-
-    Without their causes: these hold the request with its headers.
-    """
-    try:
-        yield
-    except (TimeoutError, httpx.ReadTimeout, httpx.WriteTimeout):
-        text = f"{host} has given no whole answer in time"
-        raise ModelError(ModelReason.MODEL_TIMEOUT, text) from None
-    except httpx.HTTPError as error:
-        why = _unreachable(host, error)
-        if isinstance(error, _UNSENT):
-            raise _UnsentError(why) from None
-        raise why from None
+_REASONS = {
+    Fault.TIMEOUT: ModelReason.MODEL_TIMEOUT,
+    Fault.UNTRUSTED: ModelReason.PROVIDER_UNTRUSTED,
+    Fault.UNREACHABLE: ModelReason.PROVIDER_UNREACHABLE,
+}
 
 
-def _unreachable(host: str, error: BaseException) -> ModelError:
-    if _is_about_certificates(error):
-        text = f"{host} shows a certificate that nobody we trust has signed for it"
-        return ModelError(ModelReason.PROVIDER_UNTRUSTED, text)
-    text = f"{host} cannot be reached: {type(error).__name__}"
-    return ModelError(ModelReason.PROVIDER_UNREACHABLE, text)
-
-
-def _is_about_certificates(error: BaseException | None) -> bool:
-    for _ in range(8):
-        if error is None:
-            return False
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def _whole(reply: Reply, key: Key) -> str:
+def _whole(reply: Reply, key: Secret) -> str:
     """The text of an answer that is of use. Raises ModelError."""
     if reply.end == "refused":
         raise ModelError(ModelReason.MODEL_REFUSED, "the model declined to answer")
@@ -321,8 +253,8 @@ def _whole(reply: Reply, key: Key) -> str:
 def _object(data: bytes) -> Json:
     """Raises UnreadableError."""
     try:
-        body = json.loads(data)
-    except (ValueError, RecursionError):
+        body = parse(data)
+    except NoJsonError:
         raise UnreadableError("it is no JSON") from None
     if not isinstance(body, dict):
         raise UnreadableError("it is no JSON object")
@@ -332,8 +264,8 @@ def _object(data: bytes) -> Json:
 def _error_of(data: bytes) -> Any:
     """The error of a body, if there is one."""
     try:
-        body = json.loads(data)
-    except (ValueError, RecursionError):
+        body = parse(data)
+    except NoJsonError:
         return None
     # Gemini wraps it in a list where a stream was asked for, as some proxies always do.
     first = body[0] if isinstance(body, list) and body else body

@@ -8,9 +8,9 @@ from typing import Any
 
 from bernstein.core.judging.model_reasons import ModelReason
 from bernstein.llm import retries
-from bernstein.llm.endpoint import Key
 from bernstein.llm.errors import ModelError
-from bernstein.llm.formats.format import items, mapping, text_of
+from bernstein.web.json_values import items, mapping, text_of
+from bernstein.web.secret import Secret
 
 _BUSY = {"overloaded_error", "UNAVAILABLE"}
 _SPENT = {
@@ -44,7 +44,7 @@ _MOST_DETAILS = 32
 
 
 def failure(
-    status: int, error: Any, headers: Mapping[str, str], key: Key, now: float
+    status: int, error: Any, headers: Mapping[str, str], key: Secret, now: float
 ) -> ModelError:
     """The error for this status of HTTP.
 

@@ -20,9 +20,9 @@ from bernstein.core.jobs import JobView
 from bernstein.core.projects import probing, readiness
 from bernstein.core.sanitise import quoted, quoting, without_quotes
 from bernstein.core.sessions import outcome, reading
-from bernstein.llm.endpoint import Key
 from bernstein.llm.failures import failure
 from bernstein.pods.programs import judge
+from bernstein.web.secret import Secret
 from tests.unit.core import objects
 from tests.unit.core.delivery import tasks as deliveries
 from tests.unit.core.objects import NOW, Object, agent_pod, at, ended, failed, job, over, recorded
@@ -214,7 +214,7 @@ def test_what_a_class_says_with_a_verdict_that_is_none_is_in_no_condition() -> N
 @pytest.mark.parametrize("error", [SAID, {"message": SAID}], ids=["text", "message"])
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 503])
 def test_what_a_provider_of_a_model_says_is_in_no_condition(status: int, error: Any) -> None:
-    refused = failure(status, error, {}, Key("a-key-of-a-test"), 0.0)
+    refused = failure(status, error, {}, Secret("a-key-of-a-test"), 0.0)
     verdict = judge._unanswered(Asked("signal-0", "p", "review", model="some-model"), refused)
     its = CheckVerdict("signal-0", verdict.verdict, verdict.reason, verdict.excerpt)
     asked = models.task(models.REVIEW)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.llm.endpoint import Endpoint, Key
+from bernstein.llm.endpoint import Endpoint
 from bernstein.llm.errors import ModelError
 
 KEY = "sk-the-key-0123456789"
@@ -114,28 +114,3 @@ def test_an_authority_that_cannot_be_read_is_said(tmp_path: Path) -> None:
         with pytest.raises(ModelError) as failed:
             Endpoint("openai", "key", ca_file=str(tmp_path / name)).trusted()
         assert failed.value.reason == "ProviderUntrusted"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("slow down,\n  please", "slow down, please"),
-        (f"bad key {KEY}!", "[redacted]"),
-        ("bad key ...the-key-01234567...", "[redacted]"),
-        ("bad key " + "\u200b".join(KEY), "[redacted]"),
-        ("bad key sk-the-key-***", "bad key sk-the-key-***"),
-        ("see https://me:pw@host/", "see https://host/"),
-        ("\x1b[31mred\x1b[0m", "red"),
-    ],
-)
-def test_a_text_of_a_provider_is_made_safe(text: str, shown: str) -> None:
-    assert Key(KEY).shown(text) == shown
-
-
-def test_a_long_text_of_a_provider_is_cut() -> None:
-    assert len(Key(KEY).shown("x" * 10**6)) == 300
-
-
-def test_a_key_of_a_few_characters_is_found_whole() -> None:
-    assert Key("sk-1").shown("no sk-1") == "[redacted]"
-    assert Key("sk-1").shown("no sk-2") == "no sk-2"

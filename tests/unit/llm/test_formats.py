@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.llm.endpoint import Key
 from bernstein.llm.failures import failure, refuses_temperature
 from bernstein.llm.formats.format import ReportedError, UnreadableError
 from bernstein.llm.providers import PROVIDERS, Provider
 from bernstein.llm.usage import counted, most
+from bernstein.web.secret import Secret
 from tests.unit.llm.asked import KEY
 from tests.unit.llm.test_recordings import recorded
 
@@ -66,7 +66,7 @@ def test_a_spoilt_answer_breaks_nothing(provider: Provider, data: st.DataObject)
 def test_a_spoilt_error_breaks_nothing(provider: Provider, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(recorded(provider.name, "errors")))
     error = spoilt(case["body"], data).get("error")
-    found = failure(case["status"], error, {}, Key(KEY), 0.0)
+    found = failure(case["status"], error, {}, Secret(KEY), 0.0)
 
     assert found.message.startswith(f"the provider answered {case['status']}")
     assert len(found.message) < 100

@@ -53,9 +53,3 @@ def test_whatever_is_said_no_wait_is_longer_than_a_day(text: str) -> None:
     said = retries.asked({"retry-after": text, "retry-after-ms": text}, delay(text), NOW)
 
     assert said is None or 0 <= said <= retries.MOST_SECONDS
-
-
-def test_where_nothing_is_said_it_is_later_and_later() -> None:
-    assert [retries.pause(n, None, 1.0) for n in (1, 2, 3, 9)] == [1.0, 2.0, 4.0, 30.0]
-    assert retries.pause(1, None, 0.0) == 0.5
-    assert retries.pause(9, 2.0, 1.0) == 2.0

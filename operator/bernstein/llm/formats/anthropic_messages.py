@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.llm.formats.format import (
-    Format,
-    Json,
-    Reply,
-    Tokens,
-    UnreadableError,
-    items,
-    mapping,
-    text_of,
-    with_temperature,
-)
+from bernstein.llm.formats.format import Format, Reply, Tokens, UnreadableError, with_temperature
 from bernstein.llm.question import Question
+from bernstein.web.json_values import Json, items, mapping, text_of
 
 _VERSION = "2023-06-01"
 _WHOLE = ("end_turn", "stop_sequence")

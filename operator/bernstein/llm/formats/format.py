@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bernstein.llm.question import Question
-
-Json = dict[str, Any]
+from bernstein.web.json_values import Json
 
 
 class UnreadableError(Exception):
@@ -61,21 +60,6 @@ class Format:
     """For a model."""
     reply: Callable[[Json], Reply]
     """Raises UnreadableError and ReportedError."""
-
-
-def mapping(value: Any) -> Json:
-    """The value if it is a JSON object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def items(value: Any) -> list[Any]:
-    """The value if it is a JSON list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def text_of(value: Any) -> str:
-    """The value if it is a text, else an empty one."""
-    return value if isinstance(value, str) else ""
 
 
 def with_temperature(body: Json, question: Question, name: str = "temperature") -> Json:

@@ -6,17 +6,14 @@ from functools import partial
 
 from bernstein.llm.formats.format import (
     Format,
-    Json,
     Reply,
     ReportedError,
     Tokens,
     UnreadableError,
-    items,
-    mapping,
-    text_of,
     with_temperature,
 )
 from bernstein.llm.question import Question
+from bernstein.web.json_values import Json, items, mapping, text_of
 
 
 def _path(_model: str) -> str:

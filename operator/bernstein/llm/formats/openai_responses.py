@@ -6,17 +6,14 @@ from collections.abc import Iterator
 
 from bernstein.llm.formats.format import (
     Format,
-    Json,
     Reply,
     ReportedError,
     Tokens,
     UnreadableError,
-    items,
-    mapping,
-    text_of,
     with_temperature,
 )
 from bernstein.llm.question import Question
+from bernstein.web.json_values import Json, items, mapping, text_of
 
 _STATUS_OF = {"rate_limit_exceeded": 429, "server_error": 500}
 """The HTTP status that an error in a response would have had."""
