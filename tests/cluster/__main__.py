@@ -10,7 +10,7 @@ import sys
 
 from tests.cluster import kind
 from tests.cluster.binaries.build import ensure_binaries, tools_folder
-from tests.cluster.binaries.kwok import ensure_kwok
+from tests.cluster.binaries.programs import KWOK
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import Cluster, Status
 from tests.cluster.machine import mounts, paths
@@ -99,7 +99,7 @@ def _build(options: argparse.Namespace) -> None:
     ensure_packages(CONTROL_PLANE if provider in WITHOUT_CONTAINERS else None)
     print(ensure_binaries().folder)
     if provider == "kwok":
-        print(ensure_kwok())
+        print(KWOK.ensure())
 
 
 def _tools(_: argparse.Namespace) -> None:

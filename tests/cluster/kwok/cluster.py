@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tests.cluster.binaries.build import Binaries
-from tests.cluster.binaries.kwok import ensure_kwok
+from tests.cluster.binaries.programs import KWOK
 from tests.cluster.control_plane import parts as control_plane_parts
 from tests.cluster.control_plane.api import ApiClient, plain_health
 from tests.cluster.control_plane.cluster import ControlPlane
@@ -29,7 +29,7 @@ class KwokCluster(ControlPlane):
         super().__init__(name)
 
     def up(self) -> None:
-        ensure_kwok()  # before the lock of the cluster: it takes minutes
+        KWOK.ensure()  # before the lock of the cluster: it takes minutes
         super().up()
 
     def _prepare(self, layout: Layout) -> None:
@@ -48,7 +48,7 @@ class KwokCluster(ControlPlane):
                 control_plane_parts.kube_controller_manager(layout, binaries),
             ),
             ("kube-scheduler", node_parts.kube_scheduler(layout, binaries)),
-            ("kwok", parts.kwok(layout, ensure_kwok())),
+            ("kwok", parts.kwok(layout, KWOK.ensure())),
         ):
             self._supervisor.start(name, command)
         self._wait(layout)

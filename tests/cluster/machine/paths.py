@@ -13,7 +13,8 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[3]
 GO_MODULE = REPOSITORY / "tests" / "kubernetes"
 KWOK_MODULE = GO_MODULE / "kwok"
-"""A module of its own: KWOK wants other versions of Kubernetes' libraries."""
+GITEA_MODULE = GO_MODULE / "gitea"
+"""Modules of their own: these programs want other versions of libraries."""
 
 
 def cache_root() -> Path:
@@ -25,11 +26,6 @@ def cache_root() -> Path:
 def binaries_root() -> Path:
     """Folder with one subfolder per build of the Go module."""
     return cache_root() / "kubernetes"
-
-
-def kwok_root() -> Path:
-    """Folder with one subfolder per build of KWOK."""
-    return cache_root() / "kwok"
 
 
 def clusters_root() -> Path:

@@ -25,6 +25,7 @@ def test_there_is_a_recipe_for_each_list_that_grows() -> None:
         "Add a completion signal",
         "Add an adapter",
         "Add a provider of models",
+        "Add a forge",
         "Add a reason",
         "Add a reason to wait",
         "Add a command",

@@ -1,0 +1,230 @@
+"""What a forge is: how requests are made of a wish, and what is read of its answers.
+
+Each operation is a generator: it yields one Call after another, gets the JSON of each answer, and
+returns what came of it. It makes no request itself, and sees an answer that is an error as a
+ForgeError at its `yield`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, TypeVar
+from urllib.parse import quote, urlsplit
+
+from bernstein.core.delivery.forge_reasons import ForgeReason
+from bernstein.forges.errors import ForgeError
+from bernstein.web.json_values import Json, mapping, text_of
+
+MOST_PAGES = 10
+PAGE = 50
+"""Objects of a list that are asked for at once; each forge allows so many."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request, below the address of the API."""
+
+    method: Literal["GET", "POST", "PUT", "PATCH"]
+    path: str
+    """Percent-encoded."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Json | None = None
+    root: str | None = None
+    """Another address of the same API, by name; None: the usual one."""
+
+
+Steps = Generator[Call, Any, T]
+"""One operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryPath:
+    """Which repository, below which address."""
+
+    server: str
+    """Scheme, host, port and what comes before the repository's path."""
+    owner: str
+    """With all groups above."""
+    name: str
+
+    @property
+    def whole(self) -> str:
+        return f"{self.owner}/{self.name}"
+
+    @property
+    def parts(self) -> str:
+        """`owner/name` for a path, percent-encoded."""
+        return f"{quote(self.owner, safe='')}/{quote(self.name, safe='')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    head: str
+    """What is to be merged; it is in the same repository."""
+    base: str
+    """What it is to be merged into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What people read of a pull request."""
+
+    title: str
+    """Without what says that it is a draft."""
+    body: str
+    draft: bool = False
+    labels: tuple[str, ...] = ()
+    """That it has to have, beside those that people give it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """One as a forge tells of it."""
+
+    number: int
+    url: str
+    """For people."""
+    state: Literal["Open", "Merged", "Closed"]
+    """Closed: without having been merged."""
+    branches: Branches
+    sha: str
+    """Where its head is, or was when it ended."""
+    description: Description
+    own_branch: bool
+    """Its head is a branch of the same repository: nobody's fork."""
+    node: str = ""
+    """Its other name, where the forge has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCheck:
+    name: str
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitChecks:
+    """What the forge's CI says of a commit."""
+
+    state: Literal["None", "Pending", "Passed", "Failed"]
+    failed: tuple[FailedCheck, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What somebody said on a pull request."""
+
+    id: str
+    """Once on this pull request, and the same each time."""
+    author: str
+    text: str
+    at: str
+    """When it was said or changed last, in RFC 3339, as the forge writes it."""
+    path: str = ""
+    """File that it is about."""
+    line: int = 0
+    """0: about no line."""
+    official: bool = False
+    """The forge vouches that its author may write to the repository."""
+
+
+class Forge(Protocol):
+    """A forge. All operations raise ForgeError."""
+
+    @property
+    def name(self) -> str: ...
+    def locate(self, url: str) -> RepositoryPath:
+        """By the repository's https address. Raises ForgeError(ForgeAddressInvalid)."""
+
+    def roots(self, repository: RepositoryPath, api: str | None) -> Mapping[str | None, str]:
+        """Addresses of its API, by the names that calls have for them. `api`: the usual one, where
+        it is not where the repository's url would have it."""
+
+    def headers(self, token: str) -> Mapping[str, str]: ...
+
+    def find(self, repository: RepositoryPath, branches: Branches) -> Steps[PullRequest | None]:
+        """The newest one of these branches: an open one if there is one."""
+
+    def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]: ...
+
+    def create(
+        self, repository: RepositoryPath, branches: Branches, wanted: Description
+    ) -> Steps[PullRequest]:
+        """Raises ForgeError(ForgeExists) where an open one has these branches."""
+
+    def update(
+        self, repository: RepositoryPath, pull: PullRequest, wanted: Description
+    ) -> Steps[PullRequest]:
+        """Make it read so; it must be open."""
+
+    def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]: ...
+
+    def comments(
+        self, repository: RepositoryPath, pull: PullRequest
+    ) -> Steps[tuple[Comment, ...]]: ...
+
+    def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
+        """Whether this user may push to the repository. None: the token may not ask."""
+
+
+def located(url: str, *, groups: bool = False) -> RepositoryPath:
+    """The last two parts of the address's path are owner and name; `groups`: the last one is the
+    name, and all others are the owner. Raises ForgeError(ForgeAddressInvalid)."""
+    split = urlsplit(url)
+    path = split.path.strip("/").removesuffix(".git")
+    parts = [part for part in path.split("/") if part]
+    if len(parts) < 2 or not split.hostname:
+        text = "the repository's url does not name an owner and a repository"
+        raise ForgeError(ForgeReason.ADDRESS_INVALID, text)
+    above = [] if groups else parts[:-2]
+    owner = "/".join(parts[:-1] if groups else parts[-2:-1])
+    server = f"{split.scheme}://{split.netloc}"
+    return RepositoryPath("/".join([server, *above]), owner, parts[-1])
+
+
+def labelled(pull: PullRequest, labels: tuple[str, ...]) -> PullRequest:
+    """The pull request once it has these labels, too."""
+    both = tuple(dict.fromkeys((*pull.description.labels, *labels)))
+    return replace(pull, description=replace(pull.description, labels=both))
+
+
+def number_of(value: Any) -> int:
+    """A count, or the number of a pull request. Raises ForgeError(ForgeAnswerInvalid)."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53:
+        return value
+    raise invalid("a number is missing")
+
+
+def sha_of(value: Any) -> str:
+    """Raises ForgeError(ForgeAnswerInvalid)."""
+    text = text_of(value)
+    if len(text) in {40, 64} and all(each in "0123456789abcdef" for each in text):
+        return text
+    raise invalid("the id of a commit is missing")
+
+
+def login_of(value: Any, key: str = "login") -> str:
+    """Of a user's object; empty where the user is gone."""
+    return text_of(mapping(value).get(key))
+
+
+def invalid(why: str) -> ForgeError:
+    return ForgeError(ForgeReason.ANSWER_INVALID, f"what came is no answer of this forge's: {why}")
+
+
+def pages(call: Call) -> Steps[list[Any]]:
+    """All objects of a list, page by page, so many pages at most."""
+    found: list[Any] = []
+    for page in range(1, MOST_PAGES + 1):
+        query = {**call.query, "page": str(page)}
+        answer = yield Call(call.method, call.path, query, call.body, call.root)
+        if not isinstance(answer, list):
+            raise invalid("it is no list")
+        found += answer
+        if len(answer) < PAGE:
+            break
+    return found

@@ -1,0 +1,221 @@
+"""Gitea and Forgejo: API v1, as of Gitea 1.26."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from bernstein.core.delivery.forge_reasons import ForgeReason
+from bernstein.forges.errors import ForgeError
+from bernstein.forges.forge import (
+    PAGE,
+    Branches,
+    Call,
+    Comment,
+    CommitChecks,
+    Description,
+    FailedCheck,
+    PullRequest,
+    RepositoryPath,
+    Steps,
+    invalid,
+    labelled,
+    located,
+    login_of,
+    number_of,
+    pages,
+    sha_of,
+)
+from bernstein.web.json_values import Json, items, mapping, text_of
+
+DRAFT = "WIP: "
+"""What it knows a draft by, unless its administrator has said otherwise."""
+_DRAFTS = (DRAFT, "[WIP]")
+_CHECKS: Mapping[str, Any] = {"success": "Passed", "warning": "Passed", "pending": "Pending"}
+_WRITES = {"write", "admin", "owner"}
+_COLOR = "#5319e7"
+
+
+class Gitea:
+    name: Final = "gitea"
+
+    def locate(self, url: str) -> RepositoryPath:
+        return located(url)
+
+    def roots(self, repository: RepositoryPath, api: str | None) -> Mapping[str | None, str]:
+        return {None: api or f"{repository.server}/api/v1"}
+
+    def headers(self, token: str) -> Mapping[str, str]:
+        return {"authorization": f"token {token}"}
+
+    def find(self, repository: RepositoryPath, branches: Branches) -> Steps[PullRequest | None]:
+        # By head and base it names the oldest one: of several the newest counts.
+        query = {"state": "all", "sort": "recentupdate", "limit": str(PAGE)}
+        query["base_branch"] = branches.base
+        answers = yield from pages(Call("GET", f"{_repository(repository)}/pulls", query))
+        pulls = [_pull(mapping(answer)) for answer in answers if _has(answer, branches)]
+        pulls.sort(key=lambda pull: (pull.state == "Open", pull.number))
+        return next((pull for pull in reversed(pulls) if pull.own_branch), None)
+
+    def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
+        answer = yield Call("GET", f"{_repository(repository)}/pulls/{number}")
+        return _pull(mapping(answer))
+
+    def create(
+        self, repository: RepositoryPath, branches: Branches, wanted: Description
+    ) -> Steps[PullRequest]:
+        body = {"head": branches.head, "base": branches.base, **_texts(wanted)}
+        answer = yield Call("POST", f"{_repository(repository)}/pulls", body=body)
+        return (yield from self._label(repository, _pull(mapping(answer)), wanted))
+
+    def update(
+        self, repository: RepositoryPath, pull: PullRequest, wanted: Description
+    ) -> Steps[PullRequest]:
+        path = f"{_repository(repository)}/pulls/{pull.number}"
+        answer = yield Call("PATCH", path, body=_texts(wanted))
+        return (yield from self._label(repository, _pull(mapping(answer)), wanted))
+
+    def _label(
+        self, repository: RepositoryPath, pull: PullRequest, wanted: Description
+    ) -> Steps[PullRequest]:
+        missing = [label for label in wanted.labels if label not in pull.description.labels]
+        if not missing:
+            return pull
+        labels = Call("GET", f"{_repository(repository)}/labels", {"limit": str(PAGE)})
+        known = {text_of(mapping(each).get("name")) for each in (yield from pages(labels))}
+        for label in missing:
+            if label not in known:
+                made = {"name": label, "color": _COLOR}
+                yield Call("POST", f"{_repository(repository)}/labels", body=made)
+        issue = f"{_repository(repository)}/issues/{pull.number}"
+        yield Call("POST", f"{issue}/labels", body={"labels": missing})
+        return labelled(pull, wanted.labels)
+
+    def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]:
+        answer = mapping(
+            (yield Call("GET", f"{_repository(repository)}/commits/{pull.sha}/status"))
+        )
+        statuses = [mapping(each) for each in items(answer.get("statuses"))]
+        if not statuses:
+            return CommitChecks("None")
+        failed = tuple(
+            FailedCheck(
+                text_of(each.get("context")),
+                text_of(each.get("description")),
+                text_of(each.get("target_url")),
+            )
+            for each in statuses
+            if text_of(each.get("status")) in {"failure", "error"}
+        )
+        if failed:
+            return CommitChecks("Failed", failed)
+        states = {_CHECKS.get(text_of(each.get("status")), "Pending") for each in statuses}
+        return CommitChecks("Pending" if "Pending" in states else "Passed")
+
+    def comments(self, repository: RepositoryPath, pull: PullRequest) -> Steps[tuple[Comment, ...]]:
+        limit = {"limit": str(PAGE)}
+        root = _repository(repository)
+        # Its list of comments has no pages.
+        told = yield Call("GET", f"{root}/issues/{pull.number}/comments")
+        found = [_comment(mapping(each)) for each in items(told)]
+        path = f"{root}/pulls/{pull.number}/reviews"
+        for answer in (yield from pages(Call("GET", path, limit))):
+            review = mapping(answer)
+            state = text_of(review.get("state"))
+            if state in {"PENDING", "REQUEST_REVIEW"} or review.get("dismissed") is True:
+                continue
+            number, official = number_of(review.get("id")), review.get("official") is True
+            if text_of(review.get("body")):
+                found.append(_review(review, number, official))
+            if review.get("comments_count"):
+                lines = items((yield Call("GET", f"{path}/{number}/comments")))
+                found += [_line(mapping(each), official) for each in lines]
+        return tuple(found)
+
+    def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
+        name = quote(user, safe="")
+        path = f"{_repository(repository)}/collaborators/{name}/permission"
+        try:
+            answer = yield Call("GET", path)
+        except ForgeError as error:
+            # Only who may administrate the repository is told of others.
+            if error.reason == ForgeReason.RIGHTS_MISSING:
+                return None
+            if error.reason == ForgeReason.NOT_FOUND:
+                return False
+            raise
+        return text_of(mapping(answer).get("permission")) in _WRITES
+
+
+GITEA: Final = Gitea()
+
+
+def _repository(repository: RepositoryPath) -> str:
+    return f"/repos/{repository.parts}"
+
+
+def _texts(wanted: Description) -> Json:
+    title = f"{DRAFT}{wanted.title}" if wanted.draft else wanted.title
+    return {"title": title, "body": wanted.body}
+
+
+def _has(answer: Any, branches: Branches) -> bool:
+    head, base = (mapping(mapping(answer).get(each)) for each in ("head", "base"))
+    return head.get("ref") == branches.head and base.get("ref") == branches.base
+
+
+def _pull(answer: Json) -> PullRequest:
+    head, base = mapping(answer.get("head")), mapping(answer.get("base"))
+    title = text_of(answer.get("title"))
+    prefix = next((each for each in _DRAFTS if title.upper().startswith(each.upper())), "")
+    state = text_of(answer.get("state"))
+    if state not in {"open", "closed"}:
+        raise invalid("the state of a pull request is missing")
+    merged = answer.get("merged") is True
+    return PullRequest(
+        number=number_of(answer.get("number")),
+        url=text_of(answer.get("html_url")),
+        state="Merged" if merged else "Open" if state == "open" else "Closed",
+        branches=Branches(text_of(head.get("ref")), text_of(base.get("ref"))),
+        sha=sha_of(head.get("sha")),
+        description=Description(
+            title=title.removeprefix(title[: len(prefix)]).lstrip(),
+            body=text_of(answer.get("body")),
+            draft=answer.get("draft") is True,
+            labels=tuple(text_of(mapping(e).get("name")) for e in items(answer.get("labels"))),
+        ),
+        own_branch=head.get("repo_id") == base.get("repo_id"),
+    )
+
+
+def _comment(answer: Json) -> Comment:
+    return Comment(
+        id=f"comment-{number_of(answer.get('id'))}",
+        author=login_of(answer.get("user")),
+        text=text_of(answer.get("body")),
+        at=text_of(answer.get("updated_at")),
+    )
+
+
+def _review(answer: Json, number: int, official: bool) -> Comment:
+    return Comment(
+        id=f"review-{number}",
+        author=login_of(answer.get("user")),
+        text=text_of(answer.get("body")),
+        at=text_of(answer.get("updated_at")),
+        official=official,
+    )
+
+
+def _line(answer: Json, official: bool) -> Comment:
+    line = answer.get("position")
+    return Comment(
+        id=f"line-{number_of(answer.get('id'))}",
+        author=login_of(answer.get("user")),
+        text=text_of(answer.get("body")),
+        at=text_of(answer.get("updated_at")),
+        path=text_of(answer.get("path")),
+        line=line if isinstance(line, int) else 0,
+        official=official,
+    )

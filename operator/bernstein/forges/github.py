@@ -1,0 +1,217 @@
+"""GitHub and GitHub Enterprise Server: REST API of 2022-11-28, and GraphQL for drafts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from bernstein.core.delivery.forge_reasons import ForgeReason
+from bernstein.forges.errors import ForgeError
+from bernstein.forges.forge import (
+    PAGE,
+    Branches,
+    Call,
+    Comment,
+    CommitChecks,
+    Description,
+    FailedCheck,
+    PullRequest,
+    RepositoryPath,
+    Steps,
+    invalid,
+    labelled,
+    located,
+    login_of,
+    number_of,
+    pages,
+    sha_of,
+)
+from bernstein.web.json_values import Json, items, mapping, text_of
+
+_GRAPHQL = "graphql"
+"""Only there a pull request becomes a draft, or ready."""
+_DRAFTS = {
+    True: "mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) "
+    "{ pullRequest { isDraft } } }",
+    False: "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) "
+    "{ pullRequest { isDraft } } }",
+}
+_FINE = {"success", "neutral", "skipped"}
+_WRITES = {"write", "admin"}
+_PAGE = {"per_page": str(PAGE)}
+
+
+class GitHub:
+    name: Final = "github"
+
+    def locate(self, url: str) -> RepositoryPath:
+        return located(url)
+
+    def roots(self, repository: RepositoryPath, api: str | None) -> Mapping[str | None, str]:
+        public = repository.server == "https://github.com"
+        rest = api or ("https://api.github.com" if public else f"{repository.server}/api/v3")
+        return {None: rest, _GRAPHQL: rest.rstrip("/").removesuffix("/v3")}
+
+    def headers(self, token: str) -> Mapping[str, str]:
+        return {
+            "accept": "application/vnd.github+json",
+            "authorization": f"Bearer {token}",
+            "x-github-api-version": "2022-11-28",
+        }
+
+    def find(self, repository: RepositoryPath, branches: Branches) -> Steps[PullRequest | None]:
+        query = {"head": f"{repository.owner}:{branches.head}", "base": branches.base}
+        query |= {"state": "all", "sort": "created", "direction": "desc", **_PAGE}
+        answer = yield Call("GET", f"{_repository(repository)}/pulls", query)
+        if not isinstance(answer, list):
+            raise invalid("it is no list")
+        pulls = [_pull(mapping(each)) for each in answer]
+        # Without a head that it knows it would tell of all.
+        pulls = [pull for pull in pulls if pull.branches == branches and pull.own_branch]
+        is_open = (pull for pull in pulls if pull.state == "Open")
+        return next(is_open, pulls[0] if pulls else None)
+
+    def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
+        answer = yield Call("GET", f"{_repository(repository)}/pulls/{number}")
+        return _pull(mapping(answer))
+
+    def create(
+        self, repository: RepositoryPath, branches: Branches, wanted: Description
+    ) -> Steps[PullRequest]:
+        body = {"head": branches.head, "base": branches.base, "draft": wanted.draft}
+        body |= {"title": wanted.title, "body": wanted.body}
+        answer = yield Call("POST", f"{_repository(repository)}/pulls", body=body)
+        return (yield from self._label(repository, _pull(mapping(answer)), wanted))
+
+    def update(
+        self, repository: RepositoryPath, pull: PullRequest, wanted: Description
+    ) -> Steps[PullRequest]:
+        path = f"{_repository(repository)}/pulls/{pull.number}"
+        answer = yield Call("PATCH", path, body={"title": wanted.title, "body": wanted.body})
+        if pull.description.draft != wanted.draft:
+            asks = {"query": _DRAFTS[wanted.draft], "variables": {"id": pull.node}}
+            told = yield Call("POST", "/graphql", body=asks, root=_GRAPHQL)
+            if mapping(told).get("errors"):
+                text = "the forge does not change whether the pull request is a draft"
+                raise ForgeError(ForgeReason.REFUSED, text)
+        return (yield from self._label(repository, _pull(mapping(answer)), wanted))
+
+    def _label(
+        self, repository: RepositoryPath, pull: PullRequest, wanted: Description
+    ) -> Steps[PullRequest]:
+        missing = [label for label in wanted.labels if label not in pull.description.labels]
+        if missing:
+            # It makes those that the repository does not have.
+            path = f"{_repository(repository)}/issues/{pull.number}/labels"
+            yield Call("POST", path, body={"labels": missing})
+        return labelled(pull, wanted.labels)
+
+    def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]:
+        """What reports statuses, and what reports check runs."""
+        commit = f"{_repository(repository)}/commits/{pull.sha}"
+        told = mapping((yield Call("GET", f"{commit}/status", _PAGE)))
+        runs = mapping((yield Call("GET", f"{commit}/check-runs", _PAGE)))
+        rows = [_status(mapping(each)) for each in items(told.get("statuses"))]
+        rows += [_run(mapping(each)) for each in items(runs.get("check_runs"))]
+        failed = tuple(check for state, check in rows if state == "Failed")
+        if failed:
+            return CommitChecks("Failed", failed)
+        if not rows:
+            return CommitChecks("None")
+        waits = any(state == "Pending" for state, _ in rows)
+        return CommitChecks("Pending" if waits else "Passed")
+
+    def comments(self, repository: RepositoryPath, pull: PullRequest) -> Steps[tuple[Comment, ...]]:
+        root = _repository(repository)
+        found: list[Comment] = []
+        for kind, path in (
+            ("comment", f"{root}/issues/{pull.number}/comments"),
+            ("review", f"{root}/pulls/{pull.number}/reviews"),
+            ("line", f"{root}/pulls/{pull.number}/comments"),
+        ):
+            answers = yield from _pages(Call("GET", path))
+            rows = [mapping(answer) for answer in answers]
+            found += [_comment(kind, row) for row in rows if _is_said(row)]
+        return tuple(found)
+
+    def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
+        path = f"{_repository(repository)}/collaborators/{quote(user, safe='')}/permission"
+        try:
+            answer = yield Call("GET", path)
+        except ForgeError as error:
+            if error.reason == ForgeReason.RIGHTS_MISSING:
+                return None
+            if error.reason == ForgeReason.NOT_FOUND:
+                return False
+            raise
+        return text_of(mapping(answer).get("permission")) in _WRITES
+
+
+GITHUB: Final = GitHub()
+
+
+def _repository(repository: RepositoryPath) -> str:
+    return f"/repos/{repository.parts}"
+
+
+def _pages(call: Call) -> Steps[list[Any]]:
+    return (yield from pages(Call(call.method, call.path, {**call.query, **_PAGE})))
+
+
+def _pull(answer: Json) -> PullRequest:
+    head, base = mapping(answer.get("head")), mapping(answer.get("base"))
+    state = text_of(answer.get("state"))
+    if state not in {"open", "closed"}:
+        raise invalid("the state of a pull request is missing")
+    # A list has no `merged`.
+    merged = answer.get("merged_at") is not None
+    ours = mapping(base.get("repo")).get("id")
+    return PullRequest(
+        number=number_of(answer.get("number")),
+        url=text_of(answer.get("html_url")),
+        state="Merged" if merged else "Open" if state == "open" else "Closed",
+        branches=Branches(text_of(head.get("ref")), text_of(base.get("ref"))),
+        sha=sha_of(head.get("sha")),
+        description=Description(
+            title=text_of(answer.get("title")),
+            body=text_of(answer.get("body")),
+            draft=answer.get("draft") is True,
+            labels=tuple(text_of(mapping(e).get("name")) for e in items(answer.get("labels"))),
+        ),
+        own_branch=ours is not None and mapping(head.get("repo")).get("id") == ours,
+        node=text_of(answer.get("node_id")),
+    )
+
+
+def _status(answer: Json) -> tuple[str, FailedCheck]:
+    said = text_of(answer.get("state"))
+    state = {"success": "Passed", "pending": "Pending"}.get(said, "Failed")
+    words = (text_of(answer.get(each)) for each in ("context", "description", "target_url"))
+    return state, FailedCheck(*words)
+
+
+def _run(answer: Json) -> tuple[str, FailedCheck]:
+    title = text_of(mapping(answer.get("output")).get("title"))
+    check = FailedCheck(text_of(answer.get("name")), title, text_of(answer.get("html_url")))
+    if text_of(answer.get("status")) != "completed":
+        return "Pending", check
+    return ("Passed" if text_of(answer.get("conclusion")) in _FINE else "Failed"), check
+
+
+def _is_said(row: Json) -> bool:
+    """Reviews that nobody has sent yet, were dismissed, or have no text of their own are not."""
+    return bool(text_of(row.get("body"))) and row.get("state") not in ("PENDING", "DISMISSED")
+
+
+def _comment(kind: str, answer: Json) -> Comment:
+    line = answer.get("line")
+    at = text_of(answer.get("updated_at")) or text_of(answer.get("submitted_at"))
+    return Comment(
+        id=f"{kind}-{number_of(answer.get('id'))}",
+        author=login_of(answer.get("user")),
+        text=text_of(answer.get("body")),
+        at=at,
+        path=text_of(answer.get("path")),
+        line=line if isinstance(line, int) else 0,
+    )

@@ -1,0 +1,185 @@
+"""GitLab: REST API v4. Its pull requests are merge requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote
+
+from bernstein.core.delivery.forge_reasons import ForgeReason
+from bernstein.forges.errors import ForgeError
+from bernstein.forges.forge import (
+    PAGE,
+    Branches,
+    Call,
+    Comment,
+    CommitChecks,
+    Description,
+    FailedCheck,
+    PullRequest,
+    RepositoryPath,
+    Steps,
+    invalid,
+    located,
+    login_of,
+    number_of,
+    pages,
+    sha_of,
+)
+from bernstein.web.json_values import Json, items, mapping, text_of
+
+DRAFT = "Draft: "
+_STATES: Mapping[str, str] = {"opened": "Open", "locked": "Open", "merged": "Merged"}
+_FINE = {"success", "skipped"}
+_FAILED = {"failed", "canceled"}
+_DEVELOPER = 30
+"""Least level of access that may push."""
+_PAGE = {"per_page": str(PAGE)}
+
+
+class GitLab:
+    name: Final = "gitlab"
+
+    def locate(self, url: str) -> RepositoryPath:
+        return located(url, groups=True)
+
+    def roots(self, repository: RepositoryPath, api: str | None) -> Mapping[str | None, str]:
+        return {None: api or f"{repository.server}/api/v4"}
+
+    def headers(self, token: str) -> Mapping[str, str]:
+        return {"authorization": f"Bearer {token}"}
+
+    def find(self, repository: RepositoryPath, branches: Branches) -> Steps[PullRequest | None]:
+        query = {"source_branch": branches.head, "target_branch": branches.base, "state": "all"}
+        query |= {"order_by": "created_at", "sort": "desc", **_PAGE}
+        answer = yield Call("GET", f"{_project(repository)}/merge_requests", query)
+        if not isinstance(answer, list):
+            raise invalid("it is no list")
+        pulls = [_pull(mapping(each)) for each in answer]
+        pulls = [pull for pull in pulls if pull.branches == branches and pull.own_branch]
+        is_open = (pull for pull in pulls if pull.state == "Open")
+        return next(is_open, pulls[0] if pulls else None)
+
+    def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
+        answer = yield Call("GET", f"{_project(repository)}/merge_requests/{number}")
+        return _pull(mapping(answer))
+
+    def create(
+        self, repository: RepositoryPath, branches: Branches, wanted: Description
+    ) -> Steps[PullRequest]:
+        body = {"source_branch": branches.head, "target_branch": branches.base, **_texts(wanted)}
+        if wanted.labels:
+            body["labels"] = ",".join(wanted.labels)
+        answer = yield Call("POST", f"{_project(repository)}/merge_requests", body=body)
+        return _pull(mapping(answer))
+
+    def update(
+        self, repository: RepositoryPath, pull: PullRequest, wanted: Description
+    ) -> Steps[PullRequest]:
+        body = _texts(wanted)
+        if wanted.labels:
+            body["add_labels"] = ",".join(wanted.labels)
+        path = f"{_project(repository)}/merge_requests/{pull.number}"
+        answer = yield Call("PUT", path, body=body)
+        return _pull(mapping(answer))
+
+    def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]:
+        """What the newest pipeline of the head says."""
+        project = _project(repository)
+        path = f"{project}/merge_requests/{pull.number}/pipelines"
+        pipelines = [mapping(each) for each in items((yield Call("GET", path, _PAGE)))]
+        newest = next((each for each in pipelines if each.get("sha") == pull.sha), None)
+        if newest is None:
+            return CommitChecks("None")
+        status = text_of(newest.get("status"))
+        if status in _FINE:
+            return CommitChecks("Passed")
+        if status not in _FAILED:
+            return CommitChecks("Pending")
+        number = number_of(newest.get("id"))
+        jobs = Call("GET", f"{project}/pipelines/{number}/jobs", {"scope[]": "failed", **_PAGE})
+        failed = tuple(_job(mapping(each)) for each in items((yield jobs)))
+        whole = FailedCheck("pipeline", status, text_of(newest.get("web_url")))
+        return CommitChecks("Failed", failed or (whole,))
+
+    def comments(self, repository: RepositoryPath, pull: PullRequest) -> Steps[tuple[Comment, ...]]:
+        path = f"{_project(repository)}/merge_requests/{pull.number}/notes"
+        answers = yield from pages(Call("GET", path, {"sort": "asc", **_PAGE}))
+        rows = [mapping(answer) for answer in answers]
+        return tuple(_comment(row) for row in rows if row.get("system") is not True)
+
+    def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
+        query = {"username": user}
+        users = items((yield Call("GET", "/users", query)))
+        known = [mapping(each) for each in users if mapping(each).get("username") == user]
+        if not known:
+            return False
+        number = number_of(known[0].get("id"))
+        try:
+            answer = yield Call("GET", f"{_project(repository)}/members/all/{number}")
+        except ForgeError as error:
+            if error.reason == ForgeReason.RIGHTS_MISSING:
+                return None
+            if error.reason == ForgeReason.NOT_FOUND:
+                return False
+            raise
+        level = mapping(answer).get("access_level")
+        active = mapping(answer).get("state", "active") == "active"
+        return active and isinstance(level, int) and level >= _DEVELOPER
+
+
+GITLAB: Final = GitLab()
+
+
+def _project(repository: RepositoryPath) -> str:
+    return f"/projects/{quote(repository.whole, safe='')}"
+
+
+def _texts(wanted: Description) -> Json:
+    title = f"{DRAFT}{wanted.title}" if wanted.draft else wanted.title
+    return {"title": title, "description": wanted.body}
+
+
+def _pull(answer: Json) -> PullRequest:
+    state = text_of(answer.get("state"))
+    if state not in {*_STATES, "closed"}:
+        raise invalid("the state of a merge request is missing")
+    title, draft = text_of(answer.get("title")), answer.get("draft") is True
+    source = answer.get("source_project_id")
+    return PullRequest(
+        number=number_of(answer.get("iid")),
+        url=text_of(answer.get("web_url")),
+        state="Closed" if state == "closed" else "Merged" if state == "merged" else "Open",
+        branches=Branches(
+            text_of(answer.get("source_branch")), text_of(answer.get("target_branch"))
+        ),
+        sha=sha_of(answer.get("sha")),
+        description=Description(
+            title=title.removeprefix(DRAFT) if draft else title,
+            body=text_of(answer.get("description")),
+            draft=draft,
+            labels=tuple(map(text_of, items(answer.get("labels")))),
+        ),
+        own_branch=source is not None and source == answer.get("target_project_id"),
+    )
+
+
+def _job(answer: Json) -> FailedCheck:
+    return FailedCheck(
+        text_of(answer.get("name")),
+        text_of(answer.get("failure_reason")),
+        text_of(answer.get("web_url")),
+    )
+
+
+def _comment(answer: Json) -> Comment:
+    position = mapping(answer.get("position"))
+    line = position.get("new_line")
+    return Comment(
+        id=f"note-{number_of(answer.get('id'))}",
+        author=login_of(answer.get("author"), "username"),
+        text=text_of(answer.get("body")),
+        at=text_of(answer.get("updated_at")),
+        path=text_of(position.get("new_path")),
+        line=line if isinstance(line, int) else 0,
+    )
