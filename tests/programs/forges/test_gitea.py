@@ -182,7 +182,11 @@ def test_comments_are_told_with_their_authors_files_and_lines(repository: Reposi
     pull = repository.open()
     repository.api("POST", f"/issues/{pull.number}/comments", user=STRANGER, body="Nice shop!")
     line = {"path": "shop.py", "body": "Why 1?", "new_position": 1}
-    review: dict[str, Any] = {"event": "REQUEST_CHANGES", "body": "Please change it.", "comments": [line]}
+    review: dict[str, Any] = {
+        "event": "REQUEST_CHANGES",
+        "body": "Please change it.",
+        "comments": [line],
+    }
     repository.api("POST", f"/pulls/{pull.number}/reviews", **review)
 
     told = repository.run(GITEA.comments(repository.at, pull))
