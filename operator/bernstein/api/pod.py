@@ -183,6 +183,8 @@ class CheckoutConfig:
     changed_since: str | None = None
     changed_to: str | None = None
     """Folder for the list of the files that have changed since `changed_since`."""
+    only_new: tuple[str, ...] = ()
+    """Paths and globs of files that are in that list only where they are new."""
     tool: str | None = None
     """Program of `bernstein.checks.tools` for code that runs in the worktree, put into `tools` with
     the numbers of the lines of Python that `base` does not have."""

@@ -1,6 +1,6 @@
 """What is said of a commit that lands: an in-toto Statement with a SLSA Verification Summary.
 
-in-toto Attestation Framework v1 (Statement, DigestSet), SLSA v1.0 (`verification_summary/v1`). The
+in-toto Attestation Framework v1 (Statement, DigestSet), SLSA v1.1 (`verification_summary/v1`). The
 subject is a commit of git and its tree. What the format has no field for stands in our extension.
 """
 
@@ -19,6 +19,8 @@ PAYLOAD = "application/vnd.in-toto+json"
 VERIFIER = "https://bernstein.dev/verifier/v1"
 EXTENSION = "https://bernstein.dev/verification/v1"
 """Field of the predicate that is ours: whose work it was, and every check."""
+POLICY_URI = "https://bernstein.dev/policy/v1"
+"""The policy: every check of the Project and the Task has passed, or is excused by name."""
 POLICY = "bernsteinChecks"
 """Name of the digest of a policy: the first 128 bits of a SHA-256 over all checks as asked."""
 FILE = "attestation.intoto.jsonl"
@@ -70,6 +72,9 @@ def read(payload: bytes) -> Statement:
     predicate = parsed.get("predicate")
     if not (isinstance(predicate, dict) and predicate.get("verificationResult") == "PASSED"):
         raise ValueError("its verificationResult is not PASSED")
+    verifier = predicate.get("verifier")
+    if not (isinstance(verifier, dict) and verifier.get("id") == VERIFIER):
+        raise ValueError(f"its verifier is not {VERIFIER}")
     subjects = parsed.get("subject")
     digests = [_digest(each) for each in subjects] if isinstance(subjects, list) else []
     return Statement(_named(digests, "gitCommit"), _named(digests, "gitTree"), predicate)

@@ -21,8 +21,9 @@ HOOK = (
     "import pytest\n"
     "@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem):\n    return True\n"
 )
+FAILS = "def test_a():\n    assert 1 == 2\n"
 BASE = {
-    "tests/test_a.py": "def test_a():\n    assert 1 == 2\n",
+    "tests/test_a.py": FAILS,
     "tests/conftest.py": "import helpers.plug\n",
     "conftest.py": "from helpers.plug import *\n",
     "helpers/plug.py": "",
@@ -58,6 +59,30 @@ PAYLOADS = {
         "x.egg-info/entry_points.txt": "[pytest11]\nx = helpers.more\n",
         "helpers/more.py": HOOK,
     },
+    "bound again": {"tests/test_a.py": f"{FAILS}def test_a():\n    pass\n"},
+    "bound to something else": {"tests/test_a.py": f"{FAILS}test_a = lambda: None\n"},
+    "raised": {
+        "tests/test_a.py": "from _pytest.outcomes import Skipped\n"
+        "def test_a():\n    raise Skipped('x')\n    assert 1 == 2\n"
+    },
+    "plugin of a new test": {
+        "tests/test_b.py": "pytest_plugins = ['helpers.more']\ndef test_b():\n    assert 1\n",
+        "helpers/more.py": HOOK,
+    },
+    "a package of tests": {
+        "tests/__init__.py": "import _pytest.python\n"
+        "_pytest.python.Function.runtest = lambda self: None\n"
+    },
+    "a link to an easy test": {
+        f"tests/{FAILS}": "def test_a(): pass\n",
+        "tests/test_a.py": f"->{FAILS}",
+    },
+    "a conftest by a link": {"tests/1": HOOK, "tests/conftest.py": "->1"},
+    "settings by a link": {
+        "#x": "[pytest]\naddopts = -p helpers.more\n",
+        "helpers/more.py": HOOK,
+        "pytest.ini": "->#x",
+    },
 }
 
 
@@ -81,7 +106,11 @@ class Work:
         for name, content in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
+            path.unlink(missing_ok=True)
+            if content.startswith("->"):
+                path.symlink_to(content.removeprefix("->"))
+            else:
+                path.write_text(content)
             self.git("add", "-f", "--", name)
         return self.git("commit-tree", "-m", "x", self.git("write-tree"))
 

@@ -11,7 +11,8 @@ from bernstein.attestation import statement
 from bernstein.attestation.statement import EXTENSION
 
 COMMIT, TREE = "a" * 40, "b" * 40
-PREDICATE = {"verificationResult": "PASSED", EXTENSION: {"checks": []}}
+VERIFIER = {"id": "https://bernstein.dev/verifier/v1"}
+PREDICATE = {"verifier": VERIFIER, "verificationResult": "PASSED", EXTENSION: {"checks": []}}
 
 
 def made(**changes: Any) -> bytes:
@@ -54,9 +55,11 @@ def test_the_order_of_fields_makes_no_other_statement() -> None:
         made(_type="https://in-toto.io/Statement/v0.1"),
         made(predicateType="https://slsa.dev/provenance/v1"),
         made(predicate=[]),
-        made(predicate={"verificationResult": "FAILED"}),
+        made(predicate={**PREDICATE, "verificationResult": "FAILED"}),
+        made(predicate={**PREDICATE, "verifier": {"id": "https://else.example/v1"}}),
+        made(predicate={"verificationResult": "PASSED"}),
     ],
-    ids=["empty", "list", "deep", "older", "another", "no object", "failed"],
+    ids=["empty", "list", "deep", "older", "another", "no object", "failed", "other", "nobody's"],
 )
 def test_what_is_no_statement_that_something_passed_is_refused(payload: bytes) -> None:
     with pytest.raises(ValueError, match=r"^it"):

@@ -25,7 +25,8 @@ def scan(commit: CommitReader, _check: Check) -> Verdict:
         return commit.content(path) if small else None
 
     with time_limit(commit.scan_seconds):
-        support = support_of(commit.changed_paths, commit.paths, content)
+        links = {path for path in commit.changed_paths if commit.kind(path) == "symlink"}
+        support = support_of(commit.changed_paths, commit.paths, content, links)
         both = commit.changed_contents(
             lambda path: is_looked_at(path) or support.holds(path), MOST_BYTES
         )

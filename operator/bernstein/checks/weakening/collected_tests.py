@@ -25,10 +25,10 @@ NAMES = "names"
 """Any command: a name on each line."""
 FORMS = (PYTEST, NAMES)
 MOST = 100_000
-"""Tests of the base. The work may have twice as many: it must not be without a list because it adds
-some."""
+"""Tests of one list. Work that has more is rejected: with it as its base no other work could be
+compared."""
 MOST_BYTES = 10_000_000
-"""Of the list of the base; of that of the work twice as many."""
+"""Of one list."""
 _SEPARATOR = "::"
 _SUM = re.compile(
     r"(?:\d{1,9}/)?(?P<all>\d{1,9}) tests? collected(?: \((?P<out>\d{1,9}) deselected\))? in "
@@ -38,11 +38,10 @@ Names = Mapping[str, int]
 """How often each test is listed."""
 
 
-def names(form: str, output: bytes, *, of_work: bool = False) -> Names:
+def names(form: str, output: bytes) -> Names:
     """The tests in what the command has printed. Raises NoListing."""
-    factor = 2 if of_work else 1
-    if len(output) > factor * MOST_BYTES:
-        raise NoListing(f"the list has over {factor * MOST_BYTES} bytes")
+    if len(output) > MOST_BYTES:
+        raise NoListing(f"the list has over {MOST_BYTES} bytes")
     listed, count, last = Counter[str](), 0, ""
     for line in BytesIO(output):
         text = line.decode(errors="replace").strip()
@@ -50,8 +49,8 @@ def names(form: str, output: bytes, *, of_work: bool = False) -> Names:
         if text and (form != PYTEST or _SEPARATOR in text):
             listed[text] += 1
             count += 1
-        if count > factor * MOST:
-            raise NoListing(f"there are over {factor * MOST}")
+        if count > MOST:
+            raise NoListing(f"there are over {MOST}")
     if form == PYTEST and count != _sum(last):
         raise NoListing("it is no list of pytest")
     if not count:

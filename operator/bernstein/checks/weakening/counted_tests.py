@@ -71,7 +71,7 @@ _PYTHON = _Language(
     ),
     _pattern(
         r"(?:\b(?:pytest|unittest|mark|self)[ \t]*\.[ \t]*|@[ \t]*)(?:skip|skipif|xfail|exit)\b"
-        r"|\b(?:skip|exit|_exit)[ \t]*\("
+        r"|\b(?:skip|exit|_exit)[ \t]*\(|\braise[ \t]+(?:\w+\.)*(?:Skipped|XFailed)\b"
         r"|\b(?:skipif|skipIf|skipUnless|skipTest|SkipTest|xfail|importorskip|expectedFailure"
         r"|collect_ignore(?:_glob)?|__test__|pytest_(?:ignore_collect|collection_\w+|collect_\w+"
         r"|pycollect_\w+|pyfunc_call|runtest_\w+|sessionfinish|generate_tests|deselected))\b"

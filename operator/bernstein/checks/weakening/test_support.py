@@ -12,11 +12,12 @@ import ast
 import posixpath
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from bernstein.checks.changes import is_test
 
 CONFTEST = "conftest.py"
+PACKAGE = "__init__.py"
 MOST_FILES = 300
 """That are read to find out what they bring in; where there are more, it is not known."""
 _MOST_BYTES = 200_000
@@ -67,11 +68,13 @@ _OF_PYTHON = sys.stdlib_module_names - {"test", "this"}
 
 Content = Callable[[str], bytes | None]
 """Of a file, by its path; None: it is not there."""
+Functions = Mapping[str, Collection[str]]
+"""Names of the functions that stand in a file, by its path."""
 
 
-def brought_in(paths: Collection[str], content: Content) -> set[str] | None:
+def brought_in(paths: Collection[str], content: Content) -> Functions | None:
     """Each `conftest.py`, and the modules that it or they bring in: as plugins or with `*` from
-    anywhere, by name from beside tests. None: there are over MOST_FILES of them.
+    anywhere, by name from beside tests; with their functions. None: there are over MOST_FILES.
 
     A module is every file of that name: from where Python would take it is not known.
     """
@@ -79,12 +82,14 @@ def brought_in(paths: Collection[str], content: Content) -> set[str] | None:
     for path in paths:
         if path.endswith(".py"):
             by_name.setdefault(posixpath.basename(path), []).append(path)
-    found = set(by_name.get(CONFTEST, ()))
+    found: dict[str, set[str]] = {path: set() for path in by_name.get(CONFTEST, ())}
     left = sorted(found)
     while left:
         if len(found) > MOST_FILES:
             return None
-        tree = _parsed(content(left.pop()) or b"")
+        path = left.pop()
+        tree = _parsed(content(path) or b"")
+        found[path].update(_functions(tree))
         for module, is_plugin in _modules(tree) if tree is not None else ():
             tails = (f"{module}.py", f"{module}/__init__.py")
             named = (p for tail in tails for p in by_name.get(posixpath.basename(tail), ()))
@@ -94,9 +99,28 @@ def brought_in(paths: Collection[str], content: Content) -> set[str] | None:
                 if f"/{path}".endswith(tuple(f"/{tail}" for tail in tails))
                 and (is_plugin or is_test(path))
             }
-            left += sorted(new - found)
-            found |= new
+            left += sorted(new - found.keys())
+            found |= {path: set() for path in new - found.keys()}
     return found
+
+
+def _functions(tree: ast.Module | None) -> Iterator[str]:
+    for node in tree.body if tree is not None else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+
+
+def taken_elsewhere(path: str, functions: Functions) -> set[str]:
+    """Names of functions whose place a fixture in this file would take: of plugins, and of each
+    `conftest.py` in its folder and above."""
+    folder = posixpath.dirname(path)
+    names = set[str]()
+    for other, own in functions.items():
+        above, name = posixpath.split(other)
+        is_above = not above or folder == above or folder.startswith(f"{above}/")
+        if other != path and (is_above or name != CONFTEST):
+            names.update(own)
+    return names
 
 
 def _modules(tree: ast.Module) -> Iterator[tuple[str, bool]]:
@@ -125,14 +149,14 @@ def _texts(value: ast.expr) -> Iterator[str]:
 # --- what of a change does no harm ----------------------------------------------------------------
 
 
-def is_harmless(before: bytes, after: bytes) -> bool:
+def is_harmless(before: bytes, after: bytes, taken: Collection[str] = ()) -> bool:
     """Whether the file keeps every statement that it had, in order, and what is new does nothing
-    by itself and takes no other's place."""
+    by itself and takes no other's place. `taken`: names of functions in other files."""
     try:
         was, now = _parsed(before), _parsed(after)
         if was is None or now is None:
             return False
-        names = _names(was)
+        names = _names(was) | {*taken}
         left = [ast.dump(statement) for statement in reversed(was.body)]
         for statement in now.body:
             if left and ast.dump(statement) == left[-1]:

@@ -11,16 +11,23 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bernstein.checks.changes import is_test
-from bernstein.checks.weakening import counted_tests, pytest_settings, test_support
+from bernstein.checks.weakening import (
+    counted_tests,
+    pytest_settings,
+    rebound_tests,
+    test_support,
+)
 from bernstein.checks.weakening.counted_tests import Part
 from bernstein.checks.weakening.test_support import Content
 
 _FOR_ALL = test_support.CONFTEST
 """What stands in such a file holds of tests in other files, too."""
 _NAME = 100
+_PYTHON = (".py", ".pyi")
+_PLUGINS = b"pytest_plugins"
 _CANDIDATES = 50
 """That are looked at for a test of another name."""
 _NOTHING = Part("", 0, 0)
@@ -62,21 +69,35 @@ class Support:
     """Paths that differ and that may be taken for a tool that runs tests."""
     files: Collection[str] | None = ()
     """Each `conftest.py` and what it brings in, whether it differs or not; None: too many."""
+    fixtures: test_support.Functions = field(default_factory=dict)
+    """What each of them calls a function, as it is."""
+    links: Collection[str] = ()
+    """Paths that differ and are symbolic links now."""
     configured: Collection[str] = ()
     """Configurations of pytest that are as they were, in or above the folder of one that differs.
     """
 
     def holds(self, path: str) -> bool:
         """Whether it is looked at for that."""
-        return path in (self.files or ()) or posixpath.basename(path) == _FOR_ALL
+        name = posixpath.basename(path)
+        return (
+            path in (self.files or ())
+            or name == _FOR_ALL
+            or (name == test_support.PACKAGE and is_test(path))
+        )
 
 
-def support_of(changed: Iterable[str], paths: Iterable[str], content: Content) -> Support:
-    """`changed`: the paths that differ; `paths`, `content`: of the tree as it is."""
+def support_of(
+    changed: Iterable[str], paths: Iterable[str], content: Content, links: Collection[str] = ()
+) -> Support:
+    """`changed`: the paths that differ; `links`: those of them that are symbolic links now;
+    `paths`, `content`: of the tree as it is."""
     differ, there = {*changed}, {*paths}
     shadows = sorted(path for path in differ if test_support.shadows(path))
     brought_in = test_support.brought_in(there | differ, content)
-    return Support(shadows, brought_in, _configured(differ, there - differ, content))
+    configured = _configured(differ, there - differ, content)
+    files = None if brought_in is None else {*brought_in}
+    return Support(shadows, files, brought_in or {}, links, configured)
 
 
 def _configured(differ: Collection[str], others: Collection[str], content: Content) -> list[str]:
@@ -110,16 +131,44 @@ def weakened(before: Contents, after: Contents, support: Support | None = None) 
     `before`, `after`: the files that differ and are looked at, as they were and as they are.
     """
     support = support or Support()
+    found = [*_of_links({*before, *after}, support)]
+    linked = {each.path for each in found}
+    before, after = (
+        {path: content for path, content in tree.items() if path not in linked}
+        for tree in (before, after)
+    )
     heads_before, old = _read(before)
     heads_after, new = _read(after)
     pairs, gone = _paired(old, new)
-    found = [*_of_settings(before, after, support), *_of_heads(heads_before, heads_after)]
+    found += [*_of_settings(before, after, support), *_of_heads(heads_before, heads_after)]
+    found += _of_names(before, after)
     found += (Weakened(was.path, what) for was, now in pairs for what in _of_pair(was, now))
     if not any(test.part.is_async for test in old):
         found += _of_async(pairs)
     found += _of_gone(gone, Counter(test.path for test in old), after)
     found += _of_support(before, after, support, {each.path for each in found})
     return sorted(found, key=lambda each: each.path)
+
+
+def _of_links(looked_at: Iterable[str], support: Support) -> Iterator[Weakened]:
+    """What a link leads to is no part of it: tests, hooks or settings may be anywhere."""
+    for path in looked_at:
+        if path in support.links:
+            yield Weakened(path, "is a symbolic link: what tests are run there is not known")
+
+
+def _of_names(before: Contents, after: Contents) -> Iterator[Weakened]:
+    """Of tests in Python: names that stand for something else now, and plugins for all of them."""
+    for path, now in after.items():
+        was = before.get(path, b"")
+        if not path.endswith(_PYTHON):
+            continue
+        for name in rebound_tests.newly_rebound(was, now):
+            yield Weakened(path, f"{name[:_NAME]} is bound again: only what comes last is run")
+        if was and rebound_tests.outgrows(was, now):
+            yield Weakened(path, "is too large to tell which of its tests are run")
+        if _PLUGINS in now and _PLUGINS not in was and posixpath.basename(path) != _FOR_ALL:
+            yield Weakened(path, "brings in a plugin, which holds for all tests")
 
 
 def _read(contents: Contents) -> tuple[dict[str, Part], list[_Test]]:
@@ -256,7 +305,8 @@ def _of_support(
         yield Weakened(_FOR_ALL, "of these files there are too many to know what they bring in")
     for path in sorted({*before, *after} - {*told}):
         was, now = (tree.get(path, b"") for tree in (before, after))
-        if support.holds(path) and not test_support.is_harmless(was, now):
+        taken = test_support.taken_elsewhere(path, support.fixtures)
+        if support.holds(path) and not test_support.is_harmless(was, now, taken):
             yield Weakened(path, "changes how tests are run, in a way that only a person can judge")
 
 

@@ -71,6 +71,8 @@ def _checkout(action: RunFormat, project: Project, settings: OperatorSettings) -
         paths=check.paths,
         changed_since=action.base,
         changed_to=FOLDER,
+        # Their older lines are to stay, and a formatter asks nobody whose line it is.
+        only_new=project.spec.append_only,
     )
     mounts = [mount("workspace", WORKSPACE), mount("changed", FOLDER)]
     return pod.checkout(config, repository, settings, mounts=mounts)

@@ -20,7 +20,7 @@ from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.attestation.statement import EXTENSION, POLICY, VERIFIER, dump
+from bernstein.attestation.statement import EXTENSION, POLICY, POLICY_URI, VERIFIER, dump
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
 from bernstein.core.verification.expected import plan as verification
@@ -40,11 +40,15 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> str:
     if judged is None or project is None:
         return ""
     extension = _named("Task", snapshot.task.metadata, project, judged)
-    extension |= {"session": status.session, "attempt": status.attempt}
+    extension |= _work(status, judged)
     if snapshot.plan is not None:
         extension["plan"] = _identity(snapshot.plan.metadata)
-    extension |= _approved(status, judged)
     return _predicate(judged, project, snapshot.target_ref, extension)
+
+
+def _work(status: TaskStatus, judged: Verification) -> Object:
+    """Whose work it was, and who has approved it."""
+    return {"session": status.session, "attempt": status.attempt, **_approved(status, judged)}
 
 
 def _approved(status: TaskStatus, judged: Verification) -> Object:
@@ -63,8 +67,8 @@ def of_plan(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration
     """The same for what a Plan delivers. What each of its Tasks landed has an attestation of its
     own: this one names the first and the last commit of them. Where the last Task was deleted while
     nobody knew whether the Plan had landed, nothing is said."""
-    judged = status.verification or verification.of_last_task(snapshot, integration)
-    project = snapshot.project
+    last, project = verification.last_task(snapshot, integration), snapshot.project
+    judged = status.verification or (last.status.verification if last is not None else None)
     if judged is None or project is None:
         return ""
     extension = _named("Plan", snapshot.plan.metadata, project, judged)
@@ -74,6 +78,10 @@ def of_plan(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration
         "tip": integration.tip,
         "count": sum(row.landed is not None for row in status.tasks),
     }
+    landed = last.status.verification if last is not None else None
+    if last is not None and landed is not None and judged.sha == integration.tip:
+        # What was said of the same commit as a Task's is replaced.
+        extension["lastTask"] = {**_identity(last.metadata), **_work(last.status, landed)}
     if status.partial is not None:
         extension["partial"] = True
     return _predicate(judged, project, integration.target, extension)
@@ -147,15 +155,20 @@ def _predicate(judged: Verification, project: Project, onto: str, extension: Obj
     predicate: Object = {
         "verifier": {"id": VERIFIER},
         "resourceUri": f"git+{project.spec.repository.url}@{onto}",
-        "policy": {"digest": {POLICY: judged.policy}} if judged.policy else None,
+        "policy": {"uri": POLICY_URI, **_digest(judged)},
         "timeVerified": _time(judged.verified_at),
         "verificationResult": "PASSED",
         # The format wants a level of SLSA: of how the tree was built nothing is said.
         "verifiedLevels": ["SLSA_BUILD_LEVEL_UNEVALUATED"],
-        "slsaVersion": "1.0",
+        "slsaVersion": "1.1",
         EXTENSION: extension,
     }
     return dump({key: value for key, value in predicate.items() if value is not None})
+
+
+def _digest(judged: Verification) -> Object:
+    """Of the policy; an older release did not note it."""
+    return {"digest": {POLICY: judged.policy}} if judged.policy else {}
 
 
 def _time(moment: datetime | None) -> str | None:

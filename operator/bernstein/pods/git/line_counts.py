@@ -103,7 +103,8 @@ def _weakened(
         small = entry is not None and entry.is_file and entry.size <= patch.MOST_BYTES
         return trees.blob(repository, entry.object_id) if entry is not None and small else None
 
-    support = support_of([os.fsdecode(c.path) for c in changes], entries, content)
+    links = {os.fsdecode(c.path) for c in changes if c.is_link}
+    support = support_of([os.fsdecode(c.path) for c in changes], entries, content, links)
     named = [(os.fsdecode(c.path), c) for c in changes]
     hidden = next((path for path, c in named if support.holds(path) and c.path not in readable), "")
     if hidden:

@@ -114,6 +114,11 @@ class PathChange:
         return b"160000" in self.modes
 
     @property
+    def is_link(self) -> bool:
+        """A symbolic link, whatever it was before."""
+        return self.modes[1] == _SYMLINK_MODE
+
+    @property
     def is_new_file(self) -> bool:
         """A file where nothing was."""
         before, after = self.modes

@@ -53,7 +53,7 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     if config.worktree is not None:
         _write_worktree(repository, config, sha, resumed or sha, Path(config.worktree))
     if config.changed_to is not None and config.changed_since is not None:
-        _lay_out_changed(repository, config.changed_since, sha, Path(config.changed_to))
+        _lay_out_changed(repository, config, config.changed_since, sha, Path(config.changed_to))
     if config.base is not None and config.base_worktree is not None:
         base = repository.commit_id(config.base)
         _write_worktree(repository, config, base, base, Path(config.base_worktree))
@@ -186,9 +186,11 @@ def _index(repository: Git) -> dict[str, str]:
     return {"GIT_INDEX_FILE": str(repository.git_dir / "index")}
 
 
-def _lay_out_changed(repository: Git, base: str, sha: str, folder: Path) -> None:
+def _lay_out_changed(
+    repository: Git, config: CheckoutConfig, base: str, sha: str, folder: Path
+) -> None:
     """The index is still that of the worktree."""
-    changed_files.lay_out(repository, base, sha, _index(repository), folder)
+    changed_files.lay_out(repository, base, sha, _index(repository), config.only_new, folder)
 
 
 def _give_git(repository: Git, sha: str, worktree: Path) -> None:

@@ -269,8 +269,7 @@ def _tests(config: CompareConfig, listing: Listing) -> collected_tests.Names:
     code = _code(listing)
     if code != 0:
         raise NoListing("it is not done" if code is None else f"exit code {code}")
-    of_work = listing is config.head
-    return collected_tests.names(config.output, _output(listing), of_work=of_work)
+    return collected_tests.names(config.output, _output(listing))
 
 
 def _lost(config: CompareConfig, before: collected_tests.Names) -> list[str]:

@@ -121,18 +121,16 @@ def test_a_list_of_none_is_none(form: str) -> None:
         listed("\n \n", form)
 
 
-def test_a_list_is_bounded_and_that_of_the_work_by_twice_as_much(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_list_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the work as that of the base, which it will be for others."""
     monkeypatch.setattr(collected_tests, "MOST", 2)
     text = b"a\nb\nc\nd\n"
 
     with pytest.raises(NoListing, match="over 2"):
         collected_tests.names(NAMES, text)
-    assert len(collected_tests.names(NAMES, text, of_work=True)) == 4
     monkeypatch.setattr(collected_tests, "MOST_BYTES", 3)
-    with pytest.raises(NoListing, match="over 6 bytes"):
-        collected_tests.names(NAMES, text, of_work=True)
+    with pytest.raises(NoListing, match="over 3 bytes"):
+        collected_tests.names(NAMES, text)
 
 
 def test_what_is_told_says_how_many_and_the_first_of_them() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.checks.weakening.test_support import MOST_FILES, brought_in, is_harmless, shadows
 from bernstein.checks.weakening.weakened import support_of, weakened
+from tests.unit.checks.weakening.told import found
 
 CONFTEST = """\
 import pytest
@@ -103,7 +104,8 @@ def test_other_files_are_taken_for_none(path: str) -> None:
 
 
 def brought(tree: dict[str, str]) -> set[str] | None:
-    return brought_in(tree, {path: text.encode() for path, text in tree.items()}.get)
+    files = brought_in(tree, {path: text.encode() for path, text in tree.items()}.get)
+    return None if files is None else {*files}
 
 
 def test_what_a_conftest_brings_in_is_known_from_one_file_to_the_next() -> None:
@@ -144,3 +146,61 @@ def test_however_a_file_is_made_up_it_is_read_in_no_time(text: str) -> None:
     brought({"conftest.py": text})
 
     assert time.process_time() - begun < 10
+
+
+CALC = "import pytest\n\n@pytest.fixture{0}\ndef calc():\n    return 1\n"
+ROOT = {"conftest.py": CALC.format("")}
+
+
+@pytest.mark.parametrize("path", ["tests/conftest.py", "tests/sub/conftest.py"])
+def test_a_fixture_that_takes_the_place_of_one_further_up_is_told(path: str) -> None:
+    told = found({}, {path: CALC.format("(params=[])")}, ROOT)
+
+    assert told == [f"{path}: changes how tests are run, in a way that only a person can judge"]
+
+
+@pytest.mark.parametrize(
+    ("new", "others"),
+    [
+        ({"a/conftest.py": CALC.format("")}, {"b/conftest.py": CALC.format("")}),
+        ({"conftest.py": CALC.format("")}, {"b/conftest.py": CALC.format("")}),
+        ({"tests/conftest.py": CALC.format("").replace("calc", "other")}, ROOT),
+    ],
+    ids=["beside", "above", "other name"],
+)
+def test_one_that_takes_nobodys_place_is_not(new: dict[str, str], others: dict[str, str]) -> None:
+    assert found({}, new, others) == []
+
+
+def test_a_plugins_fixture_is_not_replaced_either() -> None:
+    others = {"tests/conftest.py": "from tests.sup import *\n", "tests/sup.py": CALC.format("")}
+
+    (told,) = found({}, {"tests/sub/conftest.py": CALC.format("")}, others)
+
+    assert told.startswith("tests/sub/conftest.py: changes how tests are run")
+
+
+def test_a_package_of_tests_does_nothing_when_it_is_imported() -> None:
+    others = {"tests/test_a.py": "def test_a():\n    assert f()\n"}
+    hook = "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n"
+
+    assert found({}, {"tests/__init__.py": ""}, others) == []
+    (told,) = found({}, {"tests/__init__.py": hook}, others)
+    assert told.startswith("tests/__init__.py: changes how tests are run")
+    assert found({}, {"app/__init__.py": hook}, others) == []
+
+
+def test_a_plugin_of_a_new_test_is_told_as_one_for_all() -> None:
+    new = {"tests/test_new.py": "pytest_plugins = ['evil']\n\ndef test_new():\n    assert f()\n"}
+
+    assert found({}, new) == ["tests/test_new.py: brings in a plugin, which holds for all tests"]
+
+
+@pytest.mark.parametrize("path", ["tests/test_a.py", "tests/conftest.py", "pytest.ini"])
+def test_a_link_is_told_whatever_its_target_reads_like(path: str) -> None:
+    text = {"tests/test_a.py": "def test_a():\n    assert f()\n", "tests/conftest.py": "1"}
+    before = {path: text[path]} if path == "tests/test_a.py" else {}
+
+    told = found(before, {path: text.get(path, "#x")}, links={path})
+
+    assert told == [f"{path}: is a symbolic link: what tests are run there is not known"]

@@ -63,6 +63,7 @@ def test_tests_that_keep_what_they_have_are_not_weakened(text: str) -> None:
         ("def test_adds", "@pytest.mark.skip\ndef test_adds", "test_adds is marked"),
         ("def test_adds", "@pytest.mark.xfail(reason='x')\ndef test_adds", "test_adds is marked"),
         ("assert add(1", "pytest.skip()\n    assert add(1", "test_adds is marked"),
+        ("assert add(1", "raise Skipped('x')\n    assert add(1", "test_adds is marked"),
         ("assert add(1", "os._exit(0)\n    assert add(1", "test_adds is marked"),
         ("class TestAll:", "class All:", "TestAll is gone"),
         ("class TestAll:", "class TestAll:\n    __test__ = False", "TestAll is marked"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Integration, PlanStatus, PlanTask
 from bernstein.api.programs.merge import LandResult
-from bernstein.api.task import TaskStatus
+from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import MOST_CHECKS
 from bernstein.attestation.statement import EXTENSION
 from bernstein.controllers import job_actions
@@ -45,11 +46,14 @@ def test_a_task_says_what_was_verified_for_which_ref_and_when() -> None:
     assert {key: found[key] for key in found if key != EXTENSION} == {
         "verifier": {"id": "https://bernstein.dev/verifier/v1"},
         "resourceUri": f"git+https://git.example/app.git@{INTEGRATION}",
-        "policy": {"digest": {"bernsteinChecks": "f" * 32}},
+        "policy": {
+            "uri": "https://bernstein.dev/policy/v1",
+            "digest": {"bernsteinChecks": "f" * 32},
+        },
         "timeVerified": "2030-01-01T12:00:00Z",
         "verificationResult": "PASSED",
         "verifiedLevels": ["SLSA_BUILD_LEVEL_UNEVALUATED"],
-        "slsaVersion": "1.0",
+        "slsaVersion": "1.1",
     }
 
 
@@ -115,7 +119,8 @@ def test_no_word_of_an_agent_or_a_check_is_in_it() -> None:
 def test_what_an_older_release_has_verified_has_no_time() -> None:
     found = said(judged(verified_at=None, policy=None))
 
-    assert not {"timeVerified", "policy"} & found.keys()
+    assert "timeVerified" not in found
+    assert found["policy"] == {"uri": "https://bernstein.dev/policy/v1"}
 
 
 def test_who_has_approved_exactly_this_work_is_named_and_nobody_else() -> None:
@@ -142,12 +147,12 @@ def test_the_same_status_says_the_same_however_often_it_is_asked() -> None:
     assert attestation.of_task(subject, given_up) == first
 
 
-def plan_says(status: PlanStatus, **more: Any) -> Object:
+def plan_says(status: PlanStatus, of: Sequence[Task] = TASKS, **more: Any) -> Object:
     begun = Integration(
         ref=INTEGRATION, target="refs/heads/main", target_sha=BASE, sha=sha(2), tree=sha(9)
     )
     status = status.model_copy(update={"integration": begun, **more})
-    given = plan_snapshot(objects.plan(status=status), *TASKS)
+    given = plan_snapshot(objects.plan(status=status), *of)
     found: Object = json.loads(attestation.of_plan(given, status, begun))
     return found
 
@@ -156,7 +161,7 @@ def row(name: str, **more: Any) -> PlanTask:
     return PlanTask.model_validate({"name": name, "stage": "build", "title": name} | more)
 
 
-def test_a_plan_says_between_which_commits_its_tasks_landed() -> None:
+def test_a_plan_says_between_which_commits_its_oflanded() -> None:
     rows = (
         row("t1", landed={"number": 1, "sha": sha(1)}),
         row("t2", landed={"number": 2, "sha": sha(2)}),
@@ -174,13 +179,32 @@ def test_a_plan_says_between_which_commits_its_tasks_landed() -> None:
     }
 
 
-def test_a_plan_that_delivers_its_last_tasks_commit_has_the_checks_of_that() -> None:
+def test_a_plan_that_delivers_its_last_ofcommit_has_the_checks_of_that() -> None:
     last = TASKS[1].status.verification
     assert last is not None
 
     ours = plan_says(PlanStatus())[EXTENSION]
 
     assert [check["name"] for check in ours["checks"]] == [each.name for each in last.checks]
+
+
+def test_who_has_approved_the_last_ofwork_is_said_where_the_plan_replaces_that() -> None:
+    last = TASKS[1]
+    judged = last.status.verification
+    assert judged is not None
+    asked = {"attempt": last.status.attempt, "work": judged.sha, "sha": judged.sha}
+    asked |= {"base": judged.base, "digest": "d"}
+    given = {"name": "a", "asks": asked, "since": NOW, "decision": "Approve", "by": "ada"}
+    approval = AskedApproval.model_validate(given)
+    status = last.status.model_copy(update={"approval": approval})
+    approved = last.model_copy(update={"status": status})
+
+    ours = plan_says(PlanStatus(), of=(TASKS[0], approved))[EXTENSION]
+
+    told = ours["lastTask"]
+    assert (told["name"], told["uid"]) == (last.metadata.name, last.metadata.uid)
+    assert (told["session"], told["attempt"]) == (status.session, status.attempt)
+    assert told["approval"] == {"name": "a", "by": "ada", "digest": "d"}
 
 
 def test_of_a_plan_whose_last_task_is_gone_nothing_is_said() -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.signals import Signal
 from bernstein.api.states import TaskState
+from bernstein.api.task import Task
 from bernstein.api.verification import Origin, Verification
 from bernstein.checks import signals as kinds
 from bernstein.checks.asks import Asks
@@ -68,13 +69,19 @@ def question(snapshot: PlanSnapshot, integration: Integration, judged: Verificat
     )
 
 
-def of_last_task(snapshot: PlanSnapshot, integration: Integration) -> Verification | None:
-    """The verification of the Task whose commit is the tip; None where the Task was deleted."""
+def last_task(snapshot: PlanSnapshot, integration: Integration) -> Task | None:
+    """The Task whose commit is the tip; None where it was deleted."""
     for task in snapshot.tasks.values():
         delivered = task.status.delivery
         if delivered is not None and delivered.sha == integration.sha:
-            return task.status.verification
+            return task
     return None
+
+
+def of_last_task(snapshot: PlanSnapshot, integration: Integration) -> Verification | None:
+    """Its verification."""
+    last = last_task(snapshot, integration)
+    return last.status.verification if last is not None else None
 
 
 def to_judge(

@@ -34,6 +34,7 @@ class Pod:
     pinned: str
     command: str = COMMAND
     limits: TreeLimits = field(default_factory=TreeLimits)
+    only_new: tuple[str, ...] = ()
     before_format: Callable[[], None] = lambda: None
 
     @property
@@ -59,6 +60,7 @@ class Pod:
                 pinned_names=PINNED,
                 changed_since=self.base,
                 changed_to=f"{self.folder}/changed",
+                only_new=self.only_new,
             )
         )
 

@@ -17,6 +17,7 @@ from tests.programs.pods.programs.formatting.formatted import (
     REF,
     TO,
     UGLY,
+    Content,
     content,
     pod,
 )
@@ -45,6 +46,19 @@ def test_only_what_the_work_changed_is_formatted(origin: Origin, tmp_path: Path)
     assert content(origin, result.sha, "a b.py") == NICE
     assert content(origin, result.sha, "old.py") == UGLY
     assert at(origin, REF) == job.work, "what the session left stays"
+
+
+def test_what_may_only_be_added_to_is_left_as_it_is_but_for_new_files(
+    origin: Origin, tmp_path: Path
+) -> None:
+    work: dict[str, Content] = {"log.py": UGLY + UGLY, "log/new.py": UGLY, "own.py": UGLY}
+    job = pod(origin, tmp_path, {"log.py": UGLY}, work)
+
+    result = replace(job, only_new=("log.py", "log/**")).run()
+
+    assert first(result.told.text) == "2 files formatted"
+    assert content(origin, result.sha, "log.py") == UGLY + UGLY
+    assert [content(origin, result.sha, path) for path in ("log/new.py", "own.py")] == [NICE, NICE]
 
 
 @pytest.mark.parametrize("name", gates.that_format())

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from bernstein.api.programs.merge import AttestConfig, LandConfig
 from bernstein.attestation import envelope, statement
-from bernstein.attestation.statement import EXTENSION
+from bernstein.attestation.statement import EXTENSION, VERIFIER
 from bernstein.cli.main import app
 from bernstein.core import names
 from bernstein.pods.programs import land
@@ -44,6 +44,7 @@ class Landed:
 def predicate(**ours: Any) -> Object:
     said = {"kind": "Task", "name": "add-api", "namespace": "team", "checks": [], **ours}
     return {
+        "verifier": {"id": VERIFIER},
         "verificationResult": "PASSED",
         "resourceUri": "git+https://git.example/app.git@refs/heads/main",
         "timeVerified": "2030-01-01T12:00:00Z",
