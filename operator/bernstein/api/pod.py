@@ -178,13 +178,12 @@ class CheckoutConfig:
     resume_sha: str | None = None
     """The commit that this ref must be at; None: any."""
     paths: tuple[str, ...] = ()
-    """Globs: where none matches a path that has changed since `changed_since`, it fails with
-    ConditionNotMet."""
+    """Globs: where none matches a path that has changed since then, ConditionNotMet."""
     changed_since: str | None = None
     changed_to: str | None = None
     """Folder for the list of the files that have changed since `changed_since`."""
     only_new: tuple[str, ...] = ()
-    """Paths and globs of files that are in that list only where they are new."""
+    """Paths and globs of what is in that list only where it is new."""
     tool: str | None = None
     """Program of `bernstein.checks.tools` for code that runs in the worktree, put into `tools` with
     the numbers of the lines of Python that `base` does not have."""

@@ -93,7 +93,7 @@ def ref_then(ref: str) -> str:
 _NEW = ("base", "base_worktree", "attest")
 _NEVER = (
     *("prompt", "resume_sha", "paths", "changed_since", "changed_to", "tool", "tools"),
-    *("plugin", "test"),
+    *("plugin", "test", "only_new"),
 )
 
 

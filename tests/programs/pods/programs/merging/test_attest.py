@@ -19,11 +19,8 @@ from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
 from tests.programs.pods.programs.merging.refs import CANDIDATE, INTEGRATION, reason
 
-PREDICATE = {
-    "verifier": {"id": "https://bernstein.dev/verifier/v1"},
-    "verificationResult": "PASSED",
-    "timeVerified": "2030-01-01T12:00:00Z",
-}
+TIME, _BY = "2030-01-01T12:00:00Z", {"id": statement.VERIFIER}
+PREDICATE = {"verifier": _BY, "verificationResult": "PASSED", "timeVerified": TIME}
 NO_ATTESTATIONS = """#!/bin/sh
 while read -r old new ref; do
   case "$ref" in refs/bernstein/attestations/*) echo "not these" >&2; exit 1 ;; esac
