@@ -11,7 +11,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
   test-cluster test-e2e test-verification test-model test-model-sample perf bench-overhead down \
-  clean-cache setup packages binaries components images venv lock generate help
+  clean-cache setup packages binaries gitea components images venv lock generate help
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -35,13 +35,16 @@ down: ## take down every cluster that the other targets left running
 # What takes long is done side by side; each part does nothing when it is done already.
 setup: ## everything; each part does nothing when it is done already
 	@$(MAKE) --no-print-directory packages
-	@$(MAKE) --no-print-directory -j3 venv binaries images
+	@$(MAKE) --no-print-directory -j3 venv binaries gitea images
 
 packages:
 	@$(PYTHON) -m tests.setup packages
 
 binaries: packages
 	@$(PYTHON) -m tests.cluster build >/dev/null
+
+gitea: packages
+	@$(PYTHON) -m tests.cluster program gitea >/dev/null
 
 # Where kind is the cluster, only this tier needs Kubernetes' own programs.
 components: packages
@@ -74,7 +77,7 @@ test-model-sample: venv ## the engine in virtual time: some seeds, every story, 
 test-model: venv ## the engine in virtual time: 2,000 seeds, minutes
 	$(PY) -m tests.model --seeds 2000
 
-test-programs: venv packages ## real git, agents, launcher and processes; no cluster
+test-programs: venv packages gitea ## real git, a forge, agents, launcher and processes; no cluster
 	$(PYTEST) tests/programs -n 3
 
 # Three API servers at a time: a test mostly waits for one.

@@ -10,7 +10,7 @@ import sys
 
 from tests.cluster import kind
 from tests.cluster.binaries.build import ensure_binaries, tools_folder
-from tests.cluster.binaries.programs import KWOK
+from tests.cluster.binaries.programs import BY_NAME, KWOK
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import Cluster, Status
 from tests.cluster.machine import mounts, paths
@@ -102,6 +102,10 @@ def _build(options: argparse.Namespace) -> None:
         print(KWOK.ensure())
 
 
+def _program(options: argparse.Namespace) -> None:
+    print(BY_NAME[options.program].ensure())
+
+
 def _tools(_: argparse.Namespace) -> None:
     print(tools_folder())
 
@@ -171,6 +175,8 @@ def _parser() -> argparse.ArgumentParser:
     container.add_argument("-n", "--namespace", default="default")
     build = command("build", _build, "install and build what a provider needs")
     build.add_argument("--provider", choices=PROVIDERS, default="auto")
+    program = command("program", _program, "build a program that has a module of its own")
+    program.add_argument("program", choices=BY_NAME)
     command("tools", _tools, "print the folder with kubectl and helm")
     command("clean-cache", _clean_cache, "take clusters down and remove all caches")
     return parser

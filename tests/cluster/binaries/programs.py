@@ -104,3 +104,5 @@ GITEA = Program(
     beside=("options", "public", "templates"),
 )
 """A forge: a git server with pull requests."""
+
+BY_NAME = {program.name: program for program in (KWOK, GITEA)}
