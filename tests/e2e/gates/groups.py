@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic.alias_generators import to_camel
 
@@ -29,17 +29,47 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "what tests measure": ("benchmark", "coverage_delta", "tests"),
     "what tests notice": ("mutation_testing", "agent_test_mutation"),
 }
-ELSEWHERE: Mapping[str, str] = {
-    "auto_format": "tests/e2e/test_formatting.py",
-    "intent_verification": "tests/e2e/test_judge.py",
-    "integration_test_gen": "tests/e2e/test_judge.py",
-    "review_rubric": "tests/e2e/test_judge.py",
-    "test_expansion": "tests/e2e/test_judge.py",
-    "llm_judge": "tests/e2e/test_judge.py",
-    "llm_review": "tests/e2e/test_judge.py",
-    "dep_audit": "tests/e2e/gates/test_weak_dependencies.py",
+
+
+class Shown(NamedTuple):
+    """The tests that show it."""
+
+    file: str
+    accepts: str
+    rejects: str
+
+
+_JUDGED, _FORMATTED = "tests/e2e/test_judge.py", "tests/e2e/test_formatting.py"
+_DEPENDENCIES = "tests/e2e/gates/test_weak_dependencies.py"
+_EXAMPLES = "test_the_examples_of_gates_are_accepted_and_rejected"
+_WEAK = "test_weak_versions_are_rejected_sound_ones_accepted_and_none_unasked"
+ELSEWHERE: Mapping[str, Shown] = {
+    "auto_format": Shown(
+        _FORMATTED,
+        "test_what_was_formatted_lands_as_one_commit_on_the_base",
+        "test_what_no_formatter_can_read_is_judged_as_it_is",
+    ),
+    "intent_verification": Shown(_JUDGED, _EXAMPLES, _EXAMPLES),
+    "integration_test_gen": Shown(
+        _JUDGED,
+        "test_work_that_a_written_test_passes_lands_without_the_test",
+        "test_a_written_test_that_fails_ends_the_attempt_and_is_told",
+    ),
+    "review_rubric": Shown(_JUDGED, _EXAMPLES, _EXAMPLES),
+    "test_expansion": Shown(_JUDGED, _EXAMPLES, _EXAMPLES),
+    "llm_judge": Shown(
+        _JUDGED,
+        "test_a_judge_that_is_sure_enough_lets_work_land",
+        "test_one_more_attempt_that_a_judge_asks_for_is_made_and_told_its_words",
+    ),
+    "llm_review": Shown(
+        _JUDGED,
+        "test_a_model_that_says_yes_lets_work_land_and_is_paid_for",
+        "test_a_model_that_says_no_ends_the_attempt_with_its_words",
+    ),
+    "dep_audit": Shown(_DEPENDENCIES, _WEAK, _WEAK),
 }
-"""By gate or signal: the tests that show it."""
+"""By gate or signal."""
 _AT_ROOT = ("import_cycle",)
 """Their modules are found there alone."""
 

@@ -23,8 +23,11 @@ def test_each_is_shown_in_one_place() -> None:
 
 
 @pytest.mark.parametrize("name", groups.ELSEWHERE)
-def test_what_is_shown_elsewhere_is_named_there(name: str) -> None:
-    assert name in (ROOT / groups.ELSEWHERE[name]).read_text()
+def test_what_is_shown_elsewhere_has_tests_there_that_accept_and_reject(name: str) -> None:
+    file, accepts, rejects = groups.ELSEWHERE[name]
+    text = (ROOT / file).read_text()
+    assert name in text
+    assert all(f"def {test}(" in text for test in (accepts, rejects))
 
 
 @pytest.mark.parametrize("group", groups.GROUPS)

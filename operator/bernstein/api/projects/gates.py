@@ -141,8 +141,8 @@ class Gates(Model):
     enabled: bool = True
     """false: no gate runs; completion signals still do."""
     execution: Literal["Parallel", "Sequential"] = "Parallel"
-    """Parallel: all checks of a Task together, up to maxParallel. Sequential: its completion
-    signals, then one gate after the other; a required one that does not pass is the last."""
+    """Parallel: all checks of a Task together, up to maxParallel. Sequential: signals and what only
+    reads or asks a model, then one gate after the other up to a required one that fails."""
     max_parallel: Annotated[int, Field(ge=1, le=64)] = 8
     """Jobs that judge one Task at the same time."""
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
