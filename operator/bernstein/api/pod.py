@@ -96,9 +96,10 @@ class ChangedFile:
 @dataclass(frozen=True, slots=True)
 class Changed:
     """What a commit changes against its base: how many files, and whether Python code, tests or
-    lists of dependencies are among them; the first protected path, and the digest of their list; a
-    few of the files, those with the most changed lines first; a test that existed and that lines
-    were taken from; a file that configures checks otherwise than before."""
+    lists of dependencies are among them; the first protected path, some more of them, how many
+    there are, and the digest of their list; a few of the files, those with the most changed lines
+    first; a test that existed and that lines were taken from; a file that configures checks
+    otherwise than before."""
 
     files: int = 0
     python: bool = False
@@ -109,6 +110,8 @@ class Changed:
     most: tuple[ChangedFile, ...] = ()
     weakened: str = ""
     configured: str = ""
+    protected_more: tuple[str, ...] = ()
+    protected_files: int = 0
 
 
 @dataclass(frozen=True, slots=True)

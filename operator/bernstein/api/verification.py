@@ -281,6 +281,12 @@ class Verification(Model):
     """Whether lists of dependencies are among the changed files."""
     protected: ProtectedPath | None = None
     """First protected path among the changed ones, cut."""
+    protected_more: Annotated[tuple[ProtectedPath, ...], Field(max_length=3)] | None = Field(
+        default=None, description="Some more of them, cut."
+    )
+    protected_files: int | None = Field(
+        default=None, description="How many protected paths differ. Absent: an older release."
+    )
     protected_by: Annotated[str, Field(max_length=64)] | None = Field(
         default=None, description="Digest of the list of protected paths that it was compared with."
     )

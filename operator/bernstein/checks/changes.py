@@ -26,6 +26,8 @@ _DEPENDENCY_FILE = re.compile(
     re.IGNORECASE,
 )
 _DEPENDENCY_FOLDERS = {"requirements"}
+MOST_PROTECTED = 4
+"""Protected paths that are named; of all others their number is told."""
 _SHOWN = 100
 """Characters of a path."""
 
@@ -37,19 +39,32 @@ def changed_from_paths(
 
     `protected`: the Project's protected paths; None where nobody knows them.
     """
-    count = 0
-    guard, found = Protected(protected or ()), ""
+    count = guarded = 0
+    guard, found = Protected(protected or ()), list[str]()
     python = tests = deps = False
     for path in paths:
         text = _text(path)
         parts = text.split("/")
-        found = found or (shown_path(text) if guard.holds(text) else "")
+        if guard.holds(text):
+            guarded += 1
+            if len(found) < MOST_PROTECTED:
+                found.append(shown_path(text))
         count += 1
         python = python or parts[-1].endswith(_PYTHON)
         tests = tests or _is_test(parts)
         deps = deps or _is_dependency(parts)
     known = "" if protected is None else digest_of(protected)
-    return Changed(count, python, tests, deps, protected=found, protected_by=known)
+    first, *more = found or [""]
+    return Changed(
+        count,
+        python,
+        tests,
+        deps,
+        protected=first,
+        protected_by=known,
+        protected_more=tuple(more),
+        protected_files=guarded,
+    )
 
 
 class Protected:

@@ -102,3 +102,12 @@ def test_what_is_told_of_a_path_is_short_and_plain() -> None:
 
 def test_a_list_has_one_name_in_whatever_order() -> None:
     assert digest_of(PROTECTED) == digest_of(PROTECTED[::-1]) != digest_of(PROTECTED[:-1])
+
+
+def test_several_protected_paths_are_named_and_all_are_counted() -> None:
+    paths = [f".claude/{number}" for number in range(9)]
+
+    found = changed_from_paths(["a.py", *paths], PROTECTED)
+
+    assert (found.protected, *found.protected_more) == tuple(paths[:4])
+    assert found.protected_files == 9

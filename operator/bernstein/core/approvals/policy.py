@@ -80,6 +80,10 @@ def _is_stricter(field: str, was: object, said: object) -> bool:
     return words.index(said) > words.index(was)
 
 
+_OF_SEVERAL = 50
+"""Characters of a path where several are named: together they have to fit one reason."""
+
+
 def lacks_author(policy: ApprovalPolicy, author: str | None) -> bool:
     """Whether nobody knows who may not decide.
 
@@ -152,8 +156,19 @@ def _of_protected_paths(judged: Verification, protected: str) -> tuple[str, ...]
     if judged.protected_by != protected:
         return ("it is not known whether it changes protected paths",)
     if judged.protected:
-        return (f"it changes a protected path: {_named(judged.protected)}",)
+        return (_changes_protected(judged),)
     return ()
+
+
+def _changes_protected(judged: Verification) -> str:
+    """With as many names as there is room for, and how many others there are."""
+    paths = [judged.protected or "", *(judged.protected_more or ())]
+    count = judged.protected_files or len(paths)
+    if count == 1:
+        return f"it changes a protected path: {_named(paths[0])}"
+    named = ", ".join(_named(path, _OF_SEVERAL) for path in paths)
+    others = f" and {count - len(paths)} more" if count > len(paths) else ""
+    return f"it changes {count} protected paths: {named}{others}"
 
 
 def _not_collected(judged: Verification) -> list[CheckResult]:
@@ -182,9 +197,9 @@ def _of_files(judged: Verification) -> Iterator[str]:
             yield f"it changes a file that its step does not declare: {_named(path)}"
 
 
-def _named(path: str) -> str:
+def _named(path: str, most: int = 100) -> str:
     """An agent has chosen it: between quotes nobody takes it for our words."""
-    return f"'{line(path, 100)}'"
+    return f"'{line(path, most)}'"
 
 
 def why_models(judged: Verification) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar, get_args
 
-from bernstein.api.meta import LONGEST_PATH
 from bernstein.api.pod import CHECKOUT, COLLECT, EXCERPT_CHARACTERS, FORMAT, FORMATTER
 from bernstein.api.programs.formatting import FormatResult
 from bernstein.api.reasons import Reason, VerdictReason
@@ -28,7 +27,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification import formatted
-from bernstein.core.verification.candidate import most_changed
+from bernstein.core.verification.candidate import facts_of
 from bernstein.core.verification.round import Judged
 from bernstein.core.waiting import goes_on, waits_for_jobs
 
@@ -169,15 +168,7 @@ def _after(judged: Verification, result: FormatResult) -> Verification:
             "sha": result.sha,
             "tree": result.tree,
             "ref": names.formatted_ref(judged.ref),
-            "files_changed": changed.files,
-            "most_changed": most_changed(changed),
-            "tests_weakened": changed.weakened[:LONGEST_PATH] or None,
-            "checks_configured": changed.configured[:LONGEST_PATH] or None,
-            "python_changed": changed.python,
-            "tests_changed": changed.tests,
-            "deps_changed": changed.deps,
-            "protected": changed.protected or None,
-            "protected_by": changed.protected_by or None,
+            **facts_of(changed),
             "policy": None,
         }
     )

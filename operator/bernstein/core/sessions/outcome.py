@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from bernstein.agents.adapter import MESSAGE_LIMIT, RETRY_LIMIT, TEXT_LIMIT
 from bernstein.api.encoding import load
-from bernstein.api.meta import LONGEST_PATH, UsageCounts
+from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import (
     AGENT,
     CHECKOUT,
@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 AT_ONCE_SECONDS = 5
 """A command that cannot be started fails within this time of when the recorder let it go."""
+_UNKNOWN = Changed(python=True, tests=True, deps=True)
+"""Nobody has looked at the change: no gate is left out because of what it is."""
 WAITS_SECONDS = 20
 """The same with its wait for the recorder, where that does not say when it let it go."""
 _ENDS: Mapping[str, str] = {
@@ -214,15 +216,7 @@ def _work(session: AgentSession, pod: Object, recorded: RecorderResult | None) -
         tree=pushed.tree,
         ref=session.spec.work_ref,
         final=pushed.final and changed is not None,
-        files_changed=changed.files if changed else 0,
-        most_changed=candidate.most_changed(changed) if changed else None,
-        tests_weakened=changed.weakened[:LONGEST_PATH] or None if changed else None,
-        checks_configured=changed.configured[:LONGEST_PATH] or None if changed else None,
-        python_changed=changed.python if changed else True,
-        tests_changed=changed.tests if changed else True,
-        deps_changed=changed.deps if changed else True,
-        protected=changed.protected or None if changed else None,
-        protected_by=changed.protected_by or None if changed else None,
+        **candidate.facts_of(changed or _UNKNOWN),
     )
 
 

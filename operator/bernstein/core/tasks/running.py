@@ -175,6 +175,8 @@ def _reported_done(
         tests_changed=work.tests_changed,
         deps_changed=work.deps_changed,
         protected=work.protected,
+        protected_more=work.protected_more,
+        protected_files=work.protected_files,
         protected_by=work.protected_by,
     )
     if snapshot.project is not None:

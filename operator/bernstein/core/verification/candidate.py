@@ -7,13 +7,14 @@ work: never of the candidate before it.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from bernstein.api.meta import LONGEST_PATH
 from bernstein.api.pod import Changed
 from bernstein.api.programs.merge import PrepareResult
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import MOST_FILES, ChangedFile, Origin, Verification
+from bernstein.checks.changes import MOST_PROTECTED
 from bernstein.core.sanitise import line
 
 LOST: Final = frozenset(
@@ -39,6 +40,24 @@ def most_changed(changed: Changed) -> tuple[ChangedFile, ...] | None:
     return tuple(files) or None
 
 
+def facts_of(changed: Changed) -> dict[str, Any]:
+    """What a status has of a change, by its fields."""
+    more = tuple(line(path, LONGEST_PATH) for path in changed.protected_more[: MOST_PROTECTED - 1])
+    return {
+        "files_changed": changed.files,
+        "most_changed": most_changed(changed),
+        "tests_weakened": changed.weakened[:LONGEST_PATH] or None,
+        "checks_configured": changed.configured[:LONGEST_PATH] or None,
+        "python_changed": changed.python,
+        "tests_changed": changed.tests,
+        "deps_changed": changed.deps,
+        "protected": changed.protected or None,
+        "protected_more": more or None,
+        "protected_files": changed.protected_files or None,
+        "protected_by": changed.protected_by or None,
+    }
+
+
 def can_be_made_anew(judged: Verification | None, origin: Origin) -> bool:
     """Whether it is a candidate whose loss costs no more than another one."""
     return judged is not None and judged.candidate and origin.ref != judged.ref
@@ -59,13 +78,5 @@ def candidate(
         candidate=True,
         origin=origin if origin.ref != ref else None,
         formatting=before.formatting if before is not None else None,
-        files_changed=result.changed.files,
-        most_changed=most_changed(result.changed),
-        tests_weakened=result.changed.weakened[:LONGEST_PATH] or None,
-        checks_configured=result.changed.configured[:LONGEST_PATH] or None,
-        python_changed=result.changed.python,
-        tests_changed=result.changed.tests,
-        deps_changed=result.changed.deps,
-        protected=result.changed.protected or None,
-        protected_by=result.changed.protected_by or None,
+        **facts_of(result.changed),
     )

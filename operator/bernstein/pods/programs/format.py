@@ -100,7 +100,8 @@ def _fitting(result: FormatResult) -> FormatResult:
             told = dataclasses.replace(told, text=_shorter(told.text))
             result = dataclasses.replace(result, told=told)
         else:
-            changed = dataclasses.replace(result.changed or Changed(), most=())
+            changed = result.changed or Changed()
+            changed = dataclasses.replace(changed, most=(), protected_more=())
             return dataclasses.replace(result, changed=changed)
     return result
 

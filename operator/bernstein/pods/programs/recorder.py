@@ -315,12 +315,12 @@ def _sanitised(final: FinalRecord) -> FinalRecord:
 
 def fit(result: RecorderResult) -> RecorderResult:
     """The result with the longer of the agent's `text` and `message` cut, again and again, until it
-    fits the termination message. Where that is not enough, no file is named."""
+    fits the termination message. Where that is not enough, no file is named but one."""
     while (over := len(encoding.dump(result)) - pod.TERMINATION_SHARE) > 0:
         name = max("text", "message", key=lambda field: len(getattr(result.final, field)))
         words = getattr(result.final, name)
         if not words:
-            changed = dataclasses.replace(result.changed, most=())
+            changed = dataclasses.replace(result.changed, most=(), protected_more=())
             return dataclasses.replace(result, changed=changed, ignored="")
         # A character takes at most twelve bytes of JSON. Never more than half at once: what is over
         # may be the other's.

@@ -169,10 +169,24 @@ PROTECTED = {"protected": ".github/workflows/ci.yml"}
     ("work", "because"),
     [
         (PROTECTED, "it changes a protected path: '.github/workflows/ci.yml'"),
+        (
+            PROTECTED | {"protected_more": (".claude/x.json", "CODEOWNERS"), "protected_files": 3},
+            "it changes 3 protected paths: '.github/workflows/ci.yml', '.claude/x.json',"
+            " 'CODEOWNERS'",
+        ),
+        (
+            PROTECTED | {"protected_more": (".claude/x.json",), "protected_files": 12},
+            "it changes 12 protected paths: '.github/workflows/ci.yml', '.claude/x.json'"
+            " and 10 more",
+        ),
+        (
+            PROTECTED | {"protected_files": 1},
+            "it changes a protected path: '.github/workflows/ci.yml'",
+        ),
         ({"protected_by": None}, "it is not known whether it changes protected paths"),
         ({"protected_by": "another list"}, "it is not known whether it changes protected paths"),
     ],
-    ids=["changed", "never compared", "another list"],
+    ids=["changed", "several", "many", "one", "never compared", "another list"],
 )
 def test_a_change_of_a_protected_path_is_asked_about_whatever_the_policy_says(
     result: str, work: dict[str, Any], because: str
@@ -253,8 +267,9 @@ def test_a_yes_of_models_alone_and_one_that_is_not_sure_are_asked_about(
 def test_all_that_can_be_asked_about_fits_into_one_question() -> None:
     long = {"title": "llm_judge: " + "x" * 280}
     many = [UNSURE | long | {"name": f"signal-{number}"} for number in range(20)]
+    more: dict[str, Any] = {"protected_more": ("d" * 128,) * 3, "protected_files": 10**6}
     named = {"protected": "a" * 128, "tests_weakened": "b" * 128, "checks_configured": "c" * 128}
-    work = judged(**named, checks=[OUTSIDE, *many])
+    work = judged(**named, **more, checks=[OUTSIDE, *many])
 
     because = (
         *why("Always", work, role="security", complexity="high"),
