@@ -38,6 +38,7 @@ PAYLOADS = {
     CODEX_SETTINGS: SERVES,
     WORKFLOW: PUSHED,
 }
+PROTECTED = sorted([FILE, SETTINGS, CODEX_SETTINGS, WORKFLOW])
 BAD = "import os\n\nBAD = 1\n"
 """Neither the linter nor the class that was there before lets it in."""
 BROKEN = "def answer() -> int:\n    return 41\n"
@@ -144,7 +145,7 @@ def test_what_a_person_has_let_in_judges_nothing_of_its_own_plan_but_what_begins
 def is_let_in(here: World, tmp_path: Path) -> None:
     task = here.await_("task", "plan-plants-plants", lambda t: state(t) == "PendingApproval", 180)
     assert task["status"]["approval"]["because"] == [
-        f"it changes a protected path: '{FILE}'",
+        f"it changes 4 protected paths: {', '.join(map(repr, PROTECTED))}",
         "it takes lines from a test that existed, or weakens it: 'conftest.py'",
         "it changes a file that configures checks: 'ruff.toml'",
     ]
