@@ -36,9 +36,8 @@ FENCE = "fence"
 LISTERS = ("list-before", "list-head")
 """Containers that run a tool in either tree, before `compare`: the base, then the work."""
 PROGRAMS = (
-    *(CHECKOUT, RECORDER, PUSHER, INSPECT, JUDGE),
+    *(CHECKOUT, RECORDER, PUSHER, INSPECT, JUDGE, COLLECT, FORMAT),
     *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY),
-    *(COLLECT, FORMAT),
 )
 """The containers that run a program of ours; the program is called like its container. But
 `compare` runs in one called `check`, which it ends, `probe` in one for each account, and
@@ -95,11 +94,9 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a commit changes against its base: how many files, and whether Python code, tests or
-    lists of dependencies are among them; the first protected path, some more of them, how many
-    there are, and the digest of their list; a few of the files, those with the most changed lines
-    first; a test that existed and that lines were taken from; a file that configures checks
-    otherwise than before."""
+    """What a commit changes against its base: how many files; whether Python, tests or lists of
+    dependencies; of protected paths the first, a few more and their number; the largest changes; a
+    test that is weakened; a file that configures checks otherwise."""
 
     files: int = 0
     python: bool = False
