@@ -42,7 +42,7 @@ def test_the_longest_lists_that_have_nothing_in_common_are_compared(
     names: str, filler: str, tmp_path: Path
 ) -> None:
     a, b = (b"a.py::%d", b"a.py::x%d") if names == "one file" else (b"a%d.py::a", b"b%d.py::b")
-    before, after = many(MOST, a, FILLERS[filler]), many(2 * MOST, b, FILLERS[filler])
+    before, after = many(MOST, a, FILLERS[filler]), many(MOST, b, FILLERS[filler])
 
     found = judged(tmp_path, NAMES, before, after)
 
