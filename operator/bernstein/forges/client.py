@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -212,7 +213,7 @@ def _was_turned_away(error: ForgeError) -> bool:
     return error.reason == ForgeReason.RATE_LIMITED
 
 
-def _trusted(ca_file: str | None) -> Any:
+def _trusted(ca_file: str | None) -> ssl.SSLContext:
     try:
         return address.trusted(ca_file)
     except OSError as error:

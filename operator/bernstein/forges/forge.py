@@ -7,7 +7,7 @@ ForgeError at its `yield`.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlsplit
@@ -186,6 +186,32 @@ def located(url: str, *, groups: bool = False) -> RepositoryPath:
     return RepositoryPath("/".join([server, *above]), owner, parts[-1])
 
 
+def newest(pulls: Iterable[PullRequest], branches: Branches) -> PullRequest | None:
+    """Of these branches of the repository itself: an open one if there is one. Forges tell of more
+    where they do not know a branch that they are asked about."""
+    ours = [pull for pull in pulls if pull.branches == branches and pull.own_branch]
+    return max(ours, key=lambda pull: (pull.state == "Open", pull.number), default=None)
+
+
+def told(call: Call) -> Steps[Any]:
+    """What the forge says of somebody; False: it knows nothing; None: the token may not ask."""
+    try:
+        return (yield call)
+    except ForgeError as error:
+        if error.reason == ForgeReason.RIGHTS_MISSING:
+            return None
+        if error.reason == ForgeReason.NOT_FOUND:
+            return False
+        raise
+
+
+def listed(answer: Any) -> list[Json]:
+    """The objects of a list. Raises ForgeError(ForgeAnswerInvalid)."""
+    if not isinstance(answer, list):
+        raise invalid("it is no list")
+    return [mapping(each) for each in answer]
+
+
 def labelled(pull: PullRequest, labels: tuple[str, ...]) -> PullRequest:
     """The pull request once it has these labels, too."""
     both = tuple(dict.fromkeys((*pull.description.labels, *labels)))
@@ -216,14 +242,12 @@ def invalid(why: str) -> ForgeError:
     return ForgeError(ForgeReason.ANSWER_INVALID, f"what came is no answer of this forge's: {why}")
 
 
-def pages(call: Call) -> Steps[list[Any]]:
+def pages(call: Call) -> Steps[list[Json]]:
     """All objects of a list, page by page, so many pages at most."""
-    found: list[Any] = []
+    found: list[Json] = []
     for page in range(1, MOST_PAGES + 1):
         query = {**call.query, "page": str(page)}
-        answer = yield Call(call.method, call.path, query, call.body, call.root)
-        if not isinstance(answer, list):
-            raise invalid("it is no list")
+        answer = listed((yield Call(call.method, call.path, query, call.body, call.root)))
         found += answer
         if len(answer) < PAGE:
             break

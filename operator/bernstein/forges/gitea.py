@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from bernstein.core.delivery.forge_reasons import ForgeReason
-from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import (
     PAGE,
     Branches,
@@ -23,9 +21,11 @@ from bernstein.forges.forge import (
     labelled,
     located,
     login_of,
+    newest,
     number_of,
     pages,
     sha_of,
+    told,
 )
 from bernstein.web.json_values import Json, items, mapping, text_of
 
@@ -54,9 +54,7 @@ class Gitea:
         query = {"state": "all", "sort": "recentupdate", "limit": str(PAGE)}
         query["base_branch"] = branches.base
         answers = yield from pages(Call("GET", f"{_repository(repository)}/pulls", query))
-        pulls = [_pull(mapping(answer)) for answer in answers if _has(answer, branches)]
-        pulls.sort(key=lambda pull: (pull.state == "Open", pull.number))
-        return next((pull for pull in reversed(pulls) if pull.own_branch), None)
+        return newest((_pull(each) for each in answers if _has(each, branches)), branches)
 
     def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
         answer = yield Call("GET", f"{_repository(repository)}/pulls/{number}")
@@ -83,7 +81,7 @@ class Gitea:
         if not missing:
             return pull
         labels = Call("GET", f"{_repository(repository)}/labels", {"limit": str(PAGE)})
-        known = {text_of(mapping(each).get("name")) for each in (yield from pages(labels))}
+        known = {text_of(each.get("name")) for each in (yield from pages(labels))}
         for label in missing:
             if label not in known:
                 made = {"name": label, "color": _COLOR}
@@ -120,8 +118,7 @@ class Gitea:
         told = yield Call("GET", f"{root}/issues/{pull.number}/comments")
         found = [_comment(mapping(each)) for each in items(told)]
         path = f"{root}/pulls/{pull.number}/reviews"
-        for answer in (yield from pages(Call("GET", path, limit))):
-            review = mapping(answer)
+        for review in (yield from pages(Call("GET", path, limit))):
             state = text_of(review.get("state"))
             if state in {"PENDING", "REQUEST_REVIEW"} or review.get("dismissed") is True:
                 continue
@@ -136,16 +133,9 @@ class Gitea:
     def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
         name = quote(user, safe="")
         path = f"{_repository(repository)}/collaborators/{name}/permission"
-        try:
-            answer = yield Call("GET", path)
-        except ForgeError as error:
-            # Only who may administrate the repository is told of others.
-            if error.reason == ForgeReason.RIGHTS_MISSING:
-                return None
-            if error.reason == ForgeReason.NOT_FOUND:
-                return False
-            raise
-        return text_of(mapping(answer).get("permission")) in _WRITES
+        # Only who may administrate the repository is told of others.
+        answer = yield from told(Call("GET", path))
+        return None if answer is None else text_of(mapping(answer).get("permission")) in _WRITES
 
 
 GITEA: Final = Gitea()
@@ -160,8 +150,9 @@ def _texts(wanted: Description) -> Json:
     return {"title": title, "body": wanted.body}
 
 
-def _has(answer: Any, branches: Branches) -> bool:
-    head, base = (mapping(mapping(answer).get(each)) for each in ("head", "base"))
+def _has(answer: Json, branches: Branches) -> bool:
+    """Before it is read: of others the branch, and with it the commit, may be gone."""
+    head, base = (mapping(answer.get(each)) for each in ("head", "base"))
     return head.get("ref") == branches.head and base.get("ref") == branches.base
 
 

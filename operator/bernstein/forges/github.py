@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from bernstein.core.delivery.forge_reasons import ForgeReason
@@ -21,11 +21,14 @@ from bernstein.forges.forge import (
     Steps,
     invalid,
     labelled,
+    listed,
     located,
     login_of,
+    newest,
     number_of,
     pages,
     sha_of,
+    told,
 )
 from bernstein.web.json_values import Json, items, mapping, text_of
 
@@ -64,13 +67,7 @@ class GitHub:
         query = {"head": f"{repository.owner}:{branches.head}", "base": branches.base}
         query |= {"state": "all", "sort": "created", "direction": "desc", **_PAGE}
         answer = yield Call("GET", f"{_repository(repository)}/pulls", query)
-        if not isinstance(answer, list):
-            raise invalid("it is no list")
-        pulls = [_pull(mapping(each)) for each in answer]
-        # Without a head that it knows it would tell of all.
-        pulls = [pull for pull in pulls if pull.branches == branches and pull.own_branch]
-        is_open = (pull for pull in pulls if pull.state == "Open")
-        return next(is_open, pulls[0] if pulls else None)
+        return newest(map(_pull, listed(answer)), branches)
 
     def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
         answer = yield Call("GET", f"{_repository(repository)}/pulls/{number}")
@@ -130,22 +127,14 @@ class GitHub:
             ("review", f"{root}/pulls/{pull.number}/reviews"),
             ("line", f"{root}/pulls/{pull.number}/comments"),
         ):
-            answers = yield from _pages(Call("GET", path))
-            rows = [mapping(answer) for answer in answers]
+            rows = yield from pages(Call("GET", path, _PAGE))
             found += [_comment(kind, row) for row in rows if _is_said(row)]
         return tuple(found)
 
     def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
         path = f"{_repository(repository)}/collaborators/{quote(user, safe='')}/permission"
-        try:
-            answer = yield Call("GET", path)
-        except ForgeError as error:
-            if error.reason == ForgeReason.RIGHTS_MISSING:
-                return None
-            if error.reason == ForgeReason.NOT_FOUND:
-                return False
-            raise
-        return text_of(mapping(answer).get("permission")) in _WRITES
+        answer = yield from told(Call("GET", path))
+        return None if answer is None else text_of(mapping(answer).get("permission")) in _WRITES
 
 
 GITHUB: Final = GitHub()
@@ -153,10 +142,6 @@ GITHUB: Final = GitHub()
 
 def _repository(repository: RepositoryPath) -> str:
     return f"/repos/{repository.parts}"
-
-
-def _pages(call: Call) -> Steps[list[Any]]:
-    return (yield from pages(Call(call.method, call.path, {**call.query, **_PAGE})))
 
 
 def _pull(answer: Json) -> PullRequest:

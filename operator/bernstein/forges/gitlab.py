@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from bernstein.core.delivery.forge_reasons import ForgeReason
-from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import (
     PAGE,
     Branches,
@@ -20,11 +18,14 @@ from bernstein.forges.forge import (
     RepositoryPath,
     Steps,
     invalid,
+    listed,
     located,
     login_of,
+    newest,
     number_of,
     pages,
     sha_of,
+    told,
 )
 from bernstein.web.json_values import Json, items, mapping, text_of
 
@@ -53,12 +54,7 @@ class GitLab:
         query = {"source_branch": branches.head, "target_branch": branches.base, "state": "all"}
         query |= {"order_by": "created_at", "sort": "desc", **_PAGE}
         answer = yield Call("GET", f"{_project(repository)}/merge_requests", query)
-        if not isinstance(answer, list):
-            raise invalid("it is no list")
-        pulls = [_pull(mapping(each)) for each in answer]
-        pulls = [pull for pull in pulls if pull.branches == branches and pull.own_branch]
-        is_open = (pull for pull in pulls if pull.state == "Open")
-        return next(is_open, pulls[0] if pulls else None)
+        return newest(map(_pull, listed(answer)), branches)
 
     def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
         answer = yield Call("GET", f"{_project(repository)}/merge_requests/{number}")
@@ -104,8 +100,7 @@ class GitLab:
 
     def comments(self, repository: RepositoryPath, pull: PullRequest) -> Steps[tuple[Comment, ...]]:
         path = f"{_project(repository)}/merge_requests/{pull.number}/notes"
-        answers = yield from pages(Call("GET", path, {"sort": "asc", **_PAGE}))
-        rows = [mapping(answer) for answer in answers]
+        rows = yield from pages(Call("GET", path, {"sort": "asc", **_PAGE}))
         return tuple(_comment(row) for row in rows if row.get("system") is not True)
 
     def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
@@ -115,14 +110,10 @@ class GitLab:
         if not known:
             return False
         number = number_of(known[0].get("id"))
-        try:
-            answer = yield Call("GET", f"{_project(repository)}/members/all/{number}")
-        except ForgeError as error:
-            if error.reason == ForgeReason.RIGHTS_MISSING:
-                return None
-            if error.reason == ForgeReason.NOT_FOUND:
-                return False
-            raise
+        path = f"{_project(repository)}/members/all/{number}"
+        answer = yield from told(Call("GET", path))
+        if answer is None:
+            return None
         level = mapping(answer).get("access_level")
         active = mapping(answer).get("state", "active") == "active"
         return active and isinstance(level, int) and level >= _DEVELOPER

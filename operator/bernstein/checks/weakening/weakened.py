@@ -67,10 +67,9 @@ class Support:
 
     shadows: Collection[str] = ()
     """Paths that differ and that may be taken for a tool that runs tests."""
-    files: Collection[str] | None = ()
-    """Each `conftest.py` and what it brings in, whether it differs or not; None: too many."""
-    fixtures: test_support.Functions = field(default_factory=dict)
-    """What each of them calls a function, as it is."""
+    files: test_support.Functions | None = field(default_factory=dict)
+    """Each `conftest.py` and what it brings in, whether it differs or not, with its functions;
+    None: too many."""
     links: Collection[str] = ()
     """Paths that differ and are symbolic links now."""
     configured: Collection[str] = ()
@@ -95,9 +94,7 @@ def support_of(
     differ, there = {*changed}, {*paths}
     shadows = sorted(path for path in differ if test_support.shadows(path))
     brought_in = test_support.brought_in(there | differ, content)
-    configured = _configured(differ, there - differ, content)
-    files = None if brought_in is None else {*brought_in}
-    return Support(shadows, files, brought_in or {}, links, configured)
+    return Support(shadows, brought_in, links, _configured(differ, there - differ, content))
 
 
 def _configured(differ: Collection[str], others: Collection[str], content: Content) -> list[str]:
@@ -163,7 +160,7 @@ def _of_names(before: Contents, after: Contents) -> Iterator[Weakened]:
         was = before.get(path, b"")
         if not path.endswith(_PYTHON):
             continue
-        for name in rebound_tests.newly_rebound(was, now):
+        for name in rebound_tests.newly_rebound(was, now) if was else ():
             yield Weakened(path, f"{name[:_NAME]} is bound again: only what comes last is run")
         if was and rebound_tests.outgrows(was, now):
             yield Weakened(path, "is too large to tell which of its tests are run")
@@ -304,9 +301,11 @@ def _of_support(
     if support.files is None:
         yield Weakened(_FOR_ALL, "of these files there are too many to know what they bring in")
     for path in sorted({*before, *after} - {*told}):
+        if not support.holds(path):
+            continue
         was, now = (tree.get(path, b"") for tree in (before, after))
-        taken = test_support.taken_elsewhere(path, support.fixtures)
-        if support.holds(path) and not test_support.is_harmless(was, now, taken):
+        taken = test_support.taken_elsewhere(path, support.files or {})
+        if not test_support.is_harmless(was, now, taken):
             yield Weakened(path, "changes how tests are run, in a way that only a person can judge")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from bernstein.core.judging.model_reasons import Policy
 
 
 class ForgeReason(StrEnum):
@@ -35,15 +36,6 @@ class ForgeReason(StrEnum):
     """The answer was not there in time."""
     ANSWER_INVALID = "ForgeAnswerInvalid"
     """What came is no answer of this forge's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What follows from a failure."""
-
-    remedy: str
-    again: bool = False
-    """The same request may succeed a little later."""
 
 
 POLICIES: Final[Mapping[ForgeReason, Policy]] = {
