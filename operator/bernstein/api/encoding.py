@@ -26,8 +26,13 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 def dump_brief(value: Any) -> str:
     """The same without fields that have their default, for readers of the same release only: `load`
-    puts in the defaults that it knows."""
-    return json.dumps(_brief(value), separators=(",", ":"), sort_keys=True)
+    puts in the defaults that it knows.
+
+    Characters stand as they are: escaped, the largest lists would not fit a word of a command.
+    """
+    text = json.dumps(_brief(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    # Half of a pair is no character, and is escaped as JSON does.
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _brief(value: Any) -> Any:

@@ -101,7 +101,7 @@ def keeping(
 
 
 def _bounded(known: dict[str, str]) -> dict[str, str]:
-    sizes = {key: len(key) + len(text) for key, text in known.items()}
+    sizes = {key: len(key) + len(text.encode()) for key, text in known.items()}
     count, size = len(known), sum(sizes.values())
     kept = {}
     for key, text in known.items():

@@ -46,3 +46,11 @@ def test_what_is_like_a_default_and_is_none_is_written() -> None:
 def test_both_forms_are_read_as_the_same() -> None:
     for value in (Outer("t"), Outer("t", Inner(9), (Inner(), Inner(1, "b")), None, 2, True)):
         assert load(Outer, dump_brief(value)) == load(Outer, dump(value)) == value
+
+
+def test_characters_are_written_as_they_are_and_half_of_a_pair_is_escaped() -> None:
+    value = Outer("a \N{VIOLIN} \ud83c", Inner(name='"\\'))
+
+    written = dump_brief(value)
+    assert len(written.encode()) == len('{"inner":{"name":"\\"\\\\"},"title":"a 1234 \\ud83c"}')
+    assert load(Outer, written) == value

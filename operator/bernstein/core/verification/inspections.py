@@ -19,7 +19,7 @@ from bernstein.core.verification.expected.required import asking, reading
 MOST_TOGETHER = 24
 """Of one Job: as many verdicts, with a few words each, fit TERMINATION_LIMIT. A Task's fit one."""
 MOST_BYTES = 64_000
-"""Of the questions of one Job. Linux takes no word of a command of 128 KiB or more."""
+"""Of the questions of one Job, escaped. Linux takes no word of a command of 128 KiB or more."""
 _MOST_ASKED_BYTES = 24_000
 """The same where models are asked: the step's description is in that word, too."""
 

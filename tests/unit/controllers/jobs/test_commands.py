@@ -1,4 +1,5 @@
-"""What the kubelet makes of the commands in our pods: it knows variables of its own."""
+"""What becomes of the commands in our pods: the kubelet knows variables of its own, and Linux takes
+no word of any length."""
 
 from __future__ import annotations
 
@@ -8,13 +9,27 @@ from dataclasses import replace
 import pytest
 
 from bernstein.api.encoding import load
+from bernstein.api.pod import Check
+from bernstein.api.programs.judge import Asked
 from bernstein.api.programs.merge import PrepareConfig
-from bernstein.core.actions import RunCheck, RunPrepare
+from bernstein.api.signals import MOST_FILES
+from bernstein.checks.spec import CheckSpec
+from bernstein.controllers.job_actions import RunJob
+from bernstein.core.actions import RunCheck, RunFormat, RunInspect, RunJudge, RunPrepare
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import Object, configuration, environment
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD
 
+WIDE = "\N{VIOLIN}"
+"""Of four bytes, and twelve where JSON is kept to ASCII."""
+PATHS = tuple(f"{number:03}" + 253 * WIDE for number in range(100))
+MODEL = {
+    "name": "claude-sonnet-4-5",
+    "provider": "anthropic",
+    "key": {"name": "judge", "key": "api-key"},
+}
+WIDEST = objects.project(protectedPaths=PATHS, appendOnly=PATHS[:MOST_FILES], models=[MODEL])
 DOLLARS = pytest.mark.parametrize(
     "text",
     [
@@ -63,6 +78,46 @@ def test_a_command_that_the_kubelet_leaves_alone_is_not_altered_for_it() -> None
     job = built.follow_up(wanted, built.TASK, built.PLAIN, built.PLAIN_SETTINGS)
 
     assert job["spec"]["template"]["spec"]["containers"][0]["command"] == ["sh", "-c", text]
+
+
+LONGEST_WORD = 128 * 1024 - 1
+"""Bytes of a word of a command, with its end: MAX_ARG_STRLEN of Linux."""
+SCOPE = CheckSpec(
+    *("file_scope", "rule", "file_scope", True),
+    reads=Check(
+        "file_scope", "file_scope", files=PATHS[:MOST_FILES], append_only=PATHS[:MOST_FILES]
+    ),
+)
+ASKED = CheckSpec(
+    *("signal-0", "signal", "llm_review", True),
+    asks=Asked("signal-0", "llm_review.v1", "review", 8192 * WIDE, "claude-sonnet-4-5"),
+)
+FORMATS = replace(built.FORMATS, paths=PATHS[:16])
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        RunInspect("j", (SCOPE,), built.REF, HEAD, BASE, built.INTEGRATION),
+        RunPrepare("j", built.REF, HEAD, built.INTEGRATION, f"{built.REF}-c", 600 * WIDE),
+        RunFormat("j", FORMATS, built.REF, HEAD, BASE, BASE, f"{built.REF}-f", 600 * WIDE),
+        RunJudge("j", "judge-1", (ASKED,), built.REF, HEAD, BASE, 300 * WIDE, 8192 * WIDE),
+    ],
+    ids=lambda wanted: type(wanted).__name__,
+)
+def test_linux_takes_what_a_program_is_told_of_the_longest_lists(wanted: RunJob) -> None:
+    job = built.follow_up(wanted, built.TASK, WIDEST, built.PLAIN_SETTINGS)
+    assert longest_word(job) <= LONGEST_WORD
+
+
+def test_an_agent_starts_where_the_longest_list_is_protected() -> None:
+    assert longest_word(built.agent_job(WIDEST, built.PLAIN_SETTINGS)) <= LONGEST_WORD
+
+
+def longest_word(job: Object) -> int:
+    pod = job["spec"]["template"]["spec"]
+    containers = [*pod.get("initContainers", ()), *pod["containers"]]
+    return max(len(word.encode()) for each in containers for word in each["command"])
 
 
 def expanded(text: str, container: Object) -> str:
