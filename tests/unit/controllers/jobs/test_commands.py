@@ -83,7 +83,7 @@ def test_a_command_that_the_kubelet_leaves_alone_is_not_altered_for_it() -> None
 LONGEST_WORD = 128 * 1024 - 1
 """Bytes of a word of a command, with its end: MAX_ARG_STRLEN of Linux."""
 SCOPE = CheckSpec(
-    *("file_scope", "rule", "file_scope", True),
+    *("file_scope", "gate", "file_scope", True),
     reads=Check(
         "file_scope", "file_scope", files=PATHS[:MOST_FILES], append_only=PATHS[:MOST_FILES]
     ),
