@@ -17,6 +17,7 @@ def git_server(spec: Object) -> str:
     return str(spec["repositories"][0]["url"]).split("/")[2]
 
 
+@pytest.mark.verification
 @pytest.mark.parametrize("policy", ["Managed", "Unmanaged"])
 def test_a_check_reaches_the_git_server_and_nothing_else(world: MakeWorld, policy: str) -> None:
     """Unless the Project manages its network itself: then the same command reaches everything."""
@@ -32,6 +33,7 @@ def test_a_check_reaches_the_git_server_and_nothing_else(world: MakeWorld, polic
     assert said == [f"reached {git}", f"{others} {API}", f"{others} {SERVER}"]
 
 
+@pytest.mark.verification
 def test_a_check_reaches_what_the_project_adds(world: MakeWorld) -> None:
     server: Object = {
         "to": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": SYSTEM}}}],
@@ -48,6 +50,7 @@ def test_a_check_reaches_what_the_project_adds(world: MakeWorld) -> None:
 LISTEN = "import socket, time; server = socket.create_server(('', 8000)); time.sleep(240)"
 
 
+@pytest.mark.verification
 @pytest.mark.parametrize("policy", ["Managed", "Unmanaged"])
 def test_a_check_reaches_no_check_of_another_task(world: MakeWorld, policy: str) -> None:
     """It may connect to everything; the other one lets nobody in. Without our policies it is let

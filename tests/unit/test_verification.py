@@ -15,12 +15,13 @@ PROGRAMS = ROOT / "tests/programs"
 SHOWN_BY = (
     *(
         "hostile/test_verdicts*",
-        "plugins/test_hostile_*",
+        "plugins/test_*",
         "pods/test_hostile*",
         "pods/test_serving*",
     ),
-    *("pods/programs/test_judge*", "pods/programs/test_inspect*"),
-    *("pods/programs/formatting/test_hostile_*", "pods/programs/merging/test_prepare*"),
+    *("pods/programs/test_judge*", "pods/programs/test_inspect*", "pods/programs/test_compare*"),
+    *("pods/programs/test_checkout_for_gates*", "pods/programs/test_checkout_pinned*"),
+    *("pods/programs/formatting/test_*", "pods/programs/merging/test_prepare*"),
     *("pods/programs/pusher/test_secrets*", "pods/programs/test_checkout_prompt*"),
     "test_*_gate*",
 )

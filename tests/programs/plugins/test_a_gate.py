@@ -6,6 +6,8 @@ import pytest
 
 from tests.programs.plugins.gate import FILE, NO_FOO, Gates, of, says
 
+pytestmark = pytest.mark.verification
+
 
 def test_a_change_that_it_has_nothing_against_passes(gates: Gates) -> None:
     run = gates.judge({"a.txt": "bar\n"})

@@ -8,6 +8,8 @@ from bernstein.pods import plugins
 from bernstein.pods.errors import PodError
 from tests.programs.plugins.gate import FILE, NO_FOO, Gates, Run, is_there, of, says
 
+pytestmark = pytest.mark.verification
+
 OTHER = ".bernstein/gates/other.py"
 
 

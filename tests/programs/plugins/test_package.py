@@ -14,6 +14,8 @@ import pytest
 import bernstein_gates
 from bernstein_gates import GatePlugin, GateResult
 
+pytestmark = pytest.mark.verification
+
 SOURCE = Path(bernstein_gates.__file__).parent
 ROOT = SOURCE.parents[1]
 

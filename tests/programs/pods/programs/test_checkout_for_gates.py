@@ -16,6 +16,8 @@ from bernstein.pods.errors import PodError
 from bernstein.pods.programs import checkout
 from tests.programs.pods.conftest import Origin
 
+pytestmark = pytest.mark.verification
+
 Run = Callable[..., str]
 
 

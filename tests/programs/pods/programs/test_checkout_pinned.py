@@ -19,6 +19,8 @@ from tests.programs.gate_runs import run
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.test_checkout import files
 
+pytestmark = pytest.mark.verification
+
 assert isinstance(GATE.runs, Command)
 COMMAND, NAMES = GATE.runs.command, GATE.runs.pinned
 BAD = "import os\n"

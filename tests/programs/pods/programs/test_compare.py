@@ -23,6 +23,8 @@ from bernstein.pods import termination
 from bernstein.pods.programs import checkout, compare
 from tests.programs.pods.conftest import Origin
 
+pytestmark = pytest.mark.verification
+
 LINT = gates.of("lint").runs
 OLD = "import os\n"
 

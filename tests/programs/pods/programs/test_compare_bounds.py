@@ -17,6 +17,8 @@ import pytest
 from bernstein.api.encoding import dump
 from bernstein.api.pod import CompareConfig, Compared, Listing
 
+pytestmark = pytest.mark.verification
+
 CONTAINER = 512 * 1024 * 1024
 """Bytes that its container may take."""
 MB = 1_000_000

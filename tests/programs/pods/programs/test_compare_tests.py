@@ -11,6 +11,8 @@ from bernstein.api.pod import CheckVerdict, CompareConfig
 from bernstein.checks.weakening.collected_tests import MOST, MOST_BYTES, NAMES, PYTEST
 from tests.programs.pods.programs.test_compare_bounds import _in_its_container, _listing
 
+pytestmark = pytest.mark.verification
+
 LINE = MOST_BYTES // MOST
 """Bytes of a line with which as many tests have as many bytes as there may be."""
 

@@ -23,6 +23,8 @@ from tests.programs.pods.programs.formatting.formatted import (
 )
 from tests.unit.checks import examples
 
+pytestmark = pytest.mark.verification
+
 NO_REF = ""
 
 
