@@ -1,0 +1,127 @@
+"""What people read of a pull request: made of statuses and of the Plan's own words.
+
+No word of an agent, of a repository or of a command's output is in it. Whoever wrote the rest may
+not know the forge: nobody is mentioned, no issue is linked or closed, and no Markdown of theirs is
+one. The same status says the same, so that a Job that is made once more changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from bernstein.api.plan import Integration, Plan, PlanStatus, PlanTask
+from bernstein.api.task import Task
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.core.sanitise import count, line, text
+from bernstein.core.snapshot import PlanSnapshot
+
+MOST_ROWS = 100
+"""Steps that are listed; of all others their number is told."""
+_TITLE = 200
+_STEP = 120
+_GOAL = 4000
+_NAMED = 5
+"""Bypassed gates that are named for a step."""
+
+_REFERENCE = re.compile(r"(?i)[#!](?=\w)|\bGH-(?=\d)|\b[a-z][a-z0-9+.-]*://")
+_DEFUSED = {"#": "\uff03", "!": "\uff01"}
+"""They look like it to a reader, and mean nothing to a forge."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestText:
+    title: str
+    body: str
+    """Markdown."""
+
+
+def of_plan(
+    snapshot: PlanSnapshot, status: PlanStatus, integration: Integration
+) -> PullRequestText:
+    """What a Plan delivers."""
+    plan, meta = snapshot.plan, snapshot.plan.metadata
+    rows = [row for row in status.tasks if row.landed is not None]
+    project = snapshot.project.metadata.name if snapshot.project is not None else status.project
+    parts = [
+        f"Plan {_code(f'{meta.namespace}/{meta.name}')} of the project {_code(project or '')}: "
+        f"{len(rows)} of {count(len(status.tasks), 'step')}, ${_money(status.spend_usd)}.",
+        _goal(plan),
+        _table(plan, rows, snapshot.tasks),
+        _whole(status, integration),
+        "What every check has said, and who has approved what:\n\n"
+        f"```console\n$ bernstein -n {meta.namespace} status {meta.name}\n"
+        f"$ bernstein attest verify {integration.tip}\n```",
+    ]
+    return PullRequestText(defused(plan.spec.name, _TITLE), "\n\n".join(filter(None, parts)) + "\n")
+
+
+def defused(value: str, limit: int) -> str:
+    """Somebody's words on one line, in which no forge finds a user, an issue or an address."""
+    return _REFERENCE.sub(_without_meaning, line(value, limit))
+
+
+def _without_meaning(found: re.Match[str]) -> str:
+    word = found[0]
+    # Of `GH-1` the hyphen, of an address what makes it one.
+    return _DEFUSED.get(word, "GH\u2011" if word.upper() == "GH-" else "")
+
+
+def _code(value: str, limit: int = _STEP) -> str:
+    """As code on one line, which may stand in a table; empty where there is nothing to show."""
+    plain = defused(value, limit).replace("`", "'").replace("|", "\u00a6")
+    return f"`{plain}`" if plain else ""
+
+
+def _goal(plan: Plan) -> str:
+    """What was asked for, as a block of text."""
+    words = text(plan.spec.description or "", _GOAL)
+    if not words:
+        return ""
+    rows = (_REFERENCE.sub(_without_meaning, row) for row in words.split("\n"))
+    return "\n".join(("```text", *(row.replace("```", "'''") for row in rows), "```"))
+
+
+def _table(plan: Plan, rows: Iterable[PlanTask], tasks: Mapping[str, Task]) -> str:
+    listed = [*rows]
+    lines = ["| Step | Attempts | Verdicts | Cost |", "|---|---|---|---|"]
+    for row in listed[:MOST_ROWS]:
+        cells = (_code(_heading(plan, row)), str(row.attempts), _verdicts(tasks.get(row.name)))
+        lines.append(f"| {' | '.join(cells)} | ${_money(row.spend_usd)} |")
+    if len(listed) > MOST_ROWS:
+        lines.append(f"| and {len(listed) - MOST_ROWS} more | | | |")
+    return "\n".join(lines) if listed else ""
+
+
+def _heading(plan: Plan, row: PlanTask) -> str:
+    steps = next((stage.steps for stage in plan.spec.stages if stage.name == row.stage), ())
+    known = row.step is not None and row.step < len(steps)
+    return steps[row.step].heading if known and row.step is not None else row.name
+
+
+def _verdicts(task: Task | None) -> str:
+    judged = task.status.verification if task is not None else None
+    return _counted(judged.checks) if judged is not None else "not known any more"
+
+
+def _counted(checks: Iterable[CheckResult]) -> str:
+    """How many checks said what, and without which gates a person has let it go on."""
+    listed = [*checks]
+    found = Counter(result.verdict for result in listed)
+    told = ", ".join(f"{number} {verdict}" for verdict, number in sorted(found.items()))
+    without = [_code(r.name) for r in listed if r.verdict == "Bypassed"][:_NAMED]
+    return f"{told} ({', '.join(without)})" if without else told or "none"
+
+
+def _whole(status: PlanStatus, integration: Integration) -> str:
+    judged: Verification | None = status.verification
+    if judged is None:
+        return f"Verified: {_code(integration.tip)}, as its last step landed it."
+    return f"Verified as a whole: {_code(judged.sha)}, {_counted(judged.checks)}."
+
+
+def _money(amount: str) -> str:
+    return f"{Decimal(amount):.2f}"

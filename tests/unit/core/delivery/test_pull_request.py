@@ -1,0 +1,134 @@
+"""What people read of a pull request, and what a forge must not find in it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bernstein.api.plan import Integration, PlanStatus, PlanTask
+from bernstein.api.task import Task
+from bernstein.core.delivery import pull_request
+from bernstein.core.delivery.pull_request import MOST_ROWS, PullRequestText, defused
+from tests.unit.core import objects
+from tests.unit.core.delivery.plans import INTEGRATION, TASKS
+from tests.unit.core.objects import BASE, NOW, TIP, plan_snapshot, sha
+
+BEGUN = Integration(ref=INTEGRATION, target="refs/heads/main", target_sha=BASE, sha=sha(2))
+
+
+def row(name: str, number: int, **more: Any) -> PlanTask:
+    fields = {"name": name, "stage": "build", "step": number, "attempts": 2, "spend_usd": "0.125"}
+    landed = {"number": number + 1, "sha": sha(number + 1)}
+    return PlanTask.model_validate({**fields, "landed": landed, **more})
+
+
+ROWS = (row("t1", 0), row("t2", 1), row("t3", 2, landed=None))
+STEPS = [{"title": "Add a shop"}, {"title": "Sell"}, {"title": "Close it"}]
+
+
+def told(
+    tasks: tuple[Task, ...] = TASKS,
+    steps: list[dict[str, Any]] = STEPS,
+    name: str = "Open a shop",
+    description: str | None = None,
+    rows: tuple[PlanTask, ...] = ROWS,
+    **status: Any,
+) -> PullRequestText:
+    fields: dict[str, Any] = {"tasks": rows, "spend_usd": "0.62", **status}
+    found = PlanStatus(integration=BEGUN, **fields)
+    stages = [{"name": "build", "steps": steps}]
+    plan = objects.plan(status=found, description=description, stages=stages)
+    plan = plan.model_copy(update={"spec": plan.spec.model_copy(update={"name": name})})
+    return pull_request.of_plan(plan_snapshot(plan, *tasks), found, BEGUN)
+
+
+def test_it_says_what_was_asked_what_was_verified_and_what_it_cost() -> None:
+    text = told(description="So that people\ncan buy.")
+
+    assert text.title == "Open a shop"
+    assert (
+        text.body
+        == f"""\
+Plan `team/web` of the project `default`: 2 of 3 steps, $0.62.
+
+```text
+So that people
+can buy.
+```
+
+| Step | Attempts | Verdicts | Cost |
+|---|---|---|---|
+| `Add a shop` | 2 | 1 Passed | $0.12 |
+| `Sell` | 2 | 1 Passed | $0.12 |
+
+Verified: `{sha(2)}`, as its last step landed it.
+
+What every check has said, and who has approved what:
+
+```console
+$ bernstein -n team status web
+$ bernstein attest verify {sha(2)}
+```
+"""
+    )
+
+
+def test_a_gate_that_somebody_let_it_go_on_without_is_named() -> None:
+    who: dict[str, Any] = {
+        "by": "ann",
+        "reason": "wrong here",
+        "approval": "a",
+        "verdict": "Failed",
+    }
+    who |= {"time": NOW}
+    bypassed = {"name": "tests", "kind": "gate", "verdict": "Bypassed", "reason": "", "bypass": who}
+    checks = [objects.gate("lint"), bypassed | {"asked": "f" * 32}]
+    judged = objects.verification(passed=True, checks=checks, base=TIP)
+
+    assert f"Verified as a whole: `{judged.sha}`, 1 Bypassed, 1 Passed (`tests`)." in (
+        told(verification=judged).body
+    )
+
+
+def test_of_a_step_whose_task_is_gone_its_row_is_told() -> None:
+    assert "| `Add a shop` | 2 | not known any more | $0.12 |" in told(tasks=()).body
+
+
+def test_so_many_steps_are_listed_and_the_others_counted() -> None:
+    rows = tuple(row(f"t{number}", number) for number in range(MOST_ROWS + 7))
+
+    body = told((), rows=rows).body
+
+    assert body.count("not known any more") == MOST_ROWS
+    assert "| and 7 more | | | |" in body
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("Fixes #12", "Fixes \uff0312"),
+        ("closes acme/shop#3 for @ann", "closes acme/shop\uff033 for \uff20ann"),
+        ("resolves GH-7 and !8", "resolves GH\u20117 and \uff018"),
+        ("closes https://github.com/acme/shop/issues/1", "closes github.com/acme/shop/issues/1"),
+        ("C# and why!", "C# and why!"),
+        ("one\ntwo\x1b[31m", "one two"),
+    ],
+)
+def test_words_link_close_and_mention_nothing(words: str, shown: str) -> None:
+    assert defused(words, 200) == shown
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_whatever_a_plan_is_called_a_forge_finds_nothing_in_it(name: str, step: str) -> None:
+    text = told(name=name or "x", steps=[{"title": step or "x"}] * 3, description=f"{step}\n{name}")
+
+    words = f"{text.title}\n{text.body}"
+    assert not re.search(r"@\w|#\w|!\w|GH-\d|\w://", words)
+    assert "\n" not in text.title
+    rows = [r for r in text.body.split("\n") if r.startswith("|")]
+    assert [r.count("|") for r in rows] == [5] * len(rows)
+    assert text.body.count("```") == (4 if "```text" in text.body else 2)
