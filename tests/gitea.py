@@ -7,6 +7,7 @@ import contextlib
 import os
 import secrets
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -18,6 +19,7 @@ from typing import Any
 import httpx
 
 from tests.cluster.binaries.programs import GITEA
+from tests.demo.certificate import Certificate, issue
 
 START_SECONDS = 60.0
 ADMIN = "admin1"
@@ -32,9 +34,12 @@ PATH = {folder}/gitea.db
 ROOT = {folder}/repositories
 DEFAULT_BRANCH = main
 [server]
-HTTP_ADDR = 127.0.0.1
+PROTOCOL = {protocol}
+HTTP_ADDR = {host}
 HTTP_PORT = {port}
-ROOT_URL = http://127.0.0.1:{port}/
+ROOT_URL = {protocol}://{host}:{port}/
+CERT_FILE = {folder}/tls.crt
+KEY_FILE = {folder}/tls.key
 STATIC_ROOT_PATH = {static}
 OFFLINE_MODE = true
 DISABLE_SSH = true
@@ -65,12 +70,18 @@ class Gitea:
 
     folder: Path
     port: int
+    host: str = "127.0.0.1"
+    certificate: Certificate | None = None
     password: str = field(default_factory=lambda: secrets.token_hex(12))
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self.protocol}://{self.host}:{self.port}"
+
+    @property
+    def protocol(self) -> str:
+        return "http" if self.certificate is None else "https"
 
     def start(self) -> None:
         """Returns when it answers."""
@@ -81,7 +92,7 @@ class Gitea:
         deadline = time.monotonic() + START_SECONDS
         while True:
             with contextlib.suppress(httpx.HTTPError):
-                if httpx.get(f"{self.url}/api/healthz").is_success:
+                if httpx.get(f"{self.url}/api/healthz", verify=self._trusts()).is_success:
                     return
             if time.monotonic() > deadline or self.process.poll() is not None:
                 raise RuntimeError((self.folder / "log").read_text()[-2000:])
@@ -104,6 +115,11 @@ class Gitea:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    def _trusts(self) -> ssl.SSLContext | bool:
+        if self.certificate is None:
+            return True
+        return ssl.create_default_context(cadata=self.certificate.ca)
+
     def _program(self, *arguments: str) -> list[str]:
         return [str(GITEA.ensure()), "--config", str(self.folder / "app.ini"), *arguments]
 
@@ -113,7 +129,14 @@ class Gitea:
     def api(self, method: str, path: str, *, user: str = ADMIN, **body: Any) -> Any:
         """As one of its users, with the password that all have; raises for an error."""
         url = f"{self.url}/api/v1{path}"
-        done = httpx.request(method, url, auth=(user, self.password), json=body or None, timeout=30)
+        done = httpx.request(
+            method,
+            url,
+            auth=(user, self.password),
+            json=body or None,
+            timeout=30,
+            verify=self._trusts(),
+        )
         assert done.is_success, f"{method} {path}: {done.status_code} {done.text}"
         return done.json() if done.content else None
 
@@ -149,16 +172,25 @@ class Gitea:
 
 
 @contextlib.contextmanager
-def gitea() -> Iterator[Gitea]:
-    """A server of its own, gone at the end."""
+def gitea(host: str = "127.0.0.1", *, tls: bool = False) -> Iterator[Gitea]:
+    """A server of its own on this address of the machine, gone at the end."""
     program = GITEA.ensure()
     with tempfile.TemporaryDirectory(prefix="gitea-") as name:
         folder = Path(name)
-        server = Gitea(folder, _free_port())
+        certificate = issue([host]) if tls else None
+        server = Gitea(folder, _free_port(host), host, certificate)
         settings = _SETTINGS.format(
-            folder=folder, port=server.port, static=program.parent, secret=secrets.token_hex(32)
+            folder=folder,
+            protocol=server.protocol,
+            host=host,
+            port=server.port,
+            static=program.parent,
+            secret=secrets.token_hex(32),
         )
         (folder / "app.ini").write_text(settings)
+        if certificate is not None:
+            (folder / "tls.crt").write_text(certificate.certificate)
+            (folder / "tls.key").write_text(certificate.key)
         server.command("migrate")
         account = ("--username", ADMIN, "--password", server.password, "--email", "a@b.invalid")
         server.command(
@@ -171,7 +203,7 @@ def gitea() -> Iterator[Gitea]:
             server.stop()
 
 
-def _free_port() -> int:
+def _free_port(host: str) -> int:
     with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
+        found.bind((host, 0))
         return int(found.getsockname()[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -21,8 +22,9 @@ class Certificate:
 
 
 def issue(names: Sequence[str]) -> Certificate:
-    """A certificate for these host names and for localhost; the authority's key is forgotten."""
-    subjects = ",".join([*(f"DNS:{name}" for name in names), "DNS:localhost", "IP:127.0.0.1"])
+    """A certificate for these host names or addresses and for localhost; the authority's key is
+    forgotten."""
+    subjects = ",".join([*map(_subject, names), "DNS:localhost", "IP:127.0.0.1"])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         new = ["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
@@ -45,6 +47,13 @@ def issue(names: Sequence[str]) -> Certificate:
             *("-extfile", "extensions", "-out", "tls.crt"),
         )
         return Certificate(*((folder / f).read_text() for f in ("ca.crt", "tls.crt", "tls.key")))
+
+
+def _subject(name: str) -> str:
+    try:
+        return f"IP:{ipaddress.ip_address(name)}"
+    except ValueError:
+        return f"DNS:{name}"
 
 
 def _run(folder: Path, *command: str) -> None:

@@ -16,6 +16,18 @@ from bernstein.api.waiting import Abandoned
 AttestationState = Literal["Signed", "Unsigned", "OtherKey", "Missing"]
 
 
+class PullRequest(Model):
+    """The pull request by which work is delivered, as the forge told of it last."""
+
+    number: Annotated[int, Field(ge=1)]
+    url: Annotated[str, Field(max_length=2048)]
+    """For people."""
+    state: Literal["Open", "Merged", "Closed"]
+    """Closed: without having been merged."""
+    sha: Sha
+    """Where its head is, or was when it ended."""
+
+
 class Delivery(Model):
     """How far verified work is on its way to where it belongs."""
 
@@ -31,15 +43,22 @@ class Delivery(Model):
         "Unknown",
     ] = "None"
     """How far it has come; Merged and NoChange are good ends."""
-    step: Literal["Queued", "Next", "Preparing", "Landing"] | None = Field(
+    step: Literal["Queued", "Next", "Preparing", "Landing", "Proposing"] | None = Field(
         default=None,
         description="What is done for that at the moment. Next: it has the turn to land. "
-        "Preparing: a candidate is made. Landing: it is pushed. Queued: of older releases.",
+        "Preparing: a candidate is made. Landing: it is pushed. Proposing: its pull request is "
+        "opened. Queued: of older releases.",
     )
     onto: Annotated[str, Field(max_length=300)] | None = None
     """Ref that the work goes to."""
+    branch: Annotated[str, Field(max_length=300)] | None = Field(
+        default=None, description="Ref of the branch that the pull request is of."
+    )
+    pull_request: PullRequest | None = None
     tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")
-    sha: Sha | None = Field(default=None, description="Commit that landed.")
+    sha: Sha | None = Field(
+        default=None, description="Commit that landed, or that the pull request is to merge."
+    )
     tree: Annotated[str, Field(max_length=64)] | None = None
     """Tree of the commit that landed."""
     round: int = 0

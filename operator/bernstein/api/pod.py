@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bernstein import places
+from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.programs.plugin import PluginConfig
 
 AGENT = "agent"
@@ -37,15 +38,15 @@ LISTERS = ("list-before", "list-head")
 """Containers that run a tool in either tree, before `compare`: the base, then the work."""
 PROGRAMS = (
     *(CHECKOUT, RECORDER, PUSHER, INSPECT, JUDGE, COLLECT, FORMAT),
-    *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY),
+    *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY, *FORGE_JOBS),
 )
 """The containers that run a program of ours; the program is called like its container. But
 `compare` runs in one called `check`, which it ends, `probe` in one for each account, and
 `probe_key` in one called `probe-attestation`."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
-a user's. A Project's own Job `probe` is one more, and `judge`, which reaches models besides: their
-names can be no gate's, or have a hyphen."""
+a user's. A Project's own Job `probe` is one more, and `judge`, `propose` and `watch`, which reach
+others than the git server: their names can be no gate's, or have a hyphen."""
 
 NO_CHANGE = "NO_CHANGE_NEEDED"
 """With a line of this alone in its last message, an agent says that nothing had to be changed."""
@@ -60,9 +61,8 @@ TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
 """Bytes one container may leave; the kubelet cuts at 4096."""
 TERMINATION_SHARE = 2400
-"""Bytes that each container may leave of an agent's pod, or of one that compares: the kubelet gives
-every container the same part of 12 KiB, also to a fifth one that somebody else puts into the
-pod."""
+"""The same of an agent's pod, or of one that compares: the kubelet gives every container the same
+part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from bernstein.api.meta import (
     Name,
     ObjectName,
     RelativePath,
+    Sha,
     cel,
     list_map,
     named,
@@ -31,46 +32,16 @@ from bernstein.api.money import Dollars
 from bernstein.api.projects.collecting import CollectTests
 from bernstein.api.projects.credentials import (
     Attestation,
-    ConfigMapKey,
-    Credentials,
     JudgingModel,
     SecretKey,
 )
 from bernstein.api.projects.gates import Gates
+from bernstein.api.projects.merge import Merge
 from bernstein.api.projects.network import Network
+from bernstein.api.projects.repository import Repository
 from bernstein.api.signals import MOST_FILES
 from bernstein.api.vocabulary import FileScope
 from bernstein.api.waiting import Abandoned
-
-
-class Repository(Model):
-    name: Name
-    """What it is called in columns and messages."""
-    url: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] = Field(
-        description="https address without credentials."
-    )
-    branch: Annotated[
-        str,
-        Field(
-            pattern=r"^[A-Za-z0-9][-A-Za-z0-9._/]*$",
-            max_length=200,
-            json_schema_extra=cel(
-                (
-                    "!self.contains('..') && !self.contains('//') && !self.contains('/.') && "
-                    "!self.contains('.lock/') && !self.endsWith('.lock') && "
-                    "!self.endsWith('.') && !self.endsWith('/')",
-                    "git takes no branch with '..', '//', '/.' or '.lock/' in its name, or with "
-                    "'.', '/' or '.lock' at its end",
-                )
-            ),
-        ),
-    ] = "main"
-    credentials: Credentials
-    ca: ConfigMapKey | None = Field(
-        default=None,
-        description="Certificate authority of the git server, when it is a private one.",
-    )
-
 
 _BYTES = "Whole Ki, Mi or Gi; Kubernetes' other units are refused."
 
@@ -151,12 +122,6 @@ class Toolchain(Model):
     resources: Resources = Field(default_factory=Resources)
 
 
-class Merge(Model):
-    strategy: Literal["direct"] = Field(
-        description="direct: verified work is pushed to the branch."
-    )
-
-
 class ScopeTimeouts(Model):
     """Seconds that one session may take, by the Task's scope."""
 
@@ -232,6 +197,10 @@ AgentLogs = Literal["Never", "Failed", "Always"]
 """Of which attempts is kept what the agent logged."""
 
 
+MOST_PULL_REQUESTS = 200
+"""That are watched for one Project."""
+
+
 class Retention(Model):
     """How long what has ended is kept."""
 
@@ -268,6 +237,11 @@ class ProjectSpec(Model):
                     "!has(self.defaultAgent) || self.agents.exists(a, a.name == self.defaultAgent)",
                     "defaultAgent is not one of agents",
                     fieldPath=".defaultAgent",
+                ),
+                rule(
+                    "self.merge.strategy != 'pr' || self.repositories.all(r, has(r.forge))",
+                    "merge.strategy pr opens pull requests: say where, in forge of the repository",
+                    fieldPath=".merge.strategy",
                 ),
             ),
             **rules_of("models"),
@@ -403,6 +377,41 @@ class Probe(Model):
     )
 
 
+class WatchedPullRequest(Model):
+    """A pull request that a Plan waits for, as it was seen last."""
+
+    repository: Name
+    number: Annotated[int, Field(ge=1)]
+    state: Annotated[str, Field(max_length=16)]
+    """Open, Merged, Closed; or Missing: the forge shows the token no such one."""
+    sha: Sha
+    """Where its head is, or was when it ended."""
+
+
+class PullRequestWatch(Model):
+    """The Job that looks at the forge, and what it has seen."""
+
+    number: Annotated[int, Field(ge=0)] = 0
+    """Of the Job; its name has it."""
+    pull_requests: Annotated[
+        tuple[WatchedPullRequest, ...], Field(max_length=MOST_PULL_REQUESTS)
+    ] = ()
+    """Those that Plans wait for."""
+    failures: Annotated[int, Field(ge=0)] = 0
+    """Jobs in a row that could not tell."""
+    reason: Annotated[str, Field(max_length=64)] | None = None
+    """Why the last one could not tell, in one word."""
+    message: Annotated[str, Field(max_length=512)] | None = None
+    """The same for people."""
+    until: datetime | None = Field(default=None, description="When it is tried again.")
+    requests: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="That were made of the forge by Jobs that have ended."
+    )
+    unchanged: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="Of these, those that the forge answered with no change."
+    )
+
+
 class ProjectStatus(Model):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -410,6 +419,8 @@ class ProjectStatus(Model):
     """Ready and warnings."""
     probe: Probe | None = None
     running: int = Field(default=0, ge=0, description="Sessions that run now.")
+    watch: PullRequestWatch | None = None
+    """Absent: no Plan waits for a pull request."""
 
 
 class Project(Model):

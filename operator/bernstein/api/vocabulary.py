@@ -60,3 +60,6 @@ def condition_of(written: WrittenCondition) -> GateCondition:
 
 ModelProvider = Literal["anthropic", "openai", "openai-chat", "openrouter", "gemini"]
 """Whose API a model is asked by. `openai-chat` is also what most other servers speak."""
+
+ForgeType = Literal["gitea", "github", "gitlab"]
+"""Where a repository's pull requests are."""

@@ -50,6 +50,8 @@ class WaitReason(StrEnum):
     """It has `mode: batch`, and another Task is ready."""
     MERGE_QUEUE = "MergeQueue"
     """It is verified, and asks for its turn to land."""
+    PULL_REQUEST_OPEN = "PullRequestOpen"
+    """Of a Plan: a person has yet to merge its pull request, on the forge."""
     AWAITING_APPROVAL = "AwaitingApproval"
     """A person has yet to decide about it, or about its Plan."""
 
@@ -66,6 +68,7 @@ PASSES = {
     WaitReason.SIBLINGS_AT_WORK: True,
     WaitReason.BATCH_WAITS: True,
     WaitReason.MERGE_QUEUE: True,
+    WaitReason.PULL_REQUEST_OPEN: False,
     WaitReason.AWAITING_APPROVAL: False,
 }
 """Whether other Tasks or the Plan itself end it: a Plan in which all wait for such still moves."""

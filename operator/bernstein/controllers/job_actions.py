@@ -6,14 +6,16 @@ What the API server refuses to make is Refused, and part of what is decided abou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any, Final
 
 from bernstein.api.project import Project
 from bernstein.controllers import network_policies
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
+from bernstein.controllers.jobs.forge import propose_job, watch_job
 from bernstein.controllers.jobs.format import format_job
 from bernstein.controllers.jobs.judge import judge_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
@@ -35,6 +37,8 @@ from bernstein.core.actions import (
     RunLand,
     RunPrepare,
     RunProbe,
+    RunPropose,
+    RunWatch,
 )
 from bernstein.core.jobs import LateRequests
 from bernstein.kube.errors import ApiError, is_refusal
@@ -73,32 +77,41 @@ def late_requests(context: Context, namespace: str) -> LateRequests:
     return LateRequests(guard.may_come_late_in(JOBS, namespace), unknown=guard.is_new)
 
 
-RunJob = RunBegin | RunCheck | RunFormat | RunInspect | RunJudge | RunPrepare | RunLand | RunProbe
+RunJob = (
+    RunBegin
+    | RunCheck
+    | RunFormat
+    | RunInspect
+    | RunJudge
+    | RunPrepare
+    | RunLand
+    | RunProbe
+    | RunPropose
+    | RunWatch
+)
+
+
+_MAKERS: Final[Mapping[type, Callable[[Any, Project, str, Object, OperatorSettings], Object]]] = {
+    RunBegin: begin_job,
+    RunCheck: check_job,
+    RunFormat: format_job,
+    RunInspect: inspect_job,
+    RunJudge: judge_job,
+    RunPrepare: prepare_job,
+    RunLand: land_job,
+    RunProbe: probe_job,
+    RunPropose: propose_job,
+    RunWatch: watch_job,
+}
 
 
 def build(
     run: RunJob, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """The Job that was asked for."""
-    match run:
-        case RunBegin():
-            return begin_job(run, project, namespace, owner, settings)
-        case RunCheck(compares=True):
-            return compare_job(run, project, namespace, owner, settings)
-        case RunCheck():
-            return check_job(run, project, namespace, owner, settings)
-        case RunFormat():
-            return format_job(run, project, namespace, owner, settings)
-        case RunInspect():
-            return inspect_job(run, project, namespace, owner, settings)
-        case RunJudge():
-            return judge_job(run, project, namespace, owner, settings)
-        case RunPrepare():
-            return prepare_job(run, project, namespace, owner, settings)
-        case RunLand():
-            return land_job(run, project, namespace, owner, settings)
-        case RunProbe():
-            return probe_job(run, project, namespace, owner, settings)
+    if isinstance(run, RunCheck) and run.compares:
+        return compare_job(run, project, namespace, owner, settings)
+    return _MAKERS[type(run)](run, project, namespace, owner, settings)
 
 
 async def execute(

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE
+from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.project import Project
 from bernstein.api.projects.network import EgressRule
 from bernstein.controllers.job_views import OWNER
@@ -34,21 +35,24 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
     if network.policy == "Unmanaged":
         return []
     git = [_dns(settings), *_git(project)]
-    # Without models nobody asks any, and not every Project formats; what an older release has made
-    # stays as it is.
+    # Without models nobody asks any, and not every Project formats, or has a forge; what an older
+    # release has made stays as it is.
     ours = (
         *(*OUR_JOBS, PROBE),
         *([JUDGE] if project.spec.models else []),
         *([FORMAT] if formatter(project.spec) is not None else []),
     )
+    forge = FORGE_JOBS if project.spec.repository.forge is not None else ()
     policies = [
         # An Ingress that is not there lets nobody in: our pods serve nothing.
-        _policy(project, "closed", (AGENT, CHECK, *ours), _CLOSED),
+        _policy(project, "closed", (AGENT, CHECK, *ours, *forge), _CLOSED),
         _policy(project, "git", ours, _to(git)),
         _policy(project, "checks", (CHECK,), _to([*git, *_dumped(network.checks or ())])),
     ]
     if project.spec.models:
         policies.append(_policy(project, "judge", (JUDGE,), _to(_models(project))))
+    if forge:
+        policies.append(_policy(project, "forge", forge, _to([_dns(settings), *_forge(project)])))
     if network.agents is not None:
         allowed = [*git, *_callback(settings), *_dumped(network.agents)]
         policies.append(_policy(project, "agents", (AGENT,), _to(allowed)))
@@ -101,6 +105,15 @@ def _models(project: Project) -> list[Object]:
         return _dumped(project.spec.network.models)
     ports = {urlsplit(model.base_url or "").port or 443 for model in project.spec.models}
     return [{"ports": [_port(port) for port in sorted(ports)]}]
+
+
+def _forge(project: Project) -> list[Object]:
+    """Where the forge is asked: the port of its API's address, unless the Project says where."""
+    if project.spec.network.forge is not None:
+        return _dumped(project.spec.network.forge)
+    repository = project.spec.repository
+    api = repository.forge.api if repository.forge is not None else None
+    return [{"ports": [_port(urlsplit(api or repository.url).port or 443)]}]
 
 
 def _callback(settings: OperatorSettings) -> list[Object]:

@@ -42,6 +42,16 @@ def secrets_turned_up(old: Project | None, new: Project | None) -> bool:
     return missed_by_probe(old) != missed_by_probe(new)
 
 
+def watch_changed(old: Project | None, new: Project | None) -> bool:
+    """Something else is known of pull requests, or why it is not."""
+    return _watched(old) != _watched(new)
+
+
+def _watched(project: Project | None) -> object:
+    watch = project.status.watch if project is not None else None
+    return (watch.pull_requests, watch.reason, watch.message) if watch is not None else None
+
+
 def _may_be_used(project: Project | None) -> bool:
     return project is not None and not_ready(project) is None
 

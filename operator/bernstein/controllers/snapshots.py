@@ -8,6 +8,7 @@ from itertools import chain
 
 from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan
+from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -18,6 +19,7 @@ from bernstein.controllers.caches.indexes import (
     BEGINS,
     BEGUN,
     MISSES,
+    PROPOSED,
     UPSTREAM,
 )
 from bernstein.controllers.job_views import OWNER
@@ -106,6 +108,17 @@ def proofs_of(caches: Caches, project: Project) -> Mapping[str, datetime]:
     """When each account of the Project's repository was last seen to get on."""
     plans, tasks = _plans_of(caches, project, BEGUN), _tasks_of(caches, project, AT_WORK)
     return proofs.proofs(plans, tasks)
+
+
+def proposed(caches: Caches, project: Project) -> tuple[SeenPullRequest, ...]:
+    """The pull requests that the Project's Plans wait for, as they know them."""
+    found = []
+    for plan in _plans_of(caches, project, PROPOSED):
+        delivery = plan.status.delivery
+        pull = delivery.pull_request if delivery is not None else None
+        if pull is not None and plan.metadata.deletion_timestamp is None:
+            found.append(SeenPullRequest(pull.number, pull.state, pull.sha))
+    return tuple(found)
 
 
 def _plans_of(caches: Caches, project: Project, index: str) -> Iterator[Plan]:

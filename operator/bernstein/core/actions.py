@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from bernstein.api.encoding import fields_of
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FENCE, CheckVerdict
+from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.programs.plugin import PluginConfig
-from bernstein.api.project import Probe
+from bernstein.api.project import Probe, PullRequestWatch
 from bernstein.api.requests import TaskRequest
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
@@ -183,6 +186,35 @@ class RunLand:
     """Where `onto` must be; elsewhere nothing is pushed. None: nothing is pushed at all."""
     attests: str = field(default="", compare=False)
     """What is said of it once it has landed: a predicate, as JSON. "": nothing."""
+    branch: str | None = None
+    """The branch of a pull request: it is brought there, and `onto` is what it stands on."""
+    branch_at: str | None = None
+    """Where that must be; None: it must not exist."""
+
+
+@dataclass(frozen=True)
+class RunPropose:
+    """A Job that opens a pull request of the branch `head` into `base`, or makes it read so."""
+
+    job: str
+    head: str
+    base: str
+    title: str = field(compare=False)
+    body: str = field(compare=False)
+
+
+@dataclass(frozen=True)
+class RunWatch:
+    """A Job that watches pull requests until one of them changes."""
+
+    job: str
+    pull_requests: tuple[SeenPullRequest, ...]
+
+    @property
+    def asked(self) -> str:
+        """A digest of what it has been told of them."""
+        text = json.dumps([fields_of(each) for each in self.pull_requests])
+        return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
 
 @dataclass(frozen=True)
@@ -314,7 +346,10 @@ JobAction = (
 """What Tasks and Plans ask for alike."""
 TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction
 ProbeAction = RunProbe | DeleteJobs
-PlanAction = CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | JobAction
+WatchAction = RunWatch | DeleteJobs
+PlanAction = (
+    CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | RunPropose | JobAction
+)
 
 
 @dataclass(frozen=True)
@@ -330,3 +365,4 @@ class Decision(Generic[S, A]):
 TaskDecision = Decision[TaskStatus, TaskAction]
 PlanDecision = Decision[PlanStatus, PlanAction]
 ProbeDecision = Decision[Probe | None, ProbeAction]
+WatchDecision = Decision[PullRequestWatch | None, WatchAction]

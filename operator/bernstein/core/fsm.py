@@ -14,7 +14,7 @@ from bernstein.api.states import (
     TaskState,
 )
 from bernstein.api.task import MOST_MOVES, Move, TaskStatus
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
 
 ACTIVE = frozenset({TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED})
 """An agent works on the Task, or may."""

@@ -76,6 +76,11 @@ def probe_job(project: str, number: int) -> str:
     return bounded(f"{project}--probe-{number}")
 
 
+def watch_job(project: str, number: int) -> str:
+    """Name of the Job that watches a Project's pull requests, as `probe_job` has its own."""
+    return bounded(f"{project}--watch-{number}")
+
+
 def probe_ref(uid: str) -> str:
     """A ref that a Project's probe asks about, and that is never made."""
     return f"{refs_of(uid)}/probe"
@@ -179,6 +184,11 @@ def candidate_ref(ref: str) -> str:
 def formatted_ref(ref: str) -> str:
     """Where the work on this ref is put once it is formatted."""
     return f"{ref}-formatted"
+
+
+def pull_request_ref(plan: str, uid: str) -> str:
+    """The branch of a Plan's pull request: `bernstein/<plan>-<8 digits of its uid>`."""
+    return branch_ref(f"bernstein/{plan}-{uid.replace('-', '')[:8]}")
 
 
 def branch_ref(branch: str) -> str:

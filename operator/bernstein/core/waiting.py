@@ -17,7 +17,8 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import LONGEST_MESSAGE, Tried, Waiting, WaitReason, WaitScope
 from bernstein.core import diagnosis
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import (
     PROBE_SECONDS,
     SOON_SECONDS,

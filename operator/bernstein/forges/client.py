@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 import httpx
 
 from bernstein.core import sanitise
-from bernstein.core.delivery.forge_reasons import ForgeReason
+from bernstein.core.reasons.forge import ForgeReason
 from bernstein.forges import failures
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import Call, Forge, RepositoryPath, Steps, invalid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.core.delivery.forge_reasons import POLICIES, ForgeReason
+from bernstein.core.reasons.forge import POLICIES, ForgeReason
 from bernstein.web.errors import RemoteError
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE
+from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 
 REASONS = frozenset({*map(str, Reason), *map(str, WaitReason)})
 """Why something waits or stalls. A status can have any word: somebody may have written it."""
-JOBS = frozenset({AGENT, CHECK, FORMAT, JUDGE, *OUR_JOBS, PROBE})
+JOBS = frozenset({AGENT, CHECK, FORMAT, JUDGE, *OUR_JOBS, PROBE, *FORGE_JOBS})
 """What Jobs are for."""

@@ -9,7 +9,9 @@ import pytest
 from bernstein.api.encoding import dump
 from bernstein.api.pod import CheckVerdict, Failure, InspectResult
 from bernstein.core import runs
-from bernstein.core.reasons import MAX_GATE_ERRORS, Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.limits import MAX_GATE_ERRORS
+from bernstein.core.reasons.row import Retry
 from bernstein.kube.resource import JOBS, PODS, Object
 from tests.control_plane.controllers.kubelet import (
     DISRUPTED,

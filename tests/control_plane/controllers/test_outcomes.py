@@ -10,7 +10,8 @@ import pytest
 
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Failure, Usage
-from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource, is_deleting
 from tests.control_plane.controllers.conftest import MakeWorld

@@ -8,7 +8,7 @@ from bernstein.api.states import SESSION_MOVES, TASK_MOVES, SessionState, TaskSt
 from bernstein.api.task import MOST_MOVES
 from bernstein.core import fsm
 from bernstein.core.fsm import IllegalTransition, check_session_move
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
 from tests.unit.core.objects import NOW, status
 
 PAIRS = [(old, new) for old in TaskState for new in TaskState]

@@ -12,7 +12,8 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
 from bernstein.core.diagnosis import FAILED_CREATE_SECONDS
-from bernstein.core.reasons import POLICIES, Retry, policy
+from bernstein.core.reasons import POLICIES, policy
+from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import (
     MAX_RETRY_AFTER_SECONDS,
     PROBE_SECONDS,

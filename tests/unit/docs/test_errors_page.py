@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from bernstein.core.reasons import (
-    MAX_GATE_ERRORS,
-    MAX_INFRASTRUCTURE_FAILURES,
-    POLICIES,
-    Policy,
-    Retry,
-)
+from bernstein.core.reasons import POLICIES
+from bernstein.core.reasons.limits import MAX_GATE_ERRORS, MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.row import Policy, Retry
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.verification.crowd import FOLLOW_EACH
 from tests.unit.docs.pages import REFERENCE, rows

@@ -81,7 +81,8 @@ class AttestConfig:
 class LandConfig:
     """Bring `sha` (fetched from `ref`), whose tree must be `tree`, to `onto`, now at `expect`.
 
-    Without `expect`: only look whether it is there.
+    Without `expect`: only look whether it is there. With `branch`: it is brought there, and `onto`
+    is what it stands on.
     """
 
     remote: Remote
@@ -93,6 +94,10 @@ class LandConfig:
     git_dir: str = places.OWN_GIT
     attest: AttestConfig | None = None
     """None: nothing is said of it."""
+    branch: str | None = None
+    """The branch of a pull request."""
+    branch_at: str | None = None
+    """Where that must be; None: it must not exist."""
 
 
 @dataclass(frozen=True, slots=True)

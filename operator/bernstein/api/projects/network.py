@@ -115,7 +115,7 @@ class Network(Model):
         "json_schema_extra": cel(
             *(
                 refuses(field, "self.policy == 'Unmanaged'", f"policy Unmanaged takes no '{field}'")
-                for field in ("git", "checks", "agents", "models")
+                for field in ("git", "checks", "agents", "models", "forge")
             ),
         ),
     }
@@ -139,5 +139,10 @@ class Network(Model):
     models: Annotated[EgressRules, Field(min_length=1)] | None = Field(
         default=None,
         description="Where the Project's models are; absent: the ports of their addresses, "
+        "anywhere.",
+    )
+    forge: Annotated[EgressRules, Field(min_length=1)] | None = Field(
+        default=None,
+        description="Where the API of the repository's forge is; absent: the port of its address, "
         "anywhere.",
     )

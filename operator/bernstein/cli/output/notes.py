@@ -16,7 +16,8 @@ from bernstein.api.waiting import Waiting
 from bernstein.cli.output import asked
 from bernstein.core.owners import plan_of
 from bernstein.core.plans.field_errors import did_you_mean
-from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
 from bernstein.core.sanitise import ELLIPSIS, line, ordinal, quoted, some, text
 from bernstein.core.serializers import plan_standing, task_status
 from bernstein.core.waiting import is_stalled, parted, stands_still

@@ -18,6 +18,7 @@ from bernstein.controllers.caches.indexes import (
     LACKS,
     MISSES,
     PLAN,
+    PROPOSED,
     RESTS,
     SEEKS,
     SESSION,
@@ -32,6 +33,7 @@ from bernstein.controllers.caches.indexes import (
     misses,
     plan_of,
     plan_of_session,
+    proposed,
     rests,
     seeks,
     session_of_pod,
@@ -85,7 +87,7 @@ class Caches:
         self.projects = Parsed(informer(PROJECTS), project.parse)
         settlement = Settlement()
         tried = {RESTS: rests, SEEKS: seeks}
-        few_of_plans = {BEGINS: begins, BEGUN: begun, MISSES: misses} | tried
+        few_of_plans = {BEGINS: begins, BEGUN: begun, MISSES: misses, PROPOSED: proposed} | tried
         of_plan = settlement.of_plan
         plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
         self.plans = Parsed(plans, plan.parse)

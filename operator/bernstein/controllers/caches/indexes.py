@@ -11,7 +11,8 @@ from bernstein.api.waiting import WaitReason
 from bernstein.core import labels, names
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
-from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
 from bernstein.core.verification import crowd
 from bernstein.core.verification.crowd import MOVERS, is_lacking, looks_soon
 from bernstein.core.waiting import secrets_missed
@@ -20,13 +21,14 @@ from bernstein.kube.resource import Object, controller_of, is_deleting
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
 AT_WORK, DONE, BEGINS, BEGUN, MISSES = "at work", "done", "begins", "begun", "misses"
+PROPOSED = "proposed"
 LACKS, RESTS, SEEKS, MOVES = "lacks", "rests", "seeks", ""
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
 are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Plans that have
-begun and have not ended, by namespace; Tasks and Plans
-that wait for a missing Secret, by namespace; Tasks of which a check waits for what a new pod alone
-shows to be there, by Project, check and cause; Plans and other Tasks that wait for the like, by
-Project; and these by Project, check and cause. Jobs that move refs count as one check, which is
+begun and have not ended, by namespace; Plans that wait for a pull request, by namespace; Tasks and
+Plans that wait for a missing Secret, by namespace; Tasks of which a check waits for what a new pod
+alone shows to be there, by Project, check and cause; Plans and other Tasks that wait for the like,
+by Project; and these by Project, check and cause. Jobs that move refs count as one check, which is
 called ""."""
 
 
@@ -85,6 +87,14 @@ def begun(plan: Object) -> Collection[str]:
     status = plan.get("status") or {}
     at_work = status.get("integration") is not None and status.get("endedAt") is None
     return (plan["metadata"]["namespace"],) if at_work else ()
+
+
+def proposed(plan: Object) -> Collection[str]:
+    """The namespace of a Plan that waits for what becomes of its pull request."""
+    status = plan.get("status") or {}
+    opened = (status.get("delivery") or {}).get("pullRequest") is not None
+    waits = opened and status.get("endedAt") is None
+    return (plan["metadata"]["namespace"],) if waits else ()
 
 
 def misses(obj: Object) -> Collection[str]:

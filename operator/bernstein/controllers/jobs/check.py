@@ -14,7 +14,8 @@ from bernstein.api.pod import (
     InspectConfig,
     Listing,
 )
-from bernstein.api.project import Project, Repository, Toolchain
+from bernstein.api.project import Project, Toolchain
+from bernstein.api.projects.repository import Repository
 from bernstein.checks.scans import reads_of
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers.jobs import pod

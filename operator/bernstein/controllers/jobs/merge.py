@@ -61,6 +61,8 @@ def land_job(
         onto=action.onto,
         expect=action.expect,
         attest=_attest(action, project),
+        branch=action.branch,
+        branch_at=action.branch_at,
     )
     key = _key(project, needed=action.expect is not None)
     return _job(LAND, account, action.job, config, project, namespace, owner, settings, key)

@@ -9,7 +9,8 @@ from typing import Any
 
 from bernstein.api.encoding import dump_brief
 from bernstein.api.pod import CHECKOUT, PROGRAM, CheckoutConfig, Remote
-from bernstein.api.project import Project, Repository, Resources
+from bernstein.api.project import Project, Resources
+from bernstein.api.projects.repository import Repository
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.places import TMP, WORKSPACE

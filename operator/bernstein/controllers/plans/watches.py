@@ -10,6 +10,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.controllers import crowds
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import PROPOSED
 from bernstein.controllers.predicates import (
     gone,
     of_jobs,
@@ -17,6 +18,7 @@ from bernstein.controllers.predicates import (
     readiness_changed,
     secrets_turned_up,
     spec_changed,
+    watch_changed,
 )
 from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
@@ -54,6 +56,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
         namespace = key_of(changed).namespace
         return [Key(namespace, name) for name in plans.going(namespace)]
 
+    def proposed(project: Object) -> Collection[Key]:
+        """Plans of the namespace that wait for a pull request."""
+        namespace = key_of(project).namespace
+        return [Key(namespace, name) for name in plans.by_index(PROPOSED, namespace)]
+
     def in_conflict(task: Object) -> Collection[Key]:
         """Plans that wait for a name that this Task may have had."""
         return [
@@ -68,6 +75,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(projects.informer, beside, when=spec_changed)
     yield Watch(projects.informer, beside, when=projects.changes(readiness_changed))
     yield Watch(projects.informer, beside, when=projects.changes(secrets_turned_up))
+    yield Watch(projects.informer, proposed, when=projects.changes(watch_changed))
     yield Watch(caches.sessions.informer, plan_of, when=caches.sessions.changes(session_ends))
     yield Watch(caches.approvals.informer, controller_key(PLANS))
     yield own(caches.jobs, controller_key(PLANS), of_jobs(caches))

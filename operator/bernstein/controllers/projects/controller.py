@@ -1,24 +1,35 @@
-"""Reconciles Projects: keeps their NetworkPolicies, tries their credentials, counts their agents at
-work."""
+"""Reconciles Projects: keeps their NetworkPolicies, tries their credentials, watches pull requests,
+counts agents at work."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
+from bernstein.api.programs.forge import WATCH
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.predicates import project_matters
 from bernstein.controllers.projects.watches import watches
-from bernstein.controllers.snapshots import agents_at_work, misses_a_secret, proofs_of
+from bernstein.controllers.snapshots import agents_at_work, misses_a_secret, proofs_of, proposed
 from bernstein.controllers.wiring import KindController, Watch
-from bernstein.core.actions import ProbeAction, ProbeDecision, RunProbe
+from bernstein.core.actions import (
+    ProbeAction,
+    ProbeDecision,
+    RunProbe,
+    RunWatch,
+    WatchAction,
+    WatchDecision,
+)
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
-from bernstein.core.projects import probing, readiness
+from bernstein.core.projects import probing, readiness, watching
 from bernstein.core.projects.probing import ProbeSnapshot
+from bernstein.core.projects.watching import WatchSnapshot
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, WriteRefused, is_refusal
 from bernstein.kube.informer import Informer
@@ -53,9 +64,14 @@ class ProjectController(KindController):
             probed = await self._probe(key, project)
         else:
             probed = ProbeDecision(project.status.probe, (), PROBE_SECONDS)
+        watched = WatchDecision(project.status.watch)
+        if problem is None:
+            watched = await self._watch(key, project)
         status = readiness.status(project, running, problem, probed.status, self._context.now())
+        status = status.model_copy(update={"watch": watched.status})
         await self._writer.status(key, PROJECTS, obj, status.dump())
-        return Result(probed.requeue_after)
+        again = (probed.requeue_after, watched.requeue_after)
+        return Result(min((seconds for seconds in again if seconds is not None), default=None))
 
     async def _limit_network(self, key: Key, project: Project) -> Diagnosis | None:
         try:
@@ -73,7 +89,7 @@ class ProjectController(KindController):
         """The next step of its probe, done."""
         now = self._context.now()
         missed = misses_a_secret(self._caches, project)
-        jobs = await self._caches.job_views.of(project.metadata, now, probing.expected(project))
+        jobs = await self._jobs(project, now, probing.expected(project), watches=False)
         late = job_actions.late_requests(self._context, key.namespace)
         found = project.status.probe is not None and project.status.probe.findings
         proofs = proofs_of(self._caches, project) if found else {}
@@ -84,13 +100,36 @@ class ProjectController(KindController):
             now,
         )
 
-    async def _execute(self, key: Key, snapshot: ProbeSnapshot, action: ProbeAction) -> None:
+    async def _watch(self, key: Key, project: Project) -> WatchDecision:
+        """The next step of its watch, done."""
+        now = self._context.now()
+        waits = proposed(self._caches, project)
+        if not waits and project.status.watch is None:
+            return WatchDecision(None)
+        jobs = await self._jobs(project, now, watching.expected(project), watches=True)
+        return await execution.decide_and_execute(
+            WatchSnapshot(project, jobs, waits), watching.decide, partial(self._execute, key), now
+        )
+
+    async def _jobs(
+        self, project: Project, now: datetime, expected: str | None, *, watches: bool
+    ) -> dict[str, JobView]:
+        """Those of its watch, or all others: what it owns beside that is of its probe."""
+        jobs = await self._caches.job_views.of(project.metadata, now, expected)
+        return {name: job for name, job in jobs.items() if (job.main == WATCH) is watches}
+
+    async def _execute(
+        self,
+        key: Key,
+        snapshot: ProbeSnapshot | WatchSnapshot,
+        action: ProbeAction | WatchAction,
+    ) -> None:
         meta = snapshot.project.metadata
         owner = owner_reference(PROJECTS.kind, meta.name, meta.uid)
         try:
             await job_actions.execute(action, key, snapshot.project, owner, self._context)
         except (NameConflict, SpecMutated, WriteRefused) as error:
-            if not isinstance(action, RunProbe):
+            if not isinstance(action, RunProbe | RunWatch):
                 return  # a Job that may not be deleted goes when its time is over
             # The next one has another name.
             why = str(error)

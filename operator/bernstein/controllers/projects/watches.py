@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from bernstein.api.plan import Plan
 from bernstein.api.pod import PROBE
+from bernstein.api.programs.forge import WATCH
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import of_jobs, pod_matters
@@ -36,10 +37,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
         yield Watch(waiters.informer, project_of, when=misses, pause=pause)
     plans = caches.plans
     yield Watch(plans.informer, project_of, when=plans.changes(has_begun), pause=pause)
+    yield Watch(plans.informer, project_of, when=plans.changes(is_proposed_otherwise))
     yield Watch(tasks.informer, project_of, when=tasks.changes(has_started), pause=pause)
     yield Watch(caches.network_policies, controller_key(PROJECTS))
     yield own(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
-    yield own(caches.pods, of_probe, pod_matters)
+    yield own(caches.pods, of_own_pod, pod_matters)
 
 
 def project_of(obj: Object) -> Collection[Key]:
@@ -48,10 +50,10 @@ def project_of(obj: Object) -> Collection[Key]:
     return (Key(key_of(obj).namespace, name),) if name else ()
 
 
-def of_probe(pod: Object) -> Collection[Key]:
-    """The Project whose credentials are tried in it."""
+def of_own_pod(pod: Object) -> Collection[Key]:
+    """The Project whose credentials are tried in it, or pull requests watched."""
     of_pod = pod["metadata"]["labels"]
-    if of_pod.get(labels.JOB) != PROBE or labels.PROJECT not in of_pod:
+    if of_pod.get(labels.JOB) not in (PROBE, WATCH) or labels.PROJECT not in of_pod:
         return ()
     return (Key(key_of(pod).namespace, of_pod[labels.PROJECT]),)
 
@@ -64,6 +66,19 @@ def has_begun(old: Plan | None, new: Plan | None) -> bool:
 def has_started(old: Task | None, new: Task | None) -> bool:
     """The agent of a Task without a Plan has started just now."""
     return new is not None and started(new) is not None and (old is None or started(old) is None)
+
+
+def is_proposed_otherwise(old: Plan | None, new: Plan | None) -> bool:
+    """It waits for another pull request than before, or for none any more."""
+    return _proposed(old) != _proposed(new)
+
+
+def _proposed(plan: Plan | None) -> int | None:
+    """The number of the pull request that it waits for."""
+    if plan is None or plan.status.ended_at is not None or plan.status.delivery is None:
+        return None
+    pull = plan.status.delivery.pull_request
+    return pull.number if pull is not None else None
 
 
 def misses_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import get_args
 
-from bernstein.api.delivery import AttestationState, Delivery
+from bernstein.api.delivery import Delivery
 from bernstein.api.pod import LAND, PREPARE
 from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.project import Project
@@ -27,11 +26,11 @@ from bernstein.api.waiting import WaitReason
 from bernstein.core import runs
 from bernstein.core.actions import RunFence, RunLand, RunPrepare
 from bernstein.core.delivery.job_result import Unfinished, job_of, may_have_landed, result_of
+from bernstein.core.delivery.outcome import merged, why_not
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.delivery.way import (
     Conflicted,
     Delivering,
-    JudgedCommit,
     Landed,
     Landing,
     LandingState,
@@ -48,7 +47,6 @@ from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
 from bernstein.core.verification.look import judging_late
 from bernstein.core.waiting import (
-    MESSAGE,
     goes_on,
     is_trying,
     seconds_left,
@@ -198,6 +196,7 @@ def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:
         "state": "Pending",
         "step": step,
         "onto": landing.onto,
+        "branch": landing.branch,
         "tip": moved or old.tip,
         "round": landing.number,
         "reason": None,
@@ -257,7 +256,7 @@ def _land(
         # The Job may have been asked for already: then its name must not be free.
         return OnItsWay(status, (RunFence(name),)) if begun else OnItsWay(forbidden)
     if job is None:
-        asked = _land_job(landing, name, reads=in_doubt)
+        asked = _land_job(landing, name, delivery.sha, reads=in_doubt)
         return OnItsWay(status, (asked,) if begun else ())
     if runs.is_fence(job) and delivery.abandoned is None:
         return OnItsWay(forbids(before) or without_turn(status))
@@ -269,7 +268,7 @@ def _land(
         loses = result.reason in LOST and not in_doubt
         return OnItsWay(_not_landed(status, delivery, landing, result, now, unsure, loses))
     if result.state == "Landed":
-        return Landed(goes_on(status), _merged(delivery, landing.commit, result, now))
+        return Landed(goes_on(status), merged(delivery, landing, result, now))
     return OnItsWay(_elsewhere(status, delivery, landing, result.tip, now))
 
 
@@ -299,12 +298,12 @@ def followed(
         return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         unsure = in_doubt or may_have_landed(job, result, now)
-        update = _why_not(delivery, landing, result, unsure=unsure)
+        update = why_not(delivery, landing, result, unsure=unsure)
         status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
         if unsure:
             return OnItsWay(_nobody_can_tell(status, landing, gone, now))
     elif result.state == "Landed":
-        return Landed(status, _merged(delivery, landing.commit, result, now))
+        return Landed(status, merged(delivery, landing, result, now))
     else:
         moved = {"tip": result.tip, "step": None, "may_have_landed": None}
         status = status.model_copy(update={"delivery": delivery.model_copy(update=moved)})
@@ -361,7 +360,8 @@ def _still_at_work(
     return OnItsWay(waits_for_jobs(status, (job,), now), run.actions, LOOK_AGAIN_SECONDS)
 
 
-def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:
+def _land_job(landing: Landing, name: str, pushed: str | None, *, reads: bool) -> RunLand:
+    """`pushed`: the commit of this work that was brought there before."""
     commit = landing.commit
     return RunLand(
         job=name,
@@ -371,28 +371,10 @@ def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:
         onto=landing.onto,
         expect=None if reads else commit.base,
         attests=landing.attests(),
+        branch=landing.branch,
+        # What is there of ours is what was pushed last.
+        branch_at=pushed if landing.branch is not None else None,
     )
-
-
-def _merged(
-    delivery: Delivery, commit: JudgedCommit, result: LandResult, now: datetime
-) -> Delivery:
-    known = result.attestation in get_args(AttestationState)
-    update = {
-        "state": "Merged",
-        "step": None,
-        "may_have_landed": None,
-        "sha": commit.sha,
-        "tree": commit.tree,
-        "tip": result.tip,
-        "attestation": result.attestation if known else None,
-        "landed_at": now,
-        "failures": None,
-    }
-    if result.refused:
-        why = {"message": sanitise(result.refused, MESSAGE)}
-        update |= {"reason": Reason.ATTESTATION_REFUSED, **why}
-    return delivery.model_copy(update=update)
 
 
 def _conflict(
@@ -424,25 +406,8 @@ def _failed(
     `unsure`: it may have landed, so it stays at Landing until a Job has read the remote.
     """
     times = (delivery.failures or 0) + 1
-    update = _why_not(delivery, landing, problem, unsure=unsure) | {"failures": times}
+    update = why_not(delivery, landing, problem, unsure=unsure) | {"failures": times}
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
     told = Diagnosis(problem.reason, without_quotes(problem.message, _SAYS_MORE))
     resting = landing.resting
     return tried_again(status, told, landing.project, now, times=times, resting=resting)
-
-
-def _why_not(
-    delivery: Delivery, landing: Landing, problem: Diagnosis, *, unsure: bool
-) -> dict[str, object]:
-    """What the delivery says of a Job that failed; after one that leaves it `unsure`, the next one,
-    which reads the remote, has a number of its own."""
-    refused = problem.reason in (Reason.CREDENTIAL_REFUSED, Reason.BRANCH_PROTECTED)
-    return {
-        "state": "CredentialRefused" if refused else "Pending",
-        "step": "Landing" if unsure else None,
-        "round": landing.number if unsure else delivery.round,
-        "reason": problem.reason,
-        "message": sanitise(problem.message, MESSAGE),
-        "may_have_landed": True if unsure else None,
-        "abandoned": None,
-    }

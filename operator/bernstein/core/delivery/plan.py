@@ -11,7 +11,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Origin
 from bernstein.core import names
 from bernstein.core.actions import PlanDecision, RunFence
-from bernstein.core.delivery import attestation, end, landing
+from bernstein.core.delivery import attestation, end, landing, proposal
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -57,6 +57,8 @@ def _phased(status: PlanStatus) -> PlanStatus:
 def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     integration = status.integration
     assert integration is not None
+    if snapshot.project is not None and proposal.is_proposed(status):
+        return proposal.step(snapshot, status, integration, now)
     if snapshot.project is None:
         return _follow(snapshot, status, integration, now)
     onto, changed = integration.target, integration.sha is not None
@@ -73,7 +75,7 @@ def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanD
         case Prepared(status, candidate):
             return PlanDecision(again(status, candidate))
         case Landed(status, delivered):
-            return PlanDecision(_succeeded(status, delivered, now))
+            return PlanDecision(_landed(status, delivered, now))
         case Conflicted(status, text):
             # The merge alone is tried again after a while: somebody may mend the branch.
             conflict = held(status, Reason.MERGE_CONFLICT, text, snapshot.project, now)
@@ -90,7 +92,7 @@ def _follow(
     assert gone is not None
     step = landing.followed(status, _landing(snapshot, status, integration), gone, now)
     if isinstance(step, Landed):
-        return PlanDecision(_succeeded(step.status, step.delivery, now))
+        return PlanDecision(_landed(step.status, step.delivery, now))
     return PlanDecision(step.status, step.actions, step.requeue_after)
 
 
@@ -125,8 +127,19 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,
+        branch=_branch(snapshot, status),
         resting=snapshot.resting,
     )
+
+
+def _branch(snapshot: PlanSnapshot, status: PlanStatus) -> str | None:
+    """The branch of its pull request. What has begun to land goes on as it has begun."""
+    if landing.has_started(status) and status.delivery is not None:
+        return status.delivery.branch
+    project, meta = snapshot.project, snapshot.plan.metadata
+    if project is None or project.spec.merge.strategy != "pr":
+        return None
+    return names.pull_request_ref(meta.name, meta.uid)
 
 
 def _may_not(
@@ -194,5 +207,7 @@ def _rejected(
     return held(status, reason, text, snapshot.project, now, None, remedy=remedy)
 
 
-def _succeeded(status: PlanStatus, delivered: Delivery, now: datetime) -> PlanStatus:
-    return status.model_copy(update={"delivery": delivered, "ended_at": now})
+def _landed(status: PlanStatus, delivered: Delivery, now: datetime) -> PlanStatus:
+    """It has succeeded, unless its pull request is to be opened."""
+    ended_at = None if proposal.is_next(delivered) else now
+    return status.model_copy(update={"delivery": delivered, "ended_at": ended_at})

@@ -7,7 +7,9 @@ from typing import Protocol, TypeVar
 
 from bernstein.api.project import Project
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.waiting import Waits, held, seconds_to_next_try, tries
 

@@ -77,6 +77,8 @@ class Landing:
     project: Project | None
     jobs: Mapping[str, JobView]
     late: LateRequests
+    branch: str | None = None
+    """The branch of a pull request, by which it is to get to `onto`: it is pushed there."""
     resting: int = 0
     """How many others of the Project wait to try such a Job again."""
 

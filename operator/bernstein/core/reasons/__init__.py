@@ -7,64 +7,22 @@ stand in conditions, metrics and scripts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
-
-MAX_INFRASTRUCTURE_FAILURES = 5
-"""In a row and at no cost of an attempt; with more of them a Task fails for good."""
-MAX_GATE_ERRORS = 3
-"""How often checks that could not run are tried again by themselves."""
-MAX_ROUNDS = 100
-"""How often the checks of one tree are begun: more rounds mean that something never settles."""
-
-
-class Retry(Enum):
-    """When a failure is tried again; the values are the words of the page of errors."""
-
-    AT_ONCE = "at once"
-    BACK_OFF = "after min(30·2ⁿ, 300) s"
-    SOON = "after 8 s, or when the Project changes"
-    PROBE = "every 5 min, or when the Project changes"
-    LATER = "when the provider says"
-    UNBLOCKED = "when the Tasks that it names are Closed, or a person unblocks it"
-    MERGE_ALONE = "the merge alone, every 5 min, or when the Project changes"
-    NEVER = "never"
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What follows from a failure."""
-
-    retry: Retry
-    counts: bool
-    """Costs one of the Task's attempts."""
-    remedy: str
-    capped: bool = False
-    """Counts to the Task's cap of infrastructure failures."""
-    holds: WaitScope = WaitScope.TASK
-    """Which other Tasks wait while one tries whether it is mended: those that it is evidence
-    about."""
-    unconfirmed: bool = False
-    """Only the session itself says so, or it may be about what this one Task brings, such as its
-    prompt: no other Task waits until a second one has met the same."""
-    passes: bool = False
-    """Goes away by itself: a Plan in which all wait for such a thing still moves."""
-    keeps_work: bool = False
-    """Says nothing against the work so far: the next session goes on from there."""
-    not_landed: bool = False
-    """The land program reports it only after it has seen that nothing landed."""
-    names_object: bool = False
-    """The text quotes an object that a field of the Project names."""
-
+from bernstein.core.reasons import forge
+from bernstein.core.reasons.row import Policy, Retry
 
 _REJECTED = "Read the verdict; apply the work anew, with a clearer step."
 """Shown when no retry is left; until then it is the next attempt that is told."""
 
-POLICIES: Final[Mapping[Reason, Policy]] = {
+_OF_FORGES = {
+    str(reason): Policy(Retry.BACK_OFF if row.again else Retry.PROBE, False, row.remedy)
+    for reason, row in forge.POLICIES.items()
+}
+POLICIES: Final[Mapping[str, Policy]] = {
+    **_OF_FORGES,
     Reason.SECRET_NOT_FOUND: Policy(
         Retry.SOON,
         False,
@@ -295,6 +253,19 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.BRANCH_PROTECTED: Policy(
         Retry.PROBE, False, "Let the deliver account push to the protected branch.", not_landed=True
     ),
+    Reason.BRANCH_TAKEN: Policy(
+        Retry.PROBE,
+        False,
+        "Delete the branch on the git server, or merge or close its pull request.",
+        not_landed=True,
+    ),
+    Reason.PULL_REQUEST_CLOSED: Policy(Retry.NEVER, False, "Reopen it, or cancel the Plan."),
+    Reason.PULL_REQUEST_CHANGED: Policy(
+        Retry.NEVER, False, "Push what was verified to its branch again, or cancel the Plan."
+    ),
+    Reason.PULL_REQUEST_MISSING: Policy(
+        Retry.NEVER, False, "Let the token's account see the repository, or cancel the Plan."
+    ),
     Reason.PUSH_REJECTED: Policy(
         Retry.PROBE, False, "Read the git server's message.", not_landed=True
     ),
@@ -436,10 +407,9 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     ),
 }
 
-_KNOWN = frozenset(map(str, POLICIES))
 _UNKNOWN = POLICIES[Reason.INFRASTRUCTURE_ERROR]
 
 
 def policy(reason: str) -> Policy:
     """The row of the table; a reason that it does not know is an error of the infrastructure."""
-    return POLICIES[Reason(reason)] if reason in _KNOWN else _UNKNOWN
+    return POLICIES.get(reason, _UNKNOWN)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bernstein.api.waiting import WaitScope
-from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
 
 PROBE_SECONDS = 300
 """Seconds between two tries of what only a change outside can mend."""

@@ -16,7 +16,8 @@ from datetime import datetime
 
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import WaitScope
-from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.peer import Order, Peer
 from bernstein.core.verification.crowd import FOLLOW_EACH

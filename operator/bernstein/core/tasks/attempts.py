@@ -13,7 +13,9 @@ from bernstein.core.delivery import kept
 from bernstein.core.fsm import may_retry, move
 from bernstein.core.money import spend
 from bernstein.core.money.pricing import add, money
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import seconds_to_wait
 from bernstein.core.remedies import remedy_of
 from bernstein.core.sanitise import count, without_quotes

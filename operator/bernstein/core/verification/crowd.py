@@ -15,7 +15,8 @@ from bernstein.api.pod import BEGIN, FORMATTER, LAND, LISTERS, PREPARE
 from bernstein.api.reasons import Reason
 from bernstein.core import labels, pods
 from bernstein.core.pods import Object
-from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
 
 Name = TypeVar("Name", bound=tuple[str, str])
 """Of one of them, with its namespace."""

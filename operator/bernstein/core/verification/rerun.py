@@ -19,7 +19,8 @@ from bernstein.checks.spec import CheckSpec
 from bernstein.core import names, pods
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import SOON_TRIES
 from bernstein.core.verification import base
 from bernstein.core.verification.inspections import shared, writer

@@ -29,7 +29,9 @@ from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.logs import checks as check_logs
-from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.limits import MAX_GATE_ERRORS, MAX_ROUNDS
+from bernstein.core.reasons.row import Retry
 from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.verification import (
     cached,

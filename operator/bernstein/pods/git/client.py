@@ -253,7 +253,9 @@ class Git:
         """
         self._push([_lease(ref, expect)], {ref: sha})
 
-    def push_with(self, ref: str, sha: str, expect: str, beside: str, object_id: str) -> None:
+    def push_with(
+        self, ref: str, sha: str, expect: str | None, beside: str, object_id: str
+    ) -> None:
         """The same, and the ref `beside` to `object_id` wherever it is: both, or neither of them.
 
         Raises GitError also where the server cannot promise that: then nothing was pushed.

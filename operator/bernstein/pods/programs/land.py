@@ -4,6 +4,9 @@ The Job may be run again after any crash, so the remote alone decides: a tip tha
 commit is Landed, whoever pushed it; any other tip is Moved, and nothing is pushed. Where nobody
 knows whether an earlier Job has pushed, it only looks.
 
+A commit that goes by a pull request is brought to the branch of that, while what it stands on is
+where it was.
+
 What was verified of the commit is pushed with it, both or neither. Where the server cannot promise
 that, a signed attestation comes first: with a key nothing lands without one.
 """
@@ -49,6 +52,11 @@ def run(config: LandConfig) -> LandResult:
     return result
 
 
+def _target(config: LandConfig) -> str:
+    """Where it is brought to."""
+    return config.branch or config.onto
+
+
 def _tip(repository: Git, onto: str) -> str:
     return _there(repository.read_ref(onto), onto)
 
@@ -79,22 +87,33 @@ def _verify(repository: Git, config: LandConfig, expect: str) -> None:
 def _push(
     repository: Git, config: LandConfig, expect: str, attestation: Attestation | None
 ) -> None:
+    to, at = _target(config), expect if config.branch is None else config.branch_at
     try:
         if attestation is None:
-            repository.push(config.onto, config.sha, expect)
+            repository.push(to, config.sha, at)
         else:
             beside = (attestation.ref, attestation.object_id)
-            repository.push_with(config.onto, config.sha, expect, *beside)
+            repository.push_with(to, config.sha, at, *beside)
     except GitError as error:
         # The server may have taken the push although its answer was lost; and that somebody else
         # pushed first is no failure.
         log.event("push-failed", reason=error.reason, message=error.message)
-        if attestation is not None and _tip(repository, config.onto) == expect:
+        if attestation is not None and repository.read_ref(to) == at:
             # The server has taken neither, in whatever words: it may take one after the other.
             _attest_first(repository, config, attestation)
             _push(repository, config, expect, None)
-        elif error.reason != Reason.REF_MOVED and _look(repository, config).state != "Landed":
-            raise
+        elif error.reason != Reason.REF_MOVED or config.branch is not None:
+            _unless_it_is_there(repository, config, error)
+
+
+def _unless_it_is_there(repository: Git, config: LandConfig, error: GitError) -> None:
+    """Raise why the push failed, unless the server has taken it all the same."""
+    if _look(repository, config).state == "Landed":
+        return
+    if config.branch is not None and repository.read_ref(config.branch) != config.branch_at:
+        message = f"somebody else has moved {config.branch}, or made it: it is not where we left it"
+        raise PodError(Reason.BRANCH_TAKEN, message) from error
+    raise error
 
 
 def _attest_first(repository: Git, config: LandConfig, attestation: Attestation) -> None:
@@ -118,13 +137,15 @@ def _look(
     repository: Git, config: LandConfig, attestation: Attestation | None = None
 ) -> LandResult:
     """Where the branch is now, whether it contains the commit, and what is there about it."""
+    to, there = _target(config), None
     if attestation is None:
-        tip, there = repository.read_ref(config.onto), None
+        tip = repository.read_ref(to)
     else:
-        tip, there = repository.read_refs(config.onto, attestation.ref)
-    tip = _there(tip, config.onto)
-    if tip != config.sha and not _contains(repository, config, tip):
-        return LandResult("Moved", tip)
+        tip, there = repository.read_refs(to, attestation.ref)
+    if config.branch is None:
+        tip = _there(tip, to)
+    if tip is None or (tip != config.sha and not _contains(repository, config, tip)):
+        return LandResult("Moved", _tip(repository, config.onto))
     if config.attest is None:
         return LandResult("Landed", tip)
     if attestation is None:
@@ -160,8 +181,8 @@ def _attested(
 
 def _attest_late(repository: Git, config: LandConfig, attestation: Attestation) -> str | None:
     """Where the ref is then. Raises GitError."""
-    onto = full_ref(config.onto)
-    repository.fetch([f"{onto}:refs/seen"])
+    to = full_ref(_target(config))
+    repository.fetch([f"{to}:refs/seen"])
     if repository.tree_id(config.sha) != config.tree:
         return None
     repository.overwrite(attestation.ref, attestation.object_id)
@@ -169,7 +190,7 @@ def _attest_late(repository: Git, config: LandConfig, attestation: Attestation) 
 
 
 def _contains(repository: Git, config: LandConfig, tip: str) -> bool:
-    onto = full_ref(config.onto)
-    repository.fetch([f"{onto}:refs/seen"])
+    to = full_ref(_target(config))
+    repository.fetch([f"{to}:refs/seen"])
     known = repository.has_commit(tip) and repository.has_commit(config.sha)
     return known and is_ancestor(repository, config.sha, tip)

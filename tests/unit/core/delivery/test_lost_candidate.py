@@ -13,7 +13,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunLand, RunPrepare, TaskDecision
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.delivery import plans

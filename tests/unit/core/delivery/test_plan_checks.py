@@ -13,7 +13,7 @@ from bernstein.core.actions import (
     RunLand,
 )
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import MAX_GATE_ERRORS
+from bernstein.core.reasons.limits import MAX_GATE_ERRORS
 from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.summary import digest
 from tests.unit.core import objects

@@ -14,7 +14,7 @@ from bernstein.core import jobs
 from bernstein.core.actions import DeleteJobs, RunLand, TaskDecision
 from bernstein.core.fsm import may_retry
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.runs import LOST_SECONDS
 from tests.unit.core import scheduled

@@ -14,7 +14,7 @@ from bernstein.core import conditions
 from bernstein.core.actions import CreateTasks, RunBegin
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.approvals.asked import asking

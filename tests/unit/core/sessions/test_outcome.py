@@ -12,7 +12,8 @@ from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import FinalRecord, Usage
 from bernstein.api.session import AgentSession, PodRef, Report
 from bernstein.api.states import SessionState
-from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
 from bernstein.core.sessions import outcome
 from tests.unit.core.objects import (
     BASE,

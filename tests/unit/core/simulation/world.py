@@ -27,6 +27,7 @@ from bernstein.core.actions import (
     PlanAction,
     RunFence,
     RunLand,
+    RunPropose,
     StopSession,
     TaskAction,
 )
@@ -256,6 +257,7 @@ class World(ApiServer, People, Kubelet, Invariants):
 
     def _plan_action(self, action: PlanAction) -> None:
         assert not isinstance(action, KeepVerdicts), "nobody keeps verdicts here"
+        assert not isinstance(action, RunPropose), "its Project delivers to the branch"
         match action:
             case CreateTasks(made):
                 for obj in made:

@@ -12,7 +12,9 @@ from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import TaskState
 from bernstein.api.verification import RejectedWork
 from bernstein.core import conditions
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, POLICIES, Retry, policy
+from bernstein.core.reasons import POLICIES, policy
+from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.objects import (

@@ -11,7 +11,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.core import names
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import MAX_GATE_ERRORS
+from bernstein.core.reasons.limits import MAX_GATE_ERRORS
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.verification.expected import required
 from tests.unit.core import objects

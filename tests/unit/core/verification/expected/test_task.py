@@ -17,7 +17,7 @@ from bernstein.core.actions import (
     TaskDecision,
 )
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS
+from bernstein.core.reasons.limits import MAX_GATE_ERRORS, MAX_ROUNDS
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.verification.expected import task as verification

@@ -1,0 +1,80 @@
+"""What the operator and the programs `propose` and `watch` say to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PROPOSE = "propose"
+WATCH = "watch"
+FORGE_JOBS = (PROPOSE, WATCH)
+"""The Jobs that ask a forge, each with a container and a program of its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgeAddress:
+    """A repository on a forge, and how this container may ask about it."""
+
+    type: str
+    url: str
+    """Of the repository."""
+    token_file: str
+    api: str | None = None
+    """Address of the API; None: where the url has it."""
+    ca_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeConfig:
+    """Have one pull request of the branch `head` into `base` that reads so. Both are without
+    `refs/heads/`."""
+
+    forge: ForgeAddress
+    head: str
+    base: str
+    title: str
+    body: str
+    draft: bool = False
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPullRequest:
+    """A pull request as the forge tells of it."""
+
+    number: int
+    state: str
+    """Open, Merged, Closed; or Missing: the forge shows the token no such one."""
+    sha: str
+    """Where its head is, or was when it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeResult:
+    """The pull request that is there now; one that was merged or closed is left as it is."""
+
+    pull_request: SeenPullRequest
+    url: str
+    """For people."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchConfig:
+    """Look at these again and again, until one of them is not as it was seen last."""
+
+    forge: ForgeAddress
+    pull_requests: tuple[SeenPullRequest, ...]
+    look_seconds: int
+    """Between two looks at all."""
+    seconds: int
+    """After which it ends with what it has, so that the token may be a new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchResult:
+    """Those that have changed, as they are now."""
+
+    changed: tuple[SeenPullRequest, ...]
+    requests: int = 0
+    """That were made of the forge."""
+    unchanged: int = 0
+    """Of them, those that cost nothing: the forge said that it was as before."""

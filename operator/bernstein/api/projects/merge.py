@@ -1,0 +1,50 @@
+"""How verified work gets to the branch."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bernstein.api.meta import Model, cel, refuses
+
+SucceedOn = Literal["Merged", "Opened"]
+_LABEL = r"^[^,\s]([^,\n\r\t]*[^,\s])?$"
+Label = Annotated[str, Field(min_length=1, max_length=50, json_schema_extra={"pattern": _LABEL})]
+
+
+class PullRequests(Model):
+    """How pull requests look, and what is waited for."""
+
+    draft: bool = Field(
+        default=False, description="They are opened as drafts, which a person makes ready."
+    )
+    labels: Annotated[
+        tuple[Label, ...], Field(max_length=10, json_schema_extra={"x-kubernetes-list-type": "set"})
+    ] = Field(default=(), description="Labels that they get, beside those that people give them.")
+    look_seconds: Annotated[int, Field(ge=5, le=3600)] = Field(
+        default=30,
+        description="Seconds between two looks at the forge for what has become of them.",
+    )
+    succeed_on: SucceedOn = Field(
+        default="Merged",
+        description="Merged: a Plan has succeeded once its pull request is merged. Opened: once "
+        "it is there; what becomes of it is looked at no more.",
+    )
+
+
+class Merge(Model):
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            refuses("pullRequest", "self.strategy != 'pr'", "only strategy pr takes 'pullRequest'")
+        ),
+    }
+
+    strategy: Literal["direct", "pr"] = Field(
+        description="direct: verified work is pushed to the branch. pr: what a Plan delivers is "
+        "pushed to a branch of its own, and a pull request is opened for people to merge; a Task "
+        "without a Plan is pushed to the branch."
+    )
+    pull_request: PullRequests | None = None
+    """How pull requests look; absent: as by default."""

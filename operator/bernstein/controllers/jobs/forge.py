@@ -1,0 +1,102 @@
+"""The Jobs that ask the forge: they have its token, and no account of the git server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.programs.forge import (
+    PROPOSE,
+    WATCH,
+    ForgeAddress,
+    ProposeConfig,
+    WatchConfig,
+)
+from bernstein.api.project import Project
+from bernstein.api.projects.merge import PullRequests
+from bernstein.api.projects.repository import Repository
+from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs.pod import Object, mount
+from bernstein.controllers.settings import OperatorSettings
+from bernstein.core import labels
+from bernstein.core.actions import RunPropose, RunWatch
+
+PROPOSE_SECONDS = 600
+WATCH_SECONDS = 3300
+"""For which a Job watches, before the next one does."""
+_TOKEN, _FILE = "secret-forge", "token"
+_FOLDER = f"{pod.SECRETS}/forge"
+
+
+def propose_job(
+    action: RunPropose, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+) -> Object:
+    wanted = project.spec.merge.pull_request or PullRequests()
+    config = ProposeConfig(
+        forge=_address(project.spec.repository),
+        head=action.head,
+        base=action.base,
+        title=action.title,
+        body=action.body,
+        draft=wanted.draft,
+        labels=wanted.labels,
+    )
+    spec = _pod(PROPOSE, config, project, settings, PROPOSE_SECONDS)
+    more = {labels.JOB: PROPOSE, **pod.owner_label(owner)}
+    return pod.job(
+        project, name=action.job, namespace=namespace, owner=owner, more_labels=more, pod=spec
+    )
+
+
+def watch_job(
+    action: RunWatch, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+) -> Object:
+    look_seconds = (project.spec.merge.pull_request or PullRequests()).look_seconds
+    config = WatchConfig(
+        forge=_address(project.spec.repository),
+        pull_requests=action.pull_requests,
+        look_seconds=look_seconds,
+        seconds=WATCH_SECONDS,
+    )
+    return pod.job(
+        project,
+        name=action.job,
+        namespace=namespace,
+        # To block the owner's deletion would need a right on the Project's finalizers.
+        owner=owner | {"blockOwnerDeletion": False},
+        more_labels={labels.JOB: WATCH, labels.ASKED: action.asked},
+        pod=_pod(WATCH, config, project, settings, WATCH_SECONDS + look_seconds + PROPOSE_SECONDS),
+    )
+
+
+def _address(repository: Repository) -> ForgeAddress:
+    forge = repository.forge
+    assert forge is not None
+    return ForgeAddress(
+        type=forge.type,
+        url=repository.url,
+        token_file=f"{_FOLDER}/{_FILE}",
+        api=forge.api,
+        ca_file=f"{pod.REPOSITORY_CA}/ca.crt" if repository.ca is not None else None,
+    )
+
+
+def _pod(
+    program: str, config: Any, project: Project, settings: OperatorSettings, deadline: int
+) -> Object:
+    repository = project.spec.repository
+    assert repository.forge is not None
+    token = repository.forge.token
+    ca = [mount("repository-ca", pod.REPOSITORY_CA)] if repository.ca is not None else []
+    asks = pod.ours(program, config, settings, tmp="tmp", mounts=[mount(_TOKEN, _FOLDER), *ca])
+    return pod.pod(
+        project,
+        init=[],
+        containers=[asks],
+        volumes=[
+            pod.scratch("tmp", "16Mi"),
+            pod.secret_key(_TOKEN, token.name, token.key, _FILE),
+            *pod.repository_volumes(repository),
+        ],
+        deadline=deadline,
+        grace=5,
+    )

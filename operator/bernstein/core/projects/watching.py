@@ -1,0 +1,194 @@
+"""The watch of a Project: a Job that looks at the pull requests that its Plans wait for.
+
+    a Plan waits ──▶ at work ──▶ over ──┬──▶ it tells what has changed ──▶ the next one
+                        ▲               └──▶ it could not tell ──▶ after a while
+                        └── none waits: no Job any more
+
+There is one for all, which is told what was seen of each so far, and ends as soon as one of them is
+not like that. Where another Plan waits, or one does not any more, another Job takes its place. It
+only reads: whatever becomes of a Job, nothing is lost and nothing is done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bernstein.api.encoding import load
+from bernstein.api.programs.forge import WATCH, SeenPullRequest, WatchResult
+from bernstein.api.project import (
+    MOST_PULL_REQUESTS,
+    Project,
+    PullRequestWatch,
+    WatchedPullRequest,
+)
+from bernstein.api.reasons import Reason
+from bernstein.core import diagnosis, labels, names, pods, runs
+from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision, give_up
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.reasons.waits import seconds_to_wait
+from bernstein.core.sanitise import text
+
+SOON_SECONDS = 1.0
+"""Until the next Job, so that Plans that have what they wait for are not in it."""
+_WORDS = 300
+
+
+@dataclass(frozen=True)
+class WatchSnapshot:
+    """Everything that the decision about a watch looks at."""
+
+    project: Project
+    jobs: Mapping[str, JobView]
+    """The Project's watch Jobs, by name."""
+    waits: tuple[SeenPullRequest, ...] = ()
+    """What Plans wait for, as they know it."""
+
+    def with_job(self, job: JobView) -> WatchSnapshot:
+        return replace(self, jobs={**self.jobs, job.name: job})
+
+    def with_refusal(self, message: str) -> WatchSnapshot:
+        raise AssertionError(f"a watch makes nothing but Jobs: {message}")
+
+
+def expected(project: Project) -> str | None:
+    """The name of the Job that should be at work; None: none should."""
+    watch = project.status.watch
+    if watch is None or watch.until is not None:
+        return None
+    return names.watch_job(project.metadata.name, watch.number)
+
+
+def decide(snapshot: WatchSnapshot, now: datetime) -> WatchDecision:
+    """The watch's next step."""
+    project = snapshot.project
+    if not snapshot.waits or project.spec.repository.forge is None:
+        return WatchDecision(None, _clear(snapshot, ""))
+    watch = _of_those(project.status.watch or PullRequestWatch(), snapshot)
+    left = _seconds_left(watch, now)
+    if left > 0:
+        return WatchDecision(watch, _clear(snapshot, ""), left)
+    return _look(snapshot, watch.model_copy(update={"until": None}), now)
+
+
+def _of_those(watch: PullRequestWatch, snapshot: WatchSnapshot) -> PullRequestWatch:
+    """What is known of those that Plans wait for."""
+    known = {row.number: row for row in watch.pull_requests}
+    repository = snapshot.project.spec.repository.name
+    waits = sorted(snapshot.waits, key=lambda each: each.number)[:MOST_PULL_REQUESTS]
+    rows = tuple(known.get(each.number) or _row(repository, each) for each in waits)
+    return watch.model_copy(update={"pull_requests": rows})
+
+
+def _row(repository: str, seen: SeenPullRequest) -> WatchedPullRequest:
+    return WatchedPullRequest(
+        repository=repository, number=seen.number, state=seen.state, sha=seen.sha
+    )
+
+
+def _seconds_left(watch: PullRequestWatch, now: datetime) -> float:
+    """Until it is tried again; 0: it is time. A time that is too far away was set before the time
+    of day went back: it is over."""
+    if watch.until is None or watch.reason is None:
+        return 0.0
+    left = (watch.until - now).total_seconds()
+    return left if left <= seconds_to_wait(watch.reason, watch.failures) else 0.0
+
+
+def _clear(snapshot: WatchSnapshot, name: str) -> tuple[DeleteJobs, ...]:
+    """All but the Job of this name."""
+    left = tuple(
+        job
+        for job in snapshot.jobs.values()
+        if job.name != name and not job.deleting and job.refused is None
+    )
+    return (DeleteJobs(left),) if left else ()
+
+
+def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> WatchDecision:
+    """One look at the Job at work."""
+    run = _run(snapshot, watch)
+    job = snapshot.jobs.get(run.job)
+    if job is None:
+        return WatchDecision(watch, (run, *_clear(snapshot, run.job)), LOOK_AGAIN_SECONDS)
+    if job.refused is not None:
+        problem = Diagnosis(Reason.POD_REJECTED, job.refused)
+        return _over(snapshot, watch, problem, now)
+    if job.labels.get(labels.ASKED) != run.asked:
+        return _look(snapshot, watch.model_copy(update={"number": watch.number + 1}), now)
+    if runs.is_over(job, now):
+        return _over(snapshot, watch, _told(job, now), now)
+    stuck = diagnosis.to_abandon(job, now)
+    if stuck is not None:
+        ended = _over(snapshot, watch, stuck, now)
+        return replace(ended, actions=(*give_up((job,)), *ended.actions))
+    return WatchDecision(watch, _clear(snapshot, run.job), LOOK_AGAIN_SECONDS)
+
+
+def _run(snapshot: WatchSnapshot, watch: PullRequestWatch) -> RunWatch:
+    name = names.watch_job(snapshot.project.metadata.name, watch.number)
+    rows = watch.pull_requests
+    return RunWatch(name, tuple(SeenPullRequest(r.number, r.state, r.sha) for r in rows))
+
+
+def _told(job: JobView, now: datetime) -> WatchResult | Diagnosis:
+    problem = diagnosis.without_end(job, now)
+    if problem is not None:
+        return problem
+    assert job.pod is not None
+    failure = diagnosis.failure_of(job.pod, WATCH)
+    if failure is not None:
+        return failure
+    ended = pods.terminated(job.pod, WATCH)
+    try:
+        return load(WatchResult, (ended or {}).get("message") or "")
+    except ValueError as error:
+        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{WATCH} left no result: {error}")
+
+
+def _over(
+    snapshot: WatchSnapshot,
+    watch: PullRequestWatch,
+    told: WatchResult | Diagnosis,
+    now: datetime,
+) -> WatchDecision:
+    """What is known now; the next Job has another number."""
+    watch = watch.model_copy(update={"number": watch.number + 1})
+    if isinstance(told, Diagnosis):
+        return _failed(snapshot, watch, told, now)
+    try:
+        changed = {each.number: _row("", each) for each in told.changed}
+    except ValueError as error:
+        strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{WATCH} left no result: {error}")
+        return _failed(snapshot, watch, strange, now)
+    rows = tuple(
+        changed[row.number].model_copy(update={"repository": row.repository})
+        if row.number in changed
+        else row
+        for row in watch.pull_requests
+    )
+    update = {
+        "pull_requests": rows,
+        "failures": 0,
+        "reason": None,
+        "message": None,
+        "requests": watch.requests + max(told.requests, 0),
+        "unchanged": watch.unchanged + max(told.unchanged, 0),
+    }
+    return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), SOON_SECONDS)
+
+
+def _failed(
+    snapshot: WatchSnapshot, watch: PullRequestWatch, why: Diagnosis, now: datetime
+) -> WatchDecision:
+    failures = watch.failures + 1
+    seconds = float(seconds_to_wait(why.reason, failures))
+    update = {
+        "failures": failures,
+        "reason": why.reason,
+        "message": text(why.message, _WORDS),
+        "until": now + timedelta(seconds=seconds),
+    }
+    return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), seconds)

@@ -1,0 +1,125 @@
+"""The programs that open and watch pull requests, with a real Gitea."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bernstein.api.programs.forge import (
+    ForgeAddress,
+    ProposeConfig,
+    ProposeResult,
+    SeenPullRequest,
+    WatchConfig,
+)
+from bernstein.pods.errors import PodError
+from bernstein.pods.programs import propose, watch
+from tests.programs.forges.repository import BRANCHES, OWNER, Repository
+
+
+def address(repository: Repository) -> ForgeAddress:
+    return ForgeAddress("gitea", repository.url, str(repository.token))
+
+
+def opened(repository: Repository, body: str = "Verified.\n") -> ProposeResult:
+    config = ProposeConfig(
+        address(repository), BRANCHES.head, BRANCHES.base, "Add a shop", body, labels=("bernstein",)
+    )
+    return propose.run(config)
+
+
+def seen(
+    repository: Repository, *pulls: SeenPullRequest, seconds: int = 0
+) -> tuple[SeenPullRequest, ...]:
+    config = WatchConfig(address(repository), pulls, look_seconds=1, seconds=seconds)
+    return watch.run(config).changed
+
+
+def test_a_pull_request_is_opened_once_however_often_its_job_runs(repository: Repository) -> None:
+    first, again = opened(repository), opened(repository, "Verified again.\n")
+
+    assert (first.pull_request, first.url) == (again.pull_request, again.url)
+    assert first.pull_request.state == "Open"
+    assert first.pull_request.sha == repository.sha
+    (listed,) = repository.api("GET", "/pulls?state=all")
+    assert listed["body"].strip() == "Verified again."
+    assert listed["html_url"] == first.url
+
+
+def test_what_a_forge_refuses_is_told_with_its_reason_and_without_the_token(
+    repository: Repository,
+) -> None:
+    token = repository.token.read_text()
+    repository.token.write_text("f" * 40)
+
+    with pytest.raises(PodError) as failed:
+        opened(repository)
+    assert failed.value.reason == "ForgeTokenRefused"
+    assert token not in failed.value.message
+    assert "f" * 40 not in failed.value.message
+
+
+def test_what_has_not_changed_ends_with_nothing_to_tell(repository: Repository) -> None:
+    assert seen(repository, opened(repository).pull_request) == ()
+
+
+@pytest.mark.parametrize("ends", ["Merged", "Closed"])
+def test_the_end_of_a_pull_request_ends_the_watch_at_once(
+    repository: Repository, ends: str
+) -> None:
+    pull = opened(repository).pull_request
+
+    def end() -> None:
+        if ends == "Merged":
+            repository.api("POST", f"/pulls/{pull.number}/merge", Do="merge")
+        else:
+            repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
+
+    (now,) = beside(end, lambda: seen(repository, pull, seconds=60))
+    assert now == SeenPullRequest(pull.number, ends, pull.sha)
+
+
+def test_a_commit_on_the_branch_is_seen(repository: Repository) -> None:
+    pull = opened(repository).pull_request
+    sha = repository.server.commit(OWNER, repository.name, "more.txt", "more", branch=BRANCHES.head)
+
+    assert seen(repository, pull) == (SeenPullRequest(pull.number, "Open", sha),)
+
+
+def test_one_that_the_forge_does_not_show_is_missing_and_the_others_are_still_watched(
+    repository: Repository,
+) -> None:
+    pull = opened(repository).pull_request
+    gone = SeenPullRequest(9999, "Open", pull.sha)
+    repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
+
+    assert seen(repository, gone, pull) == (
+        SeenPullRequest(9999, "Missing", pull.sha),
+        SeenPullRequest(pull.number, "Closed", pull.sha),
+    )
+
+
+def test_a_new_token_is_used_as_soon_as_its_file_has_it(
+    repository: Repository, tmp_path: Path
+) -> None:
+    pull, token = opened(repository).pull_request, repository.token.read_text()
+    repository.token.write_text("f" * 40)
+    with pytest.raises(PodError):
+        seen(repository, pull)
+
+    repository.token.write_text(token)
+    assert seen(repository, pull) == ()
+
+
+def beside(
+    act: Callable[[], None], watch: Callable[[], tuple[SeenPullRequest, ...]]
+) -> tuple[SeenPullRequest, ...]:
+    timer = threading.Timer(1.5, act)
+    timer.start()
+    try:
+        return watch()
+    finally:
+        timer.join()
