@@ -42,7 +42,8 @@ def fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[R
     if judged is not None and snapshot.project is not None and status.integration is not None:
         asked = verification.question(snapshot, status.integration, judged)
     job = partial(names.plan_job, snapshot.plan.metadata.name)
-    return end.fences(status, job, asked, snapshot.jobs, now)
+    unseen = proposal.unseen(status, job, snapshot.jobs)
+    return (*unseen, *end.fences(status, job, asked, snapshot.jobs, now))
 
 
 def _phased(status: PlanStatus) -> PlanStatus:

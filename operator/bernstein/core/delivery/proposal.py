@@ -11,6 +11,7 @@ become of it is what the Project's watch has seen.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -22,12 +23,12 @@ from bernstein.api.projects.merge import PullRequests
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
-from bernstein.core.actions import PlanDecision, RunPropose
+from bernstein.core.actions import PlanDecision, RunFence, RunPropose
 from bernstein.core.delivery import pull_request
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import LOOK_AGAIN_SECONDS
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.sanitise import line, without_quotes
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import PlanSnapshot
@@ -55,6 +56,17 @@ def is_proposed(status: PlanStatus) -> bool:
     if delivery is None or delivery.step not in (None, "Proposing"):
         return False
     return is_next(delivery) or delivery.pull_request is not None
+
+
+def unseen(
+    status: PlanStatus, job: Callable[[str, int], str], jobs: Mapping[str, JobView]
+) -> tuple[RunFence, ...]:
+    """A fence for the Job that opens it, where it may have been asked for and nobody sees it yet.
+    `job`: as in Landing."""
+    if status.delivery is None or not is_next(status.delivery):
+        return ()
+    name = job(PROPOSE, status.delivery.round)
+    return () if name in jobs else (RunFence(name),)
 
 
 def step(

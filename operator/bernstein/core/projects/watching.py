@@ -158,17 +158,13 @@ def _over(
     watch = watch.model_copy(update={"number": watch.number + 1})
     if isinstance(told, Diagnosis):
         return _failed(snapshot, watch, told, now)
+    repository = snapshot.project.spec.repository.name
     try:
-        changed = {each.number: _row("", each) for each in told.changed}
-    except ValueError as error:
-        strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{WATCH} left no result: {error}")
+        changed = {each.number: _row(repository, each) for each in told.changed}
+    except ValueError:
+        strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{WATCH} left no result that is one")
         return _failed(snapshot, watch, strange, now)
-    rows = tuple(
-        changed[row.number].model_copy(update={"repository": row.repository})
-        if row.number in changed
-        else row
-        for row in watch.pull_requests
-    )
+    rows = tuple(changed.get(row.number, row) for row in watch.pull_requests)
     update = {
         "pull_requests": rows,
         "failures": 0,

@@ -1,0 +1,150 @@
+"""Teams whose repository is on a real Gitea: people merge what is proposed there."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from tests.demo import manifests
+from tests.demo.certificate import Certificate
+from tests.demo.manifests import Agents, GitServer
+from tests.e2e.conftest import SEED, Object, World
+from tests.gitea import Gitea, gitea
+from tests.stack import Stack
+
+OWNER, STRANGER = "ann", "stranger"
+ACCOUNTS = {"read": "read", "work": "write", "deliver": "write", "forge": "write"}
+"""Users of the forge, and what each may do."""
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def forge(stack: Stack) -> Iterator[Gitea]:
+    """One for all teams, on the address by which pods reach the API server."""
+    config = yaml.safe_load(stack.cluster.kubeconfig.read_text())
+    host = urlsplit(config["clusters"][0]["cluster"]["server"]).hostname
+    assert host is not None
+    with gitea(host, tls=True) as server:
+        for name in (OWNER, STRANGER, *ACCOUNTS):
+            server.add_user(name)
+        yield server
+
+
+@dataclass
+class Team(World):
+    """A namespace with a Project, whose repository is on the forge."""
+
+    forge: Gitea = field(kw_only=True)
+
+    def on_server(self, *git: str) -> str:
+        folder = self.forge.folder / "repositories" / OWNER / f"{self.repository}.git"
+        command = ["git", "-c", "safe.directory=*", "--git-dir", str(folder), *git]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def api(self, method: str, path: str, user: str = OWNER, **body: Any) -> Any:
+        """About its repository, as one of the forge's users."""
+        return self.forge.api(method, f"/repos/{OWNER}/{self.repository}{path}", user=user, **body)
+
+    def pulls(self) -> list[Object]:
+        found: list[Object] = self.api("GET", "/pulls?state=all")
+        return found
+
+
+MakeTeam = Callable[..., Team]
+
+
+@pytest.fixture
+def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator[MakeTeam]:
+    """Call it with the demo agent's tasks and changes to the Project."""
+    made: list[Team] = []
+
+    def make(
+        tasks: list[Object] | None = None, change: Callable[[Object], None] | None = None
+    ) -> Team:
+        slug = request.node.name.lower().replace("_", "-")[:40].strip("-")
+        namespace, name = f"{slug}-{uuid.uuid4().hex[:5]}", f"app-{next(_numbers)}"
+        url = _repository(forge, name)
+        token = forge.token("forge", "write:repository", "write:issue")
+        offered = Agents(scenario=yaml.safe_dump({"tasks": tasks or []}))
+        *others, project = manifests.project(_no_server(namespace), namespace, offered)
+        _on_forge(project["spec"], url)
+        if change is not None:
+            change(project["spec"])
+        objects = [
+            manifests.namespace(namespace),
+            *_secrets(forge, namespace, token),
+            *others,
+            project,
+        ]
+        stack.kubectl("apply", "-f", "-", stdin=manifests.as_list(objects))
+        server = _no_server(namespace)
+        made.append(Team(stack, server, namespace, name, project=project, forge=forge))
+        return made[-1]
+
+    yield make
+    for each in made:
+        stack.kubectl("delete", "namespace", each.namespace, "--wait=false")
+
+
+def _no_server(namespace: str) -> GitServer:
+    """What manifests are made with; nothing of it is used."""
+    return GitServer(namespace, Certificate("", "", ""), {})
+
+
+def _repository(forge: Gitea, name: str) -> str:
+    """Makes one that all accounts may use; returns its address."""
+    url = forge.repository(OWNER, name)
+    for user, permission in ACCOUNTS.items():
+        path = f"/repos/{OWNER}/{name}/collaborators/{user}"
+        forge.api("PUT", path, user=OWNER, permission=permission)
+    for path, text in SEED.items():
+        if path != "README.md":
+            forge.commit(OWNER, name, path, text, branch="main")
+    return url
+
+
+def _on_forge(spec: Object, url: str) -> None:
+    (repository,) = spec["repositories"]
+    token = {"name": "forge-token", "key": "token"}
+    repository |= {"url": url, "forge": {"type": "gitea", "token": token}}
+    spec["merge"] = {"strategy": "pr", "pullRequest": {"lookSeconds": 5}}
+    del spec["network"]["git"]
+
+
+def _secrets(forge: Gitea, namespace: str, token: str) -> list[Object]:
+    assert forge.certificate is not None
+    where = {"namespace": namespace}
+    accounts = [
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "type": "kubernetes.io/basic-auth",
+            "metadata": {**where, "name": f"git-{account}"},
+            "stringData": {"username": account, "password": forge.password},
+        }
+        for account in ACCOUNTS
+        if account != "forge"
+    ]
+    return [
+        *accounts,
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {**where, "name": "forge-token"},
+            "stringData": {"token": token},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {**where, "name": "git-ca"},
+            "data": {"ca.crt": forge.certificate.ca},
+        },
+    ]

@@ -1,0 +1,85 @@
+"""Plans that are delivered by pull requests of a real forge."""
+
+from __future__ import annotations
+
+from tests.e2e.conftest import EXISTS, Object, condition, does, writing
+from tests.e2e.forges.conftest import OWNER, MakeTeam, Team
+
+STAGES: list[Object] = [
+    {"name": "build", "steps": [{"title": "new", "completionSignals": [EXISTS]}]},
+]
+NEW = [does("new", writing("new.py", "X = 1\n"))]
+
+
+def opened(here: Team) -> Object:
+    """The Plan, once a person may merge it."""
+    return here.await_(
+        "plan", "shop", lambda p: p["status"]["delivery"]["state"] == "PullRequestOpen", 180
+    )
+
+
+def delivery(plan: Object, state: str) -> bool:
+    return bool(plan["status"]["delivery"]["state"] == state)
+
+
+def test_a_plan_becomes_one_pull_request_and_succeeds_once_that_is_merged(team: MakeTeam) -> None:
+    here = team(NEW)
+    before = here.tip()
+    here.plan("shop", STAGES)
+    plan = opened(here)
+
+    (pull,) = here.pulls()
+    told = plan["status"]["delivery"]["pullRequest"]
+    assert told == {
+        "number": pull["number"],
+        "url": pull["html_url"],
+        "state": "Open",
+        "sha": plan["status"]["delivery"]["sha"],
+    }
+    assert plan["status"]["phase"] == "Delivering"
+    assert plan["status"]["waiting"]["reason"] == "PullRequestOpen"
+    assert here.tip() == before, "nobody but a person merges"
+    assert pull["title"] == "shop"
+    assert "`new`" in pull["body"]
+
+    here.api("POST", f"/pulls/{pull['number']}/merge", Do="merge")
+    plan = here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", 60)
+    assert plan["status"]["delivery"]["state"] == "Merged"
+    assert "new.py" in here.files()
+
+
+def test_one_that_is_closed_is_rejected_and_goes_on_once_it_is_open_again(team: MakeTeam) -> None:
+    here = team(NEW)
+    here.plan("shop", STAGES)
+    number = opened(here)["status"]["delivery"]["pullRequest"]["number"]
+
+    here.api("PATCH", f"/pulls/{number}", state="closed")
+    plan = here.stalled("plan", "shop", "PullRequestClosed", 60)
+    assert delivery(plan, "Rejected")
+    assert "Remedy:" in condition(plan, "Stalled")["message"]
+
+    here.api("PATCH", f"/pulls/{number}", state="open")
+    opened(here)
+
+
+def test_a_commit_that_nobody_has_verified_is_noticed(team: MakeTeam) -> None:
+    here = team(NEW)
+    here.plan("shop", STAGES)
+    plan = opened(here)
+    number = plan["status"]["delivery"]["pullRequest"]["number"]
+    branch = plan["status"]["delivery"]["branch"].removeprefix("refs/heads/")
+
+    sha = here.forge.commit(OWNER, here.repository, "late.py", "Y = 1\n", branch=branch)
+    plan = here.stalled("plan", "shop", "PullRequestChanged", 60)
+    assert delivery(plan, "Unknown")
+    assert sha in condition(plan, "Stalled")["message"]
+
+    here.api("POST", f"/pulls/{number}/merge", Do="merge")
+    plan = here.await_(
+        "plan",
+        "shop",
+        lambda p: p["status"]["delivery"]["pullRequest"]["state"] == "Merged",
+        60,
+    )
+    assert condition(plan, "Stalled")["reason"] == "PullRequestChanged"
+    assert delivery(plan, "Unknown")

@@ -1,0 +1,222 @@
+"""A Plan's pull request: opened for what was verified, and waited for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.delivery import PullRequest
+from bernstein.api.plan import PlanStatus
+from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
+from bernstein.api.programs.merge import LandResult
+from bernstein.api.project import Project, PullRequestWatch, WatchedPullRequest
+from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose
+from bernstein.core.jobs import JobView
+from bernstein.core.reasons.waits import PROBE_SECONDS
+from tests.unit.core import objects
+from tests.unit.core.delivery.plans import INTEGRATION, ONTO, landing, look, step
+from tests.unit.core.objects import (
+    BASE,
+    PLAN_UID,
+    TIP,
+    failed,
+    job,
+    over,
+    result_job,
+    sha,
+    stalled_for,
+)
+
+BRANCH = f"refs/heads/bernstein/web-{PLAN_UID.replace('-', '')[:8]}"
+URL = "https://git.example/app/pulls/7"
+FORGE = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
+LANDING = step("Landing")
+
+
+def project(watch: PullRequestWatch | None = None, **pulls: Any) -> Project:
+    plain = objects.project()
+    (repository,) = plain.spec.repositories
+    found = objects.project(
+        repositories=[{**repository.dump(), "forge": FORGE}],
+        merge={"strategy": "pr", **({"pullRequest": pulls} if pulls else {})},
+    )
+    status = found.status.model_copy(update={"watch": watch})
+    return found.model_copy(update={"status": status})
+
+
+def seen(
+    status: PlanStatus | None, *jobs: JobView, of: Project | None = None, **more: Any
+) -> PlanDecision:
+    return look(status, *jobs, project=of or project(), **more)
+
+
+def proposing(**more: Any) -> PlanStatus:
+    begun = seen(LANDING.model_copy(update={"delivery": with_branch()})).status
+    pushed = seen(begun, landing(tip=sha(2))).status
+    assert pushed.delivery is not None
+    return pushed.model_copy(update={"delivery": pushed.delivery.model_copy(update=more)})
+
+
+def with_branch() -> Any:
+    assert LANDING.delivery is not None
+    return LANDING.delivery.model_copy(update={"branch": BRANCH})
+
+
+def proposed(state: str = "Open", at_sha: str | None = None, number: int = 7) -> JobView:
+    pull = SeenPullRequest(number, state, at_sha or sha(2))
+    return result_job("web-propose-2", "propose", ProposeResult(pull, URL))
+
+
+def opened() -> PlanStatus:
+    return seen(proposing(), proposed()).status
+
+
+def watched(state: str, at_sha: str | None = None, **more: Any) -> Project:
+    row = WatchedPullRequest(repository="app", number=7, state=state, sha=at_sha or sha(2))
+    return project(PullRequestWatch(pull_requests=(row,), **more))
+
+
+def test_what_was_verified_is_pushed_to_a_branch_of_its_own_that_must_not_be_there() -> None:
+    begun = seen(None)
+    assert begun.status.delivery is not None
+    assert (begun.status.delivery.step, begun.status.delivery.branch) == ("Landing", BRANCH)
+
+    (land,) = seen(begun.status).actions
+    assert land == RunLand(
+        "web-land-1", INTEGRATION, sha(2), sha(1002), ONTO, BASE, branch=BRANCH, branch_at=None
+    )
+
+
+def test_then_its_pull_request_is_opened_by_a_job_of_the_next_number() -> None:
+    status = proposing()
+    assert status.delivery is not None
+    assert (status.phase, status.delivery.step) == ("Delivering", "Proposing")
+    assert (status.delivery.sha, status.delivery.tip, status.ended_at) == (sha(2), BASE, None)
+
+    (propose,) = seen(status).actions
+    assert isinstance(propose, RunPropose)
+    head = BRANCH.removeprefix("refs/heads/")
+    assert (propose.job, propose.head, propose.base) == ("web-propose-2", head, "main")
+    assert propose.title == "Better web"
+
+
+def test_while_it_is_open_a_person_is_waited_for() -> None:
+    status = opened()
+
+    assert status.delivery is not None
+    assert (status.phase, status.delivery.state, status.delivery.step) == (
+        *("Delivering", "PullRequestOpen"),
+        None,
+    )
+    assert status.delivery.pull_request == PullRequest(number=7, url=URL, state="Open", sha=sha(2))
+    assert status.waiting is not None
+    assert (status.waiting.reason, status.waiting.needs_person) == ("PullRequestOpen", False)
+    assert URL in status.waiting.message
+    assert seen(status).actions == ()
+
+
+def test_a_project_may_be_content_with_an_open_one() -> None:
+    status = seen(proposing(), proposed(), of=project(succeedOn="Opened")).status
+    assert status.delivery is not None
+    assert (status.phase, status.delivery.state) == ("Succeeded", "PullRequestOpen")
+
+
+def test_a_plan_succeeds_once_it_is_merged_as_it_was_verified() -> None:
+    status = seen(opened(), of=watched("Merged")).status
+
+    assert status.delivery is not None
+    assert (status.phase, status.delivery.state) == ("Succeeded", "Merged")
+    assert status.delivery.landed_at is not None
+    assert status.waiting is None
+
+
+@pytest.mark.parametrize(
+    ("row", "state", "reason"),
+    [
+        (("Closed", sha(2)), "Rejected", "PullRequestClosed"),
+        (("Open", sha(5)), "Unknown", "PullRequestChanged"),
+        (("Merged", sha(5)), "Unknown", "PullRequestChanged"),
+        (("Missing", sha(2)), "Unknown", "PullRequestMissing"),
+    ],
+)
+def test_whatever_else_becomes_of_it_stalls_the_plan_until_it_is_open_again(
+    row: tuple[str, str], state: str, reason: str
+) -> None:
+    status = seen(opened(), of=watched(*row)).status
+
+    assert status.delivery is not None
+    assert (status.phase, status.delivery.state) == ("Stalled", state)
+    assert stalled_for(status.conditions) == reason
+    assert status.delivery.sha == sha(2), "what was verified stays known"
+
+    again = seen(status, of=watched("Open")).status
+    assert again.delivery is not None
+    assert (again.phase, again.delivery.state) == ("Delivering", "PullRequestOpen")
+    assert (again.delivery.reason, again.delivery.message) == (None, None)
+    assert stalled_for(again.conditions) is None
+
+
+def test_that_nobody_can_look_at_it_is_told() -> None:
+    blind = watched("Open", reason="ForgeTokenRefused", message="the token is refused")
+    status = seen(opened(), of=blind).status
+
+    assert stalled_for(status.conditions) == "ForgeTokenRefused"
+    assert status.delivery is not None
+    assert status.delivery.state == "PullRequestOpen"
+
+
+def test_one_that_cannot_be_opened_is_tried_again_by_another_job() -> None:
+    refused = job("web-propose-2", over(failed("propose", "ForgeTokenRefused")))
+    status = seen(proposing(), refused).status
+
+    assert status.delivery is not None
+    assert (status.delivery.step, status.delivery.reason) == ("Proposing", "ForgeTokenRefused")
+    assert stalled_for(status.conditions) == "ForgeTokenRefused"
+    assert seen(status, refused).actions == ()
+    (again,) = seen(status, refused, now=PROBE_SECONDS + 1).actions
+    assert isinstance(again, RunPropose)
+    assert again.job == "web-propose-3"
+
+
+@pytest.mark.parametrize("state", ["Merged", "Closed"])
+def test_an_earlier_job_may_have_opened_one_that_has_ended_since(state: str) -> None:
+    status = seen(proposing(), proposed(state)).status
+    assert status.delivery is not None
+    expected = {"Merged": "Merged", "Closed": "Rejected"}
+    assert status.delivery.state == expected[state]
+
+
+def test_what_a_pod_says_that_is_no_pull_request_is_none() -> None:
+    status = seen(proposing(), proposed("Open", "nonsense")).status
+    assert status.delivery is not None
+    assert status.delivery.pull_request is None
+    assert status.delivery.reason == "InfrastructureError"
+
+
+def test_a_target_that_has_moved_meanwhile_has_a_candidate_made_and_judged_first() -> None:
+    begun = LANDING.model_copy(update={"delivery": with_branch()})
+    moved = seen(begun, landing("Moved", TIP)).status
+    assert moved.delivery is not None
+    assert (moved.delivery.tip, moved.delivery.pull_request) == (TIP, None)
+
+
+def test_a_landing_that_has_begun_goes_where_it_began_though_the_project_says_otherwise() -> None:
+    (land,) = seen(LANDING).actions
+    assert isinstance(land, RunLand)
+    assert land.branch is None, "it began without"
+
+    done = seen(LANDING, result_job("web-land-1", "land", LandResult("Landed", sha(2)))).status
+    assert done.phase == "Succeeded"
+
+
+def test_a_cancel_ends_it_and_leaves_what_is_open_to_people() -> None:
+    status = seen(opened(), cancel={"reason": "no more"}).status
+    assert status.phase == "Cancelled"
+    assert status.delivery is not None
+    assert status.delivery.pull_request is not None
+
+
+def test_a_cancel_takes_the_name_of_a_job_that_may_still_come() -> None:
+    stops = seen(proposing(), cancel={"reason": "no more"})
+    assert RunFence("web-propose-2") in stops.actions

@@ -1,0 +1,158 @@
+"""The watch of a Project's pull requests, step by step."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bernstein.api.programs.forge import SeenPullRequest, WatchResult
+from bernstein.api.project import Project, PullRequestWatch
+from bernstein.core import labels
+from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision
+from bernstein.core.jobs import JobView, refusal
+from bernstein.core.projects.watching import WatchSnapshot, decide
+from bernstein.core.reasons.waits import PROBE_SECONDS
+from tests.unit.core import objects
+from tests.unit.core.delivery.test_proposal import FORGE
+from tests.unit.core.objects import NOW, Object, at, ended, failed, over, pod, running, sha
+
+ONE, TWO = SeenPullRequest(1, "Open", sha(1)), SeenPullRequest(2, "Open", sha(2))
+MERGED = SeenPullRequest(1, "Merged", sha(1))
+
+
+def project(watch: PullRequestWatch | None) -> Project:
+    (repository,) = objects.project().spec.repositories
+    found = objects.project(
+        repositories=[{**repository.dump(), "forge": FORGE}], merge={"strategy": "pr"}
+    )
+    status = found.status.model_copy(update={"watch": watch})
+    return found.model_copy(update={"status": status})
+
+
+def step(
+    watch: PullRequestWatch | None,
+    *jobs: JobView,
+    waits: tuple[SeenPullRequest, ...] = (ONE,),
+    now: datetime = NOW,
+) -> WatchDecision:
+    return decide(WatchSnapshot(project(watch), {j.name: j for j in jobs}, waits), now)
+
+
+def job(run: RunWatch, pod: Object | None = None) -> JobView:
+    said = {labels.JOB: "watch", labels.ASKED: run.asked}
+    return JobView(run.job, f"uid-{run.job}", at(-5), pod=pod, labels=said)
+
+
+def begun(*waits: SeenPullRequest) -> tuple[PullRequestWatch, RunWatch]:
+    decision = step(None, waits=waits or (ONE,))
+    (run,) = decision.actions
+    assert isinstance(run, RunWatch)
+    assert decision.status is not None
+    return decision.status, run
+
+
+def told(*changed: SeenPullRequest, waits: tuple[SeenPullRequest, ...] = (ONE,)) -> WatchDecision:
+    watch, run = begun(*waits)
+    result = WatchResult(changed, requests=9, unchanged=7)
+    return step(watch, job(run, over(ended("watch", said=result))), waits=waits)
+
+
+def test_where_no_plan_waits_there_is_no_job_and_nothing_to_tell() -> None:
+    watch, run = begun()
+    assert step(None, waits=()) == WatchDecision(None)
+
+    over_now = step(watch, job(run, pod(running("watch"))), waits=())
+    assert over_now.status is None
+    assert over_now.actions == (DeleteJobs((job(run, pod(running("watch"))),)),)
+
+
+def test_one_job_is_told_what_is_known_of_all() -> None:
+    watch, run = begun(TWO, ONE)
+
+    assert run == RunWatch("default--watch-0", (ONE, TWO))
+    assert [(row.number, row.state) for row in watch.pull_requests] == [(1, "Open"), (2, "Open")]
+    assert step(watch, job(run, pod(running("watch"))), waits=(ONE, TWO)).actions == ()
+
+
+def test_what_has_changed_is_known_and_the_next_job_is_told() -> None:
+    decision = told(MERGED, waits=(ONE, TWO))
+    watch = decision.status
+    assert watch is not None
+    assert [(row.number, row.state, row.repository) for row in watch.pull_requests] == [
+        (1, "Merged", "app"),
+        (2, "Open", "app"),
+    ]
+    assert (watch.requests, watch.unchanged, watch.number) == (9, 7, 1)
+
+    (run, *_) = step(watch, waits=(ONE, TWO)).actions
+    assert run == RunWatch("default--watch-1", (MERGED, TWO))
+
+
+def test_a_plan_that_has_ended_is_not_looked_for_any_more() -> None:
+    watch = told(MERGED, waits=(ONE, TWO)).status
+    decision = step(watch, waits=(TWO,))
+    assert decision.status is not None
+    assert [row.number for row in decision.status.pull_requests] == [2]
+
+
+def test_where_another_plan_waits_another_job_takes_the_place_of_the_one_at_work() -> None:
+    watch, run = begun()
+    at_work = job(run, pod(running("watch")))
+    decision = step(watch, at_work, waits=(ONE, TWO))
+
+    new, clear = decision.actions
+    assert new == RunWatch("default--watch-1", (ONE, TWO))
+    assert clear == DeleteJobs((at_work,))
+
+
+def test_a_job_of_that_name_that_was_told_something_else_is_not_believed() -> None:
+    watch, _ = begun()
+    stale = job(
+        RunWatch("default--watch-0", (TWO,)),
+        over(ended("watch", said=WatchResult((SeenPullRequest(1, "Closed", sha(1)),)))),
+    )
+    decision = step(watch, stale)
+    assert decision.status is not None
+    assert [row.state for row in decision.status.pull_requests] == ["Open"]
+    assert decision.actions[0] == RunWatch("default--watch-1", (ONE,))
+
+
+def test_one_that_nobody_has_asked_about_changes_nothing() -> None:
+    decision = told(TWO)
+    assert decision.status is not None
+    assert [row.number for row in decision.status.pull_requests] == [1]
+
+
+def test_why_nobody_can_look_is_told_and_it_is_tried_again_after_a_while() -> None:
+    watch, run = begun()
+    decision = step(watch, job(run, over(failed("watch", "ForgeTokenRefused"))))
+    assert decision.status is not None
+    assert (decision.status.reason, decision.status.failures) == ("ForgeTokenRefused", 1)
+    assert decision.requeue_after == PROBE_SECONDS
+    assert [row.state for row in decision.status.pull_requests] == ["Open"]
+
+    assert step(decision.status).requeue_after == PROBE_SECONDS
+    later = step(decision.status, now=at(PROBE_SECONDS + 1))
+    assert later.actions == (RunWatch("default--watch-1", (ONE,)),)
+    assert later.status is not None
+    assert later.status.reason == "ForgeTokenRefused", "until one could look"
+
+
+def test_one_that_is_refused_is_tried_again_after_a_while() -> None:
+    watch, run = begun()
+    decision = step(watch, refusal(run.job, "quota", NOW))
+    assert decision.status is not None
+    assert decision.status.reason == "PodRejected"
+    assert not any(isinstance(action, RunWatch) for action in decision.actions)
+
+
+def test_nonsense_is_an_error_and_no_change() -> None:
+    decision = told(SeenPullRequest(1, "Merged", "nonsense"))
+    assert decision.status is not None
+    assert decision.status.reason == "InfrastructureError"
+    assert [row.state for row in decision.status.pull_requests] == ["Open"]
+
+
+def test_looking_again_at_the_same_changes_nothing() -> None:
+    watch, run = begun()
+    at_work = job(run, pod(running("watch")))
+    assert step(watch, at_work).status == watch
