@@ -20,6 +20,7 @@ class PullRequest(Model):
     """The pull request by which work is delivered, as the forge told of it last."""
 
     number: Annotated[int, Field(ge=1)]
+    """By which the forge knows it."""
     url: Annotated[str, Field(max_length=2048)]
     """For people."""
     state: Literal["Open", "Merged", "Closed"]

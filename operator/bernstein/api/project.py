@@ -381,7 +381,9 @@ class WatchedPullRequest(Model):
     """A pull request that a Plan waits for, as it was seen last."""
 
     repository: Name
+    """By its name in the Project."""
     number: Annotated[int, Field(ge=1)]
+    """By which the forge knows it."""
     state: Annotated[str, Field(max_length=16)]
     """Open, Merged, Closed; or Missing: the forge shows the token no such one."""
     sha: Sha

@@ -6,9 +6,8 @@ What the API server refuses to make is Refused, and part of what is decided abou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
 
 from bernstein.api.project import Project
 from bernstein.controllers import network_policies
@@ -91,27 +90,46 @@ RunJob = (
 )
 
 
-_MAKERS: Final[Mapping[type, Callable[[Any, Project, str, Object, OperatorSettings], Object]]] = {
-    RunBegin: begin_job,
-    RunCheck: check_job,
-    RunFormat: format_job,
-    RunInspect: inspect_job,
-    RunJudge: judge_job,
-    RunPrepare: prepare_job,
-    RunLand: land_job,
-    RunProbe: probe_job,
-    RunPropose: propose_job,
-    RunWatch: watch_job,
-}
-
-
 def build(
     run: RunJob, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """The Job that was asked for."""
-    if isinstance(run, RunCheck) and run.compares:
-        return compare_job(run, project, namespace, owner, settings)
-    return _MAKERS[type(run)](run, project, namespace, owner, settings)
+    match run:
+        case RunBegin():
+            return begin_job(run, project, namespace, owner, settings)
+        case RunCheck(compares=True):
+            return compare_job(run, project, namespace, owner, settings)
+        case RunCheck():
+            return check_job(run, project, namespace, owner, settings)
+        case RunFormat():
+            return format_job(run, project, namespace, owner, settings)
+        case RunInspect():
+            return inspect_job(run, project, namespace, owner, settings)
+        case RunJudge():
+            return judge_job(run, project, namespace, owner, settings)
+        case RunPrepare():
+            return prepare_job(run, project, namespace, owner, settings)
+        case RunLand():
+            return land_job(run, project, namespace, owner, settings)
+        case _:
+            return _beside_work(run, project, namespace, owner, settings)
+
+
+def _beside_work(
+    run: RunProbe | RunPropose | RunWatch,
+    project: Project,
+    namespace: str,
+    owner: Object,
+    settings: OperatorSettings,
+) -> Object:
+    """A Job that neither judges nor moves any work."""
+    match run:
+        case RunProbe():
+            return probe_job(run, project, namespace, owner, settings)
+        case RunPropose():
+            return propose_job(run, project, namespace, owner, settings)
+        case RunWatch():
+            return watch_job(run, project, namespace, owner, settings)
 
 
 async def execute(

@@ -77,6 +77,14 @@ def _nodes(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, A
         yield from _nodes(schema["items"], f"{path}[]")
 
 
+def _on_forge() -> dict[str, Any]:
+    """The spec of a Project whose repository is on a forge."""
+    spec: dict[str, Any] = valid("Project", "")["spec"]
+    token = {"name": "forge", "key": "token"}
+    repositories = [{**r, "forge": {"type": "gitea", "token": token}} for r in spec["repositories"]]
+    return {**spec, "repositories": repositories}
+
+
 PATHS = {
     "a path is relative to the repository and may not leave it": Pair(
         "app/[...slug]/a..b.tsx",
@@ -91,10 +99,10 @@ STEPS = {
 }
 OWN_GATE = {"command": "audit .", "image": "i"}
 GATES = {
-    "the operator's own Jobs are called begin, inspect, land, prepare: "
+    "the operator's own Jobs are called begin, inspect, land, prepare, propose: "
     "give the gate another name": Pair(
         {"name": "landing", **OWN_GATE},
-        tuple({"name": n, **OWN_GATE} for n in ("begin", "inspect", "land", "prepare")),
+        tuple({"name": n, **OWN_GATE} for n in ("begin", "inspect", "land", "prepare", "propose")),
     ),
     "signal_<number> is kept for completion signals: give the gate another name": Pair(
         {"name": "signal_a1", **OWN_GATE},
@@ -123,6 +131,13 @@ def _reviewed(asks: Object, **spec: Any) -> Object:
 
 
 SPECS = {
+    "merge.strategy pr opens pull requests: say where, in forge of the repository": Pair(
+        {**_on_forge(), "merge": {"strategy": "pr"}},
+        ({**valid("Project", "")["spec"], "merge": {"strategy": "pr"}},),
+    ),
+    "only strategy pr takes 'pullRequest'": Pair(
+        {"strategy": "direct"}, ({"strategy": "direct", "pullRequest": {"draft": True}},)
+    ),
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
         (valid("Project", "", defaultAgent="codex")["spec"],),
@@ -211,7 +226,7 @@ NETWORKS = {
     f"policy Unmanaged takes no '{field}'": Pair(
         {"policy": "Managed", field: ANYWHERE}, ({"policy": "Unmanaged", field: ANYWHERE},)
     )
-    for field in ("git", "checks", "agents", "models")
+    for field in ("git", "checks", "agents", "models", "forge")
 }
 PEERS = {
     "a peer is an ipBlock, or has a podSelector, a namespaceSelector or both": Pair(

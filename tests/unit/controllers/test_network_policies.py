@@ -12,7 +12,7 @@ from bernstein.api.project import Project
 from bernstein.controllers.network_policies import build
 from bernstein.controllers.settings import CLUSTER_DNS, peers
 from bernstein.core import labels
-from tests.unit.controllers.jobs.built import FULL_SETTINGS, PLAIN_SETTINGS, jobs
+from tests.unit.controllers.jobs.built import FULL_SETTINGS, PLAIN, PLAIN_SETTINGS, jobs
 from tests.unit.core import objects
 
 DNS = {
@@ -32,6 +32,7 @@ IN_CLUSTER = {
 INDEX = {"to": [{"ipBlock": {"cidr": "192.0.2.0/24", "except": ["192.0.2.7/32"]}}]}
 
 
+FORGE = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
 MODELS = [
     {"name": "a", "provider": "openai", "key": {"name": "judge", "key": "key"}},
     {
@@ -48,12 +49,17 @@ def policies(
     asks: Sequence[Any] = (),
     *,
     formats: bool = False,
+    on: dict[str, Any] | None = None,
     **network: Any,
 ) -> dict[str, Any]:
     """Spec of each, by the last word of its name; `asks`: the models of the Project; `formats`:
-    whether it has the gate."""
+    whether it has the gate; `on`: the forge of its repository."""
     gates = {"pipeline": [{"name": "auto_format"}] if formats else []}
-    project = objects.project(network=network, models=[*asks], gates=gates)
+    more = {} if on is None else {"forge": on}
+    repositories = [{**PLAIN.spec.repository.dump(), **more}]
+    project = objects.project(
+        network=network, models=[*asks], gates=gates, repositories=repositories
+    )
     found = build(project, settings)
     return {p["metadata"]["name"].rpartition("-")[2]: p["spec"] for p in found}
 
@@ -67,7 +73,7 @@ def limits(settings: Any = PLAIN_SETTINGS, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("network", [{}, {"agents": []}, {"agents": [INDEX], "checks": [INDEX]}])
 def test_nothing_connects_to_a_pod_of_ours(network: dict[str, Any]) -> None:
     """Checks run code of agents: what listens there is for nobody else."""
-    closed = policies(asks=MODELS, formats=True, **network)["closed"]
+    closed = policies(asks=MODELS, formats=True, on=FORGE, **network)["closed"]
 
     assert closed["policyTypes"] == ["Ingress"]
     assert "ingress" not in closed
@@ -105,7 +111,7 @@ def test_all_but_agents_reach_dns_and_the_git_servers_port_only() -> None:
 
 
 def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
-    found = limits(agents=[], formats=True)
+    found = limits(agents=[], formats=True, on=FORGE)
     meant = {
         job: pods
         for pods, spec in found.items()
@@ -116,10 +122,35 @@ def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
     made = {label[labels.JOB]: label[labels.PROJECT] for label in found_labels}
     assert made.pop("judge") == "default"  # without a model there is none
     assert made == dict.fromkeys(meant, "default")
-    assert {job for job, pods in meant.items() if pods != "git"} == {"check", "agent"}
+    others = {"check", "agent", "propose", "watch"}
+    assert {job for job, pods in meant.items() if pods != "git"} == others
     assert (meant["check"], meant["agent"]) == ("checks", "agents")
     for spec in found.values():
         assert spec["podSelector"]["matchLabels"] == {labels.PROJECT: "default"}
+
+
+@pytest.mark.parametrize(
+    ("api", "network", "reached"),
+    [
+        ({}, {}, HTTPS),
+        (
+            {"api": "https://forge.example:8443/api/v4"},
+            {},
+            {"ports": [{"port": 8443, "protocol": "TCP"}]},
+        ),
+        ({}, {"forge": [INDEX]}, INDEX),
+    ],
+)
+def test_who_asks_the_forge_reaches_dns_and_that_alone(
+    api: dict[str, Any], network: dict[str, Any], reached: dict[str, Any]
+) -> None:
+    found = limits(on={**FORGE, **api}, **network)
+    asks = found.pop("forge")
+
+    (jobs_meant,) = asks["podSelector"]["matchExpressions"]
+    assert jobs_meant["values"] == ["propose", "watch"]
+    assert asks["egress"] == [DNS, reached]
+    assert all(others["egress"] == [DNS, HTTPS] for others in found.values())
 
 
 def test_a_formatter_reaches_what_jobs_of_ours_do_and_is_none_of_a_project_without_it() -> None:

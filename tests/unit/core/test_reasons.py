@@ -13,6 +13,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
 from bernstein.core.diagnosis import FAILED_CREATE_SECONDS
 from bernstein.core.reasons import POLICIES, policy
+from bernstein.core.reasons.forge import ForgeReason
 from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import (
     MAX_RETRY_AFTER_SECONDS,
@@ -83,6 +84,10 @@ TABLE = {
     "ToolMissing": (Retry.PROBE, False, "Install"),
     "Stalled": (Retry.AT_ONCE, True, "limits.stallSeconds"),
     "PushRejected": (Retry.PROBE, False, "git server"),
+    "BranchTaken": (Retry.PROBE, False, "Delete the branch"),
+    "PullRequestClosed": (Retry.NEVER, False, "Reopen it"),
+    "PullRequestChanged": (Retry.NEVER, False, "what was verified"),
+    "PullRequestMissing": (Retry.NEVER, False, "the token's account"),
     "VerificationMissing": (Retry.NEVER, False, "statuses"),
     "Blocked": (Retry.UNBLOCKED, False, "bernstein unblock"),
     "BlockRefused": (Retry.AT_ONCE, True, "what it waits for"),
@@ -156,6 +161,7 @@ NOT_LANDED = {
     "AttestationKeyInvalid",
     "AttestationRefused",
     "BranchProtected",
+    "BranchTaken",
     "CredentialRefused",
     "NotOnBase",
     "PushRejected",
@@ -185,7 +191,8 @@ def test_each_cause_is_told_apart_where_it_matters_beyond_its_task(reason: str) 
 
 
 def test_the_table_has_no_other_rows() -> None:
-    assert set(POLICIES) == set(Reason) == set(TABLE)
+    assert set(Reason) == set(TABLE)
+    assert set(POLICIES) == {*Reason, *ForgeReason}
 
 
 @pytest.mark.parametrize("reason", POLICIES)
@@ -194,7 +201,9 @@ def test_no_failure_is_tried_again_for_nothing_without_end(reason: str) -> None:
     rare = (Retry.SOON, Retry.PROBE, Retry.NEVER, Retry.MERGE_ALONE, Retry.UNBLOCKED)
     slow = row.retry in rare or reason in BY_A_PERSON
 
-    assert slow or row.counts or row.capped or reason == "GateErrored"
+    # What a forge does not do is asked for by a Job of its own, every five minutes in the end.
+    by_itself = {"GateErrored", *ForgeReason}
+    assert slow or row.counts or row.capped or reason in by_itself
 
 
 @pytest.mark.parametrize("reason", POLICIES)

@@ -116,8 +116,8 @@ def test_the_reasons_to_wait_exist() -> None:
     named = {word for cell in cells for word in re.findall(r"`(\w+)`", cell)}
 
     assert named <= {*Reason, *WaitReason}
-    # A Task that is Done waits, too: for its turn to land.
-    assert set(WaitReason) - named == {WaitReason.MERGE_QUEUE}
+    # A Task that is Done waits, too: for its turn to land; and a Plan for who merges.
+    assert set(WaitReason) - named == {WaitReason.MERGE_QUEUE, WaitReason.PULL_REQUEST_OPEN}
 
 
 @pytest.mark.parametrize(
@@ -163,6 +163,7 @@ CREDENTIALS = {
     "secret-attestation": "attestation key",
     "model-key": "model key",
     "secret-model-0": "model key",
+    "secret-forge": "forge token",
     "token": "callback token",
 }
 """By the volume that brings it into a container."""

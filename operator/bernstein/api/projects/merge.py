@@ -42,9 +42,8 @@ class Merge(Model):
     }
 
     strategy: Literal["direct", "pr"] = Field(
-        description="direct: verified work is pushed to the branch. pr: what a Plan delivers is "
-        "pushed to a branch of its own, and a pull request is opened for people to merge; a Task "
-        "without a Plan is pushed to the branch."
+        description="direct: verified work is pushed to the branch. pr: a Plan's is pushed to a "
+        "branch of its own, for a pull request; that of a Task without a Plan to the branch."
     )
     pull_request: PullRequests | None = None
     """How pull requests look; absent: as by default."""

@@ -16,6 +16,7 @@ from bernstein.api.pod import (
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.programs.forge import ProposeConfig, SeenPullRequest, WatchConfig
 from bernstein.api.programs.formatting import CollectConfig, FormatConfig
 from bernstein.api.programs.judge import Asked, JudgeConfig
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
@@ -38,6 +39,8 @@ from bernstein.core.actions import (
     RunLand,
     RunPrepare,
     RunProbe,
+    RunPropose,
+    RunWatch,
 )
 from bernstein.core.judging.written import packed
 from tests.unit.core import objects
@@ -65,6 +68,16 @@ JUDGED = objects.project(
     ]
 )
 """As plain as can be, with a model that can be asked."""
+FORGED = objects.project(
+    repositories=[
+        {
+            **objects.project().spec.repositories[0].dump(),
+            "forge": {"type": "gitea", "token": {"name": "forge", "key": "token"}},
+        }
+    ],
+    merge={"strategy": "pr"},
+)
+"""As plain as can be, with pull requests."""
 FULL = objects.project(
     repositories=[
         {
@@ -73,8 +86,14 @@ FULL = objects.project(
             "branch": "trunk",
             "credentials": {a: {"secretName": f"git-{a}"} for a in ("read", "work", "deliver")},
             "ca": {"name": "git-ca", "key": "root.pem"},
+            "forge": {
+                "type": "gitlab",
+                "api": "https://forge.example/api/v4",
+                "token": {"name": "forge", "key": "token"},
+            },
         }
     ],
+    merge={"strategy": "pr", "pullRequest": {"draft": True, "labels": ["ours"], "lookSeconds": 60}},
     agents=[
         {
             "name": "demo",
@@ -123,6 +142,8 @@ CONFIGS: dict[str, type[Any]] = {
     "compare": CompareConfig,
     "probe": ProbeConfig,
     "probe_key": ProbeKeyConfig,
+    "propose": ProposeConfig,
+    "watch": WatchConfig,
 }
 
 REF = "refs/bernstein/1111222233334444/work/s1"
@@ -303,7 +324,24 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "land-look": (RunLand("work-s1-land-2", REF, HEAD, TREE, INTEGRATION, None, SAID), TASK),
     "land-plan": (RunLand("web-land-1", INTEGRATION, HEAD, TREE, "refs/heads/trunk", BASE), PLAN),
     "probe": (RunProbe("default--probe-0", "1"), PROJECT),
+    "land-branch": (
+        RunLand(
+            *("web-land-1", INTEGRATION, HEAD, TREE, "refs/heads/trunk", BASE),
+            branch="refs/heads/bernstein/web-11112222",
+        ),
+        PLAN,
+    ),
+    "propose": (
+        RunPropose("web-propose-2", "bernstein/web-11112222", "trunk", "Add a shop", "Verified.\n"),
+        PLAN,
+    ),
+    "watch": (
+        RunWatch("default--watch-0", (SeenPullRequest(7, "Open", HEAD),)),
+        PROJECT,
+    ),
 }
+_PLAIN = {"judge": JUDGED, "propose": FORGED, "watch": FORGED}
+"""By the Job, where it needs more than a Project must have."""
 
 
 def jobs() -> dict[str, Object]:
@@ -313,7 +351,7 @@ def jobs() -> dict[str, Object]:
         "agent-full": agent_job(FULL, FULL_SETTINGS),
     }
     for name, (wanted, owner) in WANTED.items():
-        plain = JUDGED if name == "judge" else PLAIN
+        plain = _PLAIN.get(name, PLAIN)
         found[name] = follow_up(wanted, owner, plain, PLAIN_SETTINGS)
         found[f"{name}-full"] = follow_up(wanted, owner, FULL, FULL_SETTINGS)
     return found

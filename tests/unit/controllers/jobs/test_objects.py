@@ -45,6 +45,7 @@ MAY_HOLD = {
     "git-deliver": {"land", "probe-deliver"},
     "openai": {"agent"},
     "signs": {"land"},
+    "forge": {"propose", "watch"},
 }
 
 
@@ -197,7 +198,8 @@ def test_a_job_belongs_to_its_object_and_says_what_it_is(name: str) -> None:
     meta = JOBS[name]["metadata"]
     (owner,) = meta["ownerReferences"]
     assert owner["controller"] is True
-    assert owner["blockOwnerDeletion"] is not name.startswith("probe"), "a right it has not got"
+    of_project = name.startswith(("probe", "watch"))
+    assert owner["blockOwnerDeletion"] is not of_project, "a right it has not got"
     labels = meta["labels"]
     assert labels["app.kubernetes.io/managed-by"] == "bernstein"
     assert "app.kubernetes.io/instance" not in labels

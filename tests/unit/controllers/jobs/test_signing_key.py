@@ -7,7 +7,12 @@ import pytest
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import JOBS, containers, pod
 
-LANDS = {"land-full": False, "land-plan-full": False, "land-look-full": True}
+LANDS = {
+    "land-full": False,
+    "land-plan-full": False,
+    "land-branch-full": False,
+    "land-look-full": True,
+}
 """Whether the Job starts without the key."""
 
 

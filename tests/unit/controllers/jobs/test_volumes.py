@@ -85,6 +85,9 @@ BETWEEN = {
     "prepare": {"git": {"prepare": "rw"}},
     "land": {"git": {"land": "rw"}},
     "land-look": {"git": {"land": "rw"}},
+    "land-branch": {"git": {"land": "rw"}},
+    "propose": {"tmp": {"propose": "rw"}},
+    "watch": {"tmp": {"watch": "rw"}},
     "probe": {name: {name: "rw"} for name in PROBES},
     "probe-full": {name: {name: "rw"} for name in (*PROBES, "probe-attestation")},
 }
