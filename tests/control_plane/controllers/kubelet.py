@@ -19,6 +19,7 @@ from typing import Any
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Changed, FinalRecord, Usage
+from bernstein.api.programs.forge import WATCH, ProposeResult, SeenPullRequest, WatchResult
 from bernstein.api.programs.formatting import FormatResult, Told
 from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult
@@ -30,6 +31,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import Conflict, NotFound
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import PODS, Object, Resource, key_of, uid_of
+from tests.background import eventually
 from tests.configuration import told
 from tests.control_plane.controllers.remote import Remote, tree_of
 from tests.resources import BINDINGS
@@ -38,6 +40,8 @@ CORE_EVENTS = Resource("", "v1", "events", "Event")
 ENDED = ("Succeeded", "Failed")
 READY = {"type": "Ready", "status": "True"}
 DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+
+WATCHES_SECONDS = 600
 
 Script = Callable[["Pod"], Awaitable[None]]
 
@@ -108,8 +112,8 @@ class Pod:
 
     @property
     def role(self) -> str:
-        """agent, check, format, inspect, judge, begin, prepare, land or probe; also the name of its
-        main container."""
+        """agent, check, format, inspect, judge, begin, prepare, land, propose, watch or probe; also
+        the name of its main container."""
         return self.labels[labels.JOB]
 
     def config(self, container: str | None = None) -> Any:
@@ -258,13 +262,36 @@ def _merged(role: str, remote: Remote, config: Any) -> object:
         base = remote.refs[config["onto"]]
         made = remote.commit(config["candidate"], base)
         return PrepareResult(base, made, tree_of(made), _changed(1, config))
-    there = remote.swap(config["onto"], config["expect"], config["sha"])
-    return LandResult("Landed" if there else "Moved", remote.refs[config["onto"]])
+    if role == "propose":
+        pull = remote.seen(remote.propose(config["head"], config["base"]))
+        return ProposeResult(pull, f"https://git.example/pulls/{pull.number}")
+    onto, branch, sha = config["onto"], config["branch"], config["sha"]
+    if branch is None:
+        there = remote.swap(onto, config["expect"], sha)
+    elif config["expect"] is None:
+        there = remote.refs.get(branch) == sha
+    else:
+        on_base = remote.refs[onto] == config["expect"]
+        there = on_base and remote.branch(branch, config["branch_at"], sha)
+    return LandResult("Landed" if there else "Moved", remote.refs[onto])
 
 
 def _changed(files: int, config: Any) -> Changed:
     """None of what it was told to be protected."""
     return Changed(files=files, protected_by=digest_of(config["protected"]))
+
+
+async def watches(pod: Pod) -> None:
+    """Looks at pull requests until one of them is not as it is told."""
+    await pod.start()
+    known = [SeenPullRequest(**each) for each in pod.config()["pull_requests"]]
+
+    def changed() -> tuple[SeenPullRequest, ...]:
+        return tuple(now for now in (pod.remote.seen(p.number) for p in known) if now not in known)
+
+    await eventually(changed, seconds=WATCHES_SECONDS)
+    said = WatchResult(changed(), requests=1)
+    await pod.end("Succeeded", {pod.role: exited(message=dump(said))})
 
 
 async def nothing(pod: Pod) -> None:
@@ -339,7 +366,7 @@ class Kubelet:
         self.images: dict[str, str] = {}
         """What its pods tell of their images; see Pod."""
         self.ran: list[str] = []
-        """Jobs whose pod was seen, in that order; without those that try a Project."""
+        """Jobs whose pod was seen, in that order; without those that only look."""
         self.may_end = asyncio.Event()
         """Cleared: pods that are deleted go on until it is set."""
         self.may_end.set()
@@ -383,7 +410,7 @@ class Kubelet:
         uid = uid_of(new)
         if uid not in self._playing:
             pod = Pod(new, self._node, self._client, self.remote, images=self.images)
-            if pod.role != "probe":
+            if pod.role not in ("probe", WATCH):
                 self.ran.append(pod.job)
             self.pods[pod.job] = self._by_uid[uid] = pod
             self._playing[uid] = self._start(partial(self._script(pod), pod))
@@ -394,7 +421,7 @@ class Kubelet:
         for which, scripts in self._scripts:
             if which == pod.role or fnmatch.fnmatchcase(pod.job, which):
                 return scripts.popleft() if len(scripts) > 1 else scripts[0]
-        return succeed
+        return watches if pod.role == WATCH else succeed
 
     def _start(self, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         """Called by the task itself: one that is cancelled before its turn leaves nothing begun."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
+from bernstein.api.programs.forge import SeenPullRequest
+
 MAIN = "refs/heads/main"
 
 
@@ -18,18 +20,48 @@ def tree_of(commit: str) -> str:
 
 
 @dataclass
+class Pull:
+    """A pull request of two branches, without `refs/heads/`."""
+
+    head: str
+    base: str
+    state: str = "Open"
+
+
+@dataclass
 class Remote:
     refs: dict[str, str] = field(default_factory=lambda: {MAIN: sha("first commit")})
     landed: list[tuple[str, str]] = field(default_factory=list)
     """(ref, commit) of every push of verified work that moved a ref."""
     made: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Where each commit was pushed first, and the commit before it."""
+    pulls: list[Pull] = field(default_factory=list)
+    """All that were ever opened; the first one has number 1."""
 
     def commit(self, ref: str, base: str) -> str:
         """One new commit on `base`, at `ref`."""
         self.refs[ref] = sha(f"{ref} on {base}")
         self.made[self.refs[ref]] = (ref, base)
         return self.refs[ref]
+
+    def branch(self, ref: str, at: str | None, commit: str) -> bool:
+        """Whether the branch is at the commit afterwards; it moves only from there, None: it is
+        made where there is none."""
+        if self.refs.get(ref) == at:
+            self.refs[ref] = commit
+        return self.refs[ref] == commit
+
+    def propose(self, head: str, base: str) -> int:
+        """The number of the pull request of these branches; one is opened where there is none."""
+        for number, pull in enumerate(self.pulls, start=1):
+            if (pull.head, pull.base) == (head, base):
+                return number
+        self.pulls.append(Pull(head, base))
+        return len(self.pulls)
+
+    def seen(self, number: int) -> SeenPullRequest:
+        pull = self.pulls[number - 1]
+        return SeenPullRequest(number, pull.state, self.refs[f"refs/heads/{pull.head}"])
 
     def content(self, ref: str) -> list[str]:
         """The commits that a ref holds above the first one, the oldest first, by where they were

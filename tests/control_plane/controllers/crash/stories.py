@@ -12,7 +12,7 @@ from tests.background import eventually
 from tests.control_plane.controllers.kubelet import Pod, ends, exited, run, works
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import PATIENCE, QUIET, World, stage, state_of
-from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, PLANS, TASKS
+from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, PLANS, TASKS, valid
 
 PRICES = {"prices": [{"model": "sonnet", "input": "10", "output": "0"}]}
 USED = Usage(input=100_000)
@@ -96,6 +96,25 @@ async def decided(world: World) -> None:
     await _plan_is(world, "Succeeded")
 
 
+async def proposed(world: World) -> None:
+    """What a Plan delivers is merged by a person, on the forge."""
+    world.kubelet.on("agent", works(usage=USED))
+    (repository,) = valid("Project", world.namespace)["spec"]["repositories"]
+    forge = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
+    repositories = [{**repository, "forge": forge}]
+    await world.project(budget=PRICES, repositories=repositories, merge={"strategy": "pr"})
+    await world.plan("shop", [stage("a", "one")])
+    await world.until(PLANS, "shop", _is_open)
+    (pull,) = world.kubelet.remote.pulls
+    pull.state = "Merged"
+    await _plan_is(world, "Succeeded")
+    assert world.kubelet.remote.pulls == [pull], "a second one is never opened"
+
+
+def _is_open(plan: Object) -> bool:
+    return bool(plan["status"]["delivery"]["state"] == "PullRequestOpen")
+
+
 async def _decides(
     world: World, kind: Resource, name: str, decision: str, attempt: int | None = None
 ) -> None:
@@ -177,4 +196,5 @@ STORIES = {
     "conflict": Story(conflict, 42),
     "decided": Story(decided, 40),
     "asked_for": Story(asked_for, 45),
+    "proposed": Story(proposed, 30),
 }
