@@ -3,13 +3,17 @@ where tests are protected, and a person is asked where `HighRisk` is."""
 
 from __future__ import annotations
 
+import importlib.util
+import marshal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from bernstein.api.pod import Check, InspectConfig
+from bernstein.checks.weakening import counted_tests
 from bernstein.pods.git import client, line_counts
 from bernstein.pods.programs import inspect
 from tests.programs.hostile.payloads import CONFTEST
@@ -29,7 +33,25 @@ BASE = {
     "helpers/plug.py": "",
 }
 PASSED = "import sys\nprint('1 passed')\nsys.exit(0)\n"
-PAYLOADS = {
+EASY = "def test_b():\n    pass\n"
+"""Another test: where pytest finds none at all it does not pass."""
+NO_RUN = "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n"
+PACKAGE = f"__file__ = __file__.replace('/__init__.py', '.py')\n{NO_RUN}"
+
+
+def bytecode(text: str, source: str, flags: int) -> bytes:
+    """What Python would keep of `text`, said to be made of `source`. Flags: 1, a hash of it that
+    nobody compares; 3, one that is compared."""
+    head = importlib.util.MAGIC_NUMBER + flags.to_bytes(4, "little")
+    code = compile(text, "test_a.py", "exec")
+    return head + importlib.util.source_hash(source.encode()) + marshal.dumps(code)
+
+
+def cached(name: str) -> str:
+    return f"tests/__pycache__/{name}.{sys.implementation.cache_tag}.pyc"
+
+
+PAYLOADS: dict[str, dict[str, str | bytes]] = {
     "a hook": {"conftest.py": CONFTEST},
     "star": {"conftest.py": "from helpers.more import *\n", "helpers/more.py": HOOK},
     "plugins": {"conftest.py": "pytest_plugins = ['helpers.more']\n", "helpers/more.py": HOOK},
@@ -73,6 +95,52 @@ PAYLOADS = {
         "tests/__init__.py": "import _pytest.python\n"
         "_pytest.python.Function.runtest = lambda self: None\n"
     },
+    "a package of the name of a test": {
+        "tests/test_a/__init__.py": f"{PACKAGE}def test_a():\n    pass\n"
+    },
+    "a package beside a conftest": {"conftest/__init__.py": PACKAGE},
+    "bytecode of a package of tests": {
+        "tests/__init__.py": "",
+        cached("__init__"): bytecode(NO_RUN, "", 1),
+    },
+    "bytecode of what is brought in": {
+        "helpers/__init__.py": "",
+        cached("plug").replace("tests", "helpers"): bytecode(HOOK, "", 1),
+    },
+    "an environment": {"tests/pyvenv.cfg": "", "t/test_b.py": EASY},
+    "an environment of conda": {"tests/conda-meta/history": "", "t/test_b.py": EASY},
+    "moved to what a build makes": {
+        "tests/test_a.py": "--",
+        "tests/build/test_a.py": FAILS,
+        "t/test_b.py": EASY,
+    },
+    "moved and bound again": {
+        "tests/test_a.py": "--",
+        "tests/test_c.py": f"{FAILS}test_a = lambda: None\n",
+    },
+    "bound again below what is deep": {
+        "tests/test_a.py": f"{FAILS}test_a = lambda: None\nx = 0\nif x == -1:\n    pass\n"
+        + "".join(f"elif x == {n}:\n    pass\n" for n in range(1, 500))
+    },
+    "bound again in a match": {
+        "tests/test_a.py": f"{FAILS}match 1:\n    case _:\n        def test_a(): pass\n"
+    },
+    "bound again within a call": {"tests/test_a.py": f"{FAILS}print(test_a := lambda: None)\n"},
+    "bound again by with": {
+        "tests/test_a.py": f"{FAILS}from contextlib import nullcontext\n"
+        "with nullcontext(lambda: None) as test_a: pass\n"
+    },
+    "bound again by a star": {
+        "tests/test_a.py": f"{FAILS}from helpers.easy import *\n",
+        "helpers/easy.py": "def test_a():\n    pass\n",
+    },
+    "an end of line that is none to others": {
+        "tests/test_a.py": "def test_a():\n    # x\r    return\n    assert 1 == 2\n"
+    },
+    "another encoding": {
+        "tests/test_a.py": "# coding: utf-7\ndef test_a():\n    # x+AAo-    return\n"
+        "    assert 1 +AD0APQ- 2\n"
+    },
     "a link to an easy test": {
         f"tests/{FAILS}": "def test_a(): pass\n",
         "tests/test_a.py": f"->{FAILS}",
@@ -102,16 +170,19 @@ class Work:
         )
         return done.stdout.decode().strip()
 
-    def commit(self, files: dict[str, str]) -> str:
+    def commit(self, files: Mapping[str, str | bytes]) -> str:
+        """`->`: a link to what follows; `--`: there is no such file any more."""
         for name, content in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
-            if content.startswith("->"):
+            if isinstance(content, bytes):
+                path.write_bytes(content)
+            elif content.startswith("->"):
                 path.symlink_to(content.removeprefix("->"))
-            else:
-                path.write_text(content)
-            self.git("add", "-f", "--", name)
+            elif content != "--":
+                path.write_text(content, newline="")
+            self.git("add", "-f", "--all", "--", name)
         return self.git("commit-tree", "-m", "x", self.git("write-tree"))
 
     def passes(self) -> bool:
@@ -138,13 +209,35 @@ def work(tmp_path: Path) -> Work:
 
 
 @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
-def test_what_makes_a_failing_test_pass_is_told(work: Work, payload: dict[str, str]) -> None:
+def test_what_makes_a_failing_test_pass_is_told(
+    work: Work, payload: Mapping[str, str | bytes]
+) -> None:
     assert not work.passes()
     head = work.commit(payload)
     assert work.passes(), "the payload does not fire"
 
     assert work.verdict(head) == "Failed TestsWeakened"
     assert work.asked_about(head)
+
+
+def test_bytecode_of_a_test_is_told_whether_this_pytest_takes_it_or_not(work: Work) -> None:
+    """Which it takes, and what it compares, differs from one release to the next."""
+    tag = sys.implementation.cache_tag
+    names = (f"test_a.{tag}.pyc", f"test_a.{tag}-pytest-{pytest.__version__}.pyc")
+    taken = bytecode(EASY, FAILS, 3)
+    head = work.commit({f"tests/__pycache__/{name}": taken for name in names})
+
+    assert work.verdict(head) == "Failed TestsWeakened"
+    assert work.asked_about(head)
+
+
+def test_pytest_passes_over_folders_of_these_names_by_itself(work: Work) -> None:
+    folders = ("build", "dist", "node_modules", "venv", ".x", "a.egg", "_darcs", "CVS", "{arch}")
+    moved = {f"{folder}/test_{n}.py": FAILS for n, folder in enumerate((*folders, "__pycache__"))}
+    work.commit({"tests/test_a.py": EASY, **moved})
+
+    assert work.passes()
+    assert not any(map(counted_tests.is_collected, moved))
 
 
 def test_a_new_fixture_is_nobodys_to_judge(work: Work) -> None:
