@@ -16,6 +16,7 @@ from bernstein.api.pod import Check, InspectConfig
 from bernstein.checks.weakening import counted_tests
 from bernstein.pods.git import client, line_counts
 from bernstein.pods.programs import inspect
+from tests.demo import node_go
 from tests.programs.hostile.payloads import CONFTEST
 from tests.programs.pods.git_server import plain_env
 
@@ -157,11 +158,11 @@ PAYLOADS: dict[str, dict[str, str | bytes]] = {
 class Work:
     """A repository with a failing test, and what an agent makes of it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, base: Mapping[str, str] = BASE) -> None:
         self.folder = folder / "theirs"
         self.folder.mkdir()
         self.git("init", "--quiet", "-b", "main")
-        self.base = self.commit(BASE)
+        self.base = self.commit(base)
         self.ours = client.init_bare(folder / "ours", [self.folder / ".git"])
 
     def git(self, *args: str) -> str:
@@ -185,10 +186,12 @@ class Work:
             self.git("add", "-f", "--all", "--", name)
         return self.git("commit-tree", "-m", "x", self.git("write-tree"))
 
-    def passes(self) -> bool:
-        """Whether pytest says so, run as the gate `tests` runs it."""
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        ended = subprocess.run(command, cwd=self.folder, capture_output=True, check=False)
+    def passes(self, *command: str, env: Mapping[str, str] | None = None) -> bool:
+        """Whether the command says so; without one pytest, run as the gate `tests` runs it."""
+        pytest_ = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+        ended = subprocess.run(
+            command or pytest_, cwd=self.folder, env=env, capture_output=True, check=False
+        )
         return ended.returncode == 0
 
     def verdict(self, head: str, base: str | None = None) -> str:
@@ -215,6 +218,68 @@ def test_what_makes_a_failing_test_pass_is_told(
     assert not work.passes()
     head = work.commit(payload)
     assert work.passes(), "the payload does not fire"
+
+    assert work.verdict(head) == "Failed TestsWeakened"
+    assert work.asked_about(head)
+
+
+GO_FAILS = """package p
+
+import "testing"
+
+func TestA(t *testing.T) {
+	if 1 != 2 {
+		t.Fatal("no")
+	}
+}
+"""
+GO = {
+    "go.mod": "module x\n\ngo 1.22\n",
+    "p/p.go": "package p\n",
+    "p/a_test.go": GO_FAILS,
+    "q/b_test.go": GO_FAILS.replace("1 != 2", "1 != 1").replace("package p", "package q"),
+}
+MAIN = 'package p\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestMain(m *testing.M) {{ {} }}\n'
+GO_PAYLOADS: dict[str, dict[str, str | bytes]] = {
+    "a main that runs nothing": {"p/main_test.go": MAIN.format("_ = os.Args")},
+    "a main that always ends well": {"p/main_test.go": MAIN.format("m.Run(); os.Exit(0)")},
+    "an end before all": {
+        "p/b_test.go": 'package p\n\nimport "os"\n\nfunc init() { os.Exit(0) }\n'
+    },
+    "a constraint": {"p/a_test.go": f"//go:build ignore\n\n{GO_FAILS}"},
+    "an old constraint": {"p/a_test.go": f"// +build ignore\n\n{GO_FAILS}"},
+    "another system": {"p/a_test.go": "--", "p/a_windows_test.go": GO_FAILS},
+    "a name that is passed over": {"p/a_test.go": "--", "p/_a_test.go": GO_FAILS},
+    "data": {"p/a_test.go": "--", "p/testdata/a_test.go": GO_FAILS},
+    "no test by its name": {"p/a_test.go": "--", "p/a_help.go": GO_FAILS},
+    "another module": {"p/go.mod": "module y\n"},
+}
+NODE_FAILS = "const test = require('node:test')\ntest('a', () => { throw new Error('no') })\n"
+NODE = {"a.test.js": NODE_FAILS, "package.json": '{"scripts": {"test": "node --test"}}'}
+NODE_PAYLOADS: dict[str, dict[str, str | bytes]] = {
+    "no test by its name": {"a.test.js": "--", "a.js": NODE_FAILS},
+    "an option": {"a.test.js": NODE_FAILS.replace("'a', ", "'a', { skip: true }, ")},
+    "skipped": {"a.test.js": NODE_FAILS.replace("test('a'", "test.skip('a'")},
+    "a script": {"package.json": '{"scripts": {"test": "true"}}'},
+    "node_modules": {"a.test.js": "--", "node_modules/a.test.js": NODE_FAILS},
+}
+
+
+@pytest.mark.parametrize("payload", GO_PAYLOADS.values(), ids=GO_PAYLOADS)
+def test_so_it_is_in_go(tmp_path: Path, payload: Mapping[str, str | bytes]) -> None:
+    _is_told(Work(tmp_path, GO), payload, "go", "test", "./...")
+
+
+@pytest.mark.parametrize("payload", NODE_PAYLOADS.values(), ids=NODE_PAYLOADS)
+def test_so_it_is_in_javascript(tmp_path: Path, payload: Mapping[str, str | bytes]) -> None:
+    _is_told(Work(tmp_path, NODE), payload, "node", "--run", "test")
+
+
+def _is_told(work: Work, payload: Mapping[str, str | bytes], *command: str) -> None:
+    env = {**plain_env(), **node_go.environment()}
+    assert not work.passes(*command, env=env)
+    head = work.commit(payload)
+    assert work.passes(*command, env=env), "the payload does not fire"
 
     assert work.verdict(head) == "Failed TestsWeakened"
     assert work.asked_about(head)

@@ -38,7 +38,7 @@ TOO_LONG = "the list of the work's tests is too long to be compared"
 """What begins what is told of it."""
 
 
-class TooLong(NoListing):  # noqa: N818 - it tells what was found instead
+class TooLong(NoListing):
     """It is over MOST or MOST_BYTES."""
 
 
@@ -47,9 +47,9 @@ Names = Mapping[str, int]
 
 
 def names(form: str, output: bytes) -> Names:
-    """The tests in what the command has printed. Raises NoListing, of one that is too long TooLong."""
+    """The tests in what the command has printed. Raises NoListing; TooLong of one that is so."""
     if len(output) > MOST_BYTES:
-        raise TooLong(f"it has over {MOST_BYTES} bytes")
+        raise TooLong(f"there are over {MOST_BYTES} bytes")
     listed, count, last = Counter[str](), 0, ""
     for line in BytesIO(output):
         text = line.decode(errors="replace").strip()
@@ -58,7 +58,7 @@ def names(form: str, output: bytes) -> Names:
             listed[text] += 1
             count += 1
         if count > MOST:
-            raise TooLong(f"it has over {MOST} names")
+            raise TooLong(f"there are over {MOST} names")
     if form == PYTEST and count != _sum(last):
         raise NoListing("it is no list of pytest")
     if not count:
