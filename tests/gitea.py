@@ -127,9 +127,14 @@ class Gitea:
         return {"HOME": str(self.folder), "PATH": os.environ["PATH"], "USER": "gitea"}
 
     def api(self, method: str, path: str, *, user: str = ADMIN, **body: Any) -> Any:
-        """As one of its users, with the password that all have; raises for an error."""
-        url = f"{self.url}/api/v1{path}"
-        done = httpx.request(
+        """What it says to one of its users; raises for an error."""
+        done = self.ask(method, f"{self.url}/api/v1{path}", user, **body)
+        assert done.is_success, f"{method} {path}: {done.status_code} {done.text}"
+        return done.json() if done.content else None
+
+    def ask(self, method: str, url: str, user: str, **body: Any) -> httpx.Response:
+        """As one of its users, with the password that all have."""
+        return httpx.request(
             method,
             url,
             auth=(user, self.password),
@@ -137,8 +142,6 @@ class Gitea:
             timeout=30,
             verify=self._trusts(),
         )
-        assert done.is_success, f"{method} {path}: {done.status_code} {done.text}"
-        return done.json() if done.content else None
 
     def add_user(self, name: str) -> str:
         mail = f"{name}@example.invalid"

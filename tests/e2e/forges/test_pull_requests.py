@@ -42,7 +42,7 @@ def test_a_plan_becomes_one_pull_request_and_succeeds_once_that_is_merged(team: 
     assert pull["title"] == "shop"
     assert "`new`" in pull["body"]
 
-    here.api("POST", f"/pulls/{pull['number']}/merge", Do="merge")
+    here.merge(pull["number"])
     plan = here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", 60)
     assert plan["status"]["delivery"]["state"] == "Merged"
     assert "new.py" in here.files()
@@ -74,7 +74,7 @@ def test_a_commit_that_nobody_has_verified_is_noticed(team: MakeTeam) -> None:
     assert delivery(plan, "Unknown")
     assert sha in condition(plan, "Stalled")["message"]
 
-    here.api("POST", f"/pulls/{number}/merge", Do="merge")
+    here.merge(number)
     plan = here.await_(
         "plan",
         "shop",
