@@ -31,7 +31,6 @@ _SECONDS = requests.ANSWER_SECONDS
 """Whether it begins is waited for as long."""
 _BY_ITSELF = "A Plan whose Tasks are all Closed is delivered by itself."
 _NEXT = {
-    "StillMoves": "wait until it has ended or stands still, or cancel it first",
     "Suspended": "let it go on with `bernstein resume {name}`, then ask again",
     "NothingToDeliver": "see what its Tasks left with `bernstein status {name}`",
     "Cancelled": "ask again once it is Cancelled",

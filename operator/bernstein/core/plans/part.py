@@ -45,10 +45,8 @@ from bernstein.core.waiting import goes_on
 
 _ENDED = ("Failed", "Cancelled")
 """Phases of Plans that have ended, and may be delivered in part."""
-_GOES_ON = (
-    RefusalReason.STILL_MOVES,
-    "it goes on by itself. Remedy: wait until it has ended or stands still, or cancel it first",
-)
+_WAIT = "Remedy: wait until it has ended or stands still, or cancel it first"
+_GOES_ON = (RefusalReason.STILL_MOVES, f"it goes on by itself. {_WAIT}")
 _IS_ASKED = (
     RefusalReason.STILL_MOVES,
     "it goes on once a person has decided. "
@@ -154,7 +152,8 @@ def _nothing_landed(status: PlanStatus) -> tuple[str, str] | None:
 
 def _is_whole(status: PlanStatus) -> tuple[str, str] | None:
     if status.counts.closed == status.counts.total:
-        return RefusalReason.STILL_MOVES, "all of its Tasks are Closed: it is delivered as a whole"
+        text = f"all of its Tasks are Closed: it is delivered as a whole. {_WAIT}"
+        return RefusalReason.STILL_MOVES, text
     return None
 
 
