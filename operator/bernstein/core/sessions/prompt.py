@@ -54,10 +54,7 @@ def prompt(
         + (f"\nGoal: {spec.goal}" if spec.goal else "")
         + _stage(spec.stage, spec.stage_description),
         parts.DESCRIPTION: spec.description or "",
-        parts.FILES: _paragraphs(
-            _listed("Files that are yours to change", spec.files),
-            _listed("Files in which lines may only be added", append_only),
-        ),
+        parts.FILES: _files(spec.files, append_only),
         parts.CONSTRAINTS: _listed("Constraints", spec.constraints),
         parts.SIGNALS: _listed(
             "Done means", [signals.of(s.type).sentence(s) for s in spec.completion_signals]
@@ -71,6 +68,15 @@ def prompt(
         parts.FINDINGS: _paragraphs(feedback or "", _waited_for(task)),
         parts.RULES: _RULES,
     }
+
+
+def _files(own: tuple[str, ...], append_only: tuple[str, ...]) -> str:
+    """Each once: what the Task has declared, and where others may be added to."""
+    limits = dict.fromkeys(append_only, " (lines may only be added)")
+    return _paragraphs(
+        _listed("Files that are yours to change", [f"{f}{limits.get(f, '')}" for f in own]),
+        _listed("Files in which lines may only be added", [f for f in append_only if f not in own]),
+    )
 
 
 def _paragraphs(*notes: str) -> str:
