@@ -11,7 +11,7 @@ from bernstein.api.waiting import WaitReason
 from bernstein.core.plans import approval
 from bernstein.core.waiting import is_stalled
 
-_SHOWN = 3
+SHOWN = 3
 """Commands on one line."""
 
 
@@ -35,8 +35,8 @@ def remedy(*subjects: Plan | Task) -> str:
     if not names:
         waits = any(map(_waits_for_a_person, subjects))
         return "decide what `bernstein pending` lists" if waits else ""
-    commands = ", ".join(f"`bernstein approve {name}`" for name in names[:_SHOWN])
-    more = len(names) - _SHOWN
+    commands = ", ".join(f"`bernstein approve {name}`" for name in names[:SHOWN])
+    more = len(names) - SHOWN
     return f"decide with {commands}" + (f"; `bernstein pending` lists {more} more" * (more > 0))
 
 
