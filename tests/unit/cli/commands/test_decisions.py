@@ -174,7 +174,10 @@ async def test_below_what_waits_stands_what_the_verdicts_say_of_it(
 ) -> None:
     for name in ("one", "two"):
         asked_about(api, "team", name)
-    shown = {"title": "x", "excerpt": "signal llm_judge: Skipped (Unsure):\nis it \x1b[2Jcalled?"}
+    shown: objects.Object = {
+        "title": "x",
+        "excerpt": "signal llm_judge: Skipped (Unsure):\nis it \x1b[2Jcalled?",
+    }
     shown["checks"] = [{"name": "lint", "verdict": "Failed", "reason": "X", "required": False}]
     api.put(APPROVALS, "one-approval-1", "team", status={"state": "Pending", "shown": shown})
 

@@ -9,8 +9,8 @@ import pytest
 from bernstein.cli.output import details
 from tests.unit.cli.scenes import AT, HOSTILE, condition, name, plan, task, terminal, verification
 
-GATE = {"name": "lint", "kind": "gate", "title": "lint", "required": True}
-UNSURE = {
+GATE: dict[str, Any] = {"name": "lint", "kind": "gate", "title": "lint", "required": True}
+UNSURE: dict[str, Any] = {
     "name": "signal-0",
     "kind": "signal",
     "title": "llm_judge: it is done",
