@@ -198,7 +198,7 @@ def tell_task(terminal: Terminal, task: Task, told: str = "", *, guesses: bool =
     if helps := asked.own_remedy(task):
         terminal.advise(helps)
     tell_stalled(terminal, task, told, guesses=guesses)
-    _tell_pause(terminal, task)
+    tell_pause(terminal, task)
 
 
 def _tell_attempt(terminal: Terminal, task: Task, attempt: Attempt) -> None:
@@ -216,7 +216,7 @@ def _tell_attempt(terminal: Terminal, task: Task, attempt: Attempt) -> None:
         tell_words(terminal, without_quotes(attempt.message.strip()).partition("\n")[2])
 
 
-def _tell_pause(terminal: Terminal, task: Task) -> None:
+def tell_pause(terminal: Terminal, task: Task) -> None:
     """Tells what has failed and is tried again by itself, when, and what would help."""
     waiting = task.status.waiting
     if waiting is None or waiting.until is None or is_stalled(task.status):
