@@ -24,6 +24,7 @@ from bernstein.cli.output.terminal import Terminal
 from bernstein.core.reasons import policy
 from bernstein.core.requests import answer_for, unanswered, with_room
 from bernstein.core.sanitise import line
+from bernstein.core.waiting import parted
 from bernstein.kube.errors import ApiError, Conflict, Forbidden, NotFound
 from bernstein.kube.resource import SELF_SUBJECT_REVIEWS
 
@@ -212,9 +213,12 @@ def refusal(
 ) -> CliError:
     """What to tell of a request that is refused for this. `known`: what helps here where that is
     something else than with other verbs, by the reason."""
-    text = f"{called(subject)}: {verb} is refused: {line(message, 500)}"
+    cause, own = parted(message)
+    text = f"{called(subject)}: {verb} is refused: {line(cause, 500)}"
     name = f"{'plan/' * isinstance(subject, Plan)}{subject.metadata.name}"
     helps = {**_NEXT, **known}.get(reason, "").format(name=name)
+    if own and reason not in known:
+        helps = own
     if not helps and reason in set(Reason):
         helps = policy(reason).remedy
     return CliError(reason, text, helps)
