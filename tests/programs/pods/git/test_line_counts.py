@@ -137,6 +137,14 @@ def test_a_test_that_is_skipped_and_keeps_its_lines_is_named(
     assert work.look({"tests/test_a.py": after}, before).weakened == weakened
 
 
+@pytest.mark.parametrize("path", ["pytest.ini", "jest.config.js", "conftest.py"])
+def test_what_says_which_tests_are_run_and_is_no_text_is_named(work: Work, path: str) -> None:
+    base = work.commit({"tests/test_a.py": TESTED})
+    head = work.commit({"tests/test_a.py": TESTED, path: b"\0"})
+
+    assert line_counts.look(work.ours, base, head).weakened == path
+
+
 def test_where_git_cannot_tell_no_file_is_named_and_tests_count_as_weakened(work: Work) -> None:
     found = line_counts.look(work.ours, work.base, "0" * 40)
 
