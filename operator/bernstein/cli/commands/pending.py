@@ -17,8 +17,8 @@ from bernstein.checks.changes import digest_of
 from bernstein.cli.cluster import Cluster, connected, where
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.options import AllNamespaces
-from bernstein.cli.output import tables
-from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.output import details, tables
+from bernstein.cli.output.terminal import Terminal, room, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.approvals.commands import approve
 from bernstein.core.sanitise import some
@@ -26,6 +26,8 @@ from bernstein.core.serializers import approval_record
 from bernstein.core.waiting import is_kept_back, is_stalled
 
 _TICK = 1.0
+_MOST_TOLD = 5
+"""Questions of which a terminal is told more than a row."""
 _JUST_NOW_SECONDS = 60.0
 """Longer than it takes from a script's last look at its task to this, whatever clocks say."""
 
@@ -67,6 +69,8 @@ async def _pending(
     if waiting:
         name = "NAME --namespace NAMESPACE" if everywhere else "NAME"
         terminal.show(tables.approval_table(waiting, terminal.people, namespaces=everywhere))
+        for approval in waiting[: room(terminal.people, _MOST_TOLD)]:
+            _tell_words(terminal, approval)
         for words in _looks(waiting, name):
             terminal.advise(words)
         for words in (*_commands(waiting, name), *_only(waiting, approvals)):
@@ -79,6 +83,14 @@ async def _pending(
             about = each.spec.subject
             what = "sent back" if each.spec.decision == RETRY else "rejected"
             terminal.say(f"{about.kind} '{about.name}' was {what} just now")
+
+
+def _tell_words(terminal: Terminal, approval: Approval) -> None:
+    """Tells the beginning of what the verdicts say that this is about."""
+    shown, about = approval.status.shown, approval.spec.subject
+    if shown is not None and shown.excerpt:
+        terminal.say(f"  of {about.kind.lower()} {about.name}:")
+        details.tell_words(terminal, shown.excerpt, details.FIRST_ROWS)
 
 
 def _looks(waiting: Sequence[Approval], name: str) -> Iterator[str]:

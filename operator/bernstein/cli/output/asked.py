@@ -12,7 +12,7 @@ from bernstein.core.approvals.commands import approve
 from bernstein.core.plans import approval
 from bernstein.core.waiting import is_stalled
 
-_SHOWN = 3
+SHOWN = 3
 """Commands on one line."""
 
 
@@ -36,8 +36,8 @@ def remedy(*subjects: Plan | Task) -> str:
     if not asking:
         waits = any(map(_waits_for_a_person, subjects))
         return "decide what `bernstein pending` lists" if waits else ""
-    commands = ", ".join(f"`{_command(subject)}`" for subject in asking[:_SHOWN])
-    more = len(asking) - _SHOWN
+    commands = ", ".join(f"`{_command(subject)}`" for subject in asking[:SHOWN])
+    more = len(asking) - SHOWN
     return f"decide with {commands}" + (f"; `bernstein pending` lists {more} more" * (more > 0))
 
 

@@ -67,7 +67,7 @@ def waits(waiting: Waiting, task: Task | None = None) -> str:
     message = with_words(parted(waiting.message or waiting.reason)[0], waiting.reason, task)
     if waiting.until is None:
         return message
-    return f"{message} (again at {waiting.until.astimezone(UTC):%H:%M:%S} UTC)"
+    return f"{message.removesuffix('.')} (again at {waiting.until.astimezone(UTC):%H:%M:%S} UTC)"
 
 
 def last_failure(task: Task) -> Move | None:
@@ -264,7 +264,7 @@ def _decided(status: TaskStatus) -> str:
 def _less_than_all(judged: Verification | None) -> str:
     """What did not pass of what kept nothing back, and the score where it is not the whole."""
     bad = [c.name for c in judged.checks if c.verdict in ("Failed", "TimedOut")] if judged else []
-    told = f", {line(', '.join(bad), _LONGEST)} failed" if bad else ""
+    told = f", {line(', '.join(bad), _LONGEST)} failed (not required)" if bad else ""
     whole = judged is None or judged.quality_score in (None, 100)
     return told if whole else f"{told}, {score(judged)}"
 

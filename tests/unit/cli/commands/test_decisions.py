@@ -169,6 +169,32 @@ async def test_what_waits_in_all_namespaces_is_listed_with_theirs(
     ]
 
 
+async def test_below_what_waits_stands_what_the_verdicts_say_of_it(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    for name in ("one", "two"):
+        asked_about(api, "team", name)
+    shown: objects.Object = {
+        "title": "x",
+        "excerpt": "signal llm_judge: Skipped (Unsure):\nis it \x1b[2Jcalled?",
+    }
+    shown["checks"] = [{"name": "lint", "verdict": "Failed", "reason": "X", "required": False}]
+    api.put(APPROVALS, "one-approval-1", "team", status={"state": "Pending", "shown": shown})
+
+    told = (await bernstein("pending", "--no-wait")).out.splitlines()
+    (record, _) = (await bernstein("pending", "--no-wait", "--json")).json
+
+    at_ = told.index("  of task one:")
+    assert told[at_ + 1 : at_ + 3] == [
+        "      signal llm_judge: Skipped (Unsure):",
+        "      is it called?",
+    ]
+    assert "  of task two:" not in told
+    assert record["excerpt"] == "signal llm_judge: Skipped (Unsure):\nis it called?"
+    (check,) = record["checks"]
+    assert (check["required"], check["reason"]) == (False, "X")
+
+
 @pytest.mark.parametrize(
     ("kinds", "looks", "sha"),
     [

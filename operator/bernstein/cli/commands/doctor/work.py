@@ -36,7 +36,7 @@ async def look(cluster: Cluster) -> list[Finding]:
         asked = [approval for approval in await cluster.approvals() if is_pending(approval)]
     except Forbidden:
         unread.append(unreadable("work", f"Approvals {here}"))
-    found = [*unread, *by_cause(subjects), *_asked(asked)]
+    found = [*unread, *by_cause(subjects), *paused(subjects), *_asked(asked)]
     return found or [Finding("work", Outcome.GOOD, f"nothing {here} needs a person")]
 
 
@@ -67,6 +67,29 @@ def _of(reason: str, those: Sequence[Plan | Task]) -> Finding:
     if remedy and len(plans) == 1:
         remedy = naming(plans.pop(), remedy)
     return Finding("work", Outcome.BAD, text, remedy or "", first.metadata.name)
+
+
+def paused(subjects: Iterable[Plan | Task]) -> list[Finding]:
+    """One finding for each cause for which something is tried again by itself although somebody
+    can help, the first few of them."""
+    causes: dict[str, list[Plan | Task]] = {}
+    for subject in subjects:
+        waiting = subject.status.waiting
+        if waiting is None or waiting.until is None or stands_still(subject.status):
+            continue
+        if parted(waiting.message)[1]:
+            causes.setdefault(waiting.message, []).append(subject)
+    return [_tried(message, those) for message, those in list(causes.items())[:_CAUSES]]
+
+
+def _tried(message: str, those: Sequence[Plan | Task]) -> Finding:
+    cause, remedy = parted(message)
+    names, first = some(map(called, those), len(those)), those[0]
+    goes_on = "is tried again by itself" if len(those) == 1 else "are tried again by themselves"
+    assert first.status.waiting is not None
+    why = f"{first.status.waiting.reason}: {line(cause, LONGEST_MESSAGE)}"
+    text = f"{names} {goes_on}: {why}"
+    return Finding("work", Outcome.WARNING, text, remedy or "", first.metadata.name)
 
 
 def _plan_of(subject: Plan | Task) -> str:

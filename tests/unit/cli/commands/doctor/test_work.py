@@ -43,6 +43,24 @@ def test_what_stands_still_is_told_with_its_remedy() -> None:
     ]
 
 
+def test_what_is_tried_again_although_somebody_can_help_is_told_too() -> None:
+    pause = objects.waits("GateErrored", "'no_foo' could not run. Remedy: Put it there.")
+    limited = objects.waits("UsageLimited", "used up").model_copy(update={"until": objects.at(9)})
+    pause = pause.model_copy(update={"until": objects.at(9)})
+    tasks = [
+        objects.task(name, status=status(TaskState.DONE, waiting=waiting))
+        for name, waiting in (("a", pause), ("b", pause), ("c", limited))
+    ]
+
+    (found,) = work.paused([*tasks, stalled("work")])
+
+    assert (found.outcome.value, found.message, found.remedy) == (
+        "warning",
+        "Task 'a', Task 'b' are tried again by themselves: GateErrored: 'no_foo' could not run.",
+        "Put it there.",
+    )
+
+
 def test_many_that_stand_still_for_one_reason_are_one_finding() -> None:
     ((_, text, _),) = told(*(stalled(f"t{number}") for number in range(5)))
 
