@@ -16,6 +16,7 @@ from bernstein.cli.output import details, tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core import projects
+from bernstein.core.sanitise import count
 from bernstein.core.serializers import plan_record
 from bernstein.core.waiting import is_stalled
 from bernstein.kube.errors import Forbidden
@@ -65,6 +66,18 @@ async def _all(terminal: Terminal, cluster: Cluster, everywhere: bool) -> None:
     else:
         place = "any namespace" if everywhere else f"namespace '{cluster.namespace}'"
         terminal.say(f"No Plans in {place}.")
+        number = await _tasks(cluster, everywhere)
+        if number:
+            command = f"bernstein list-tasks{' --all-namespaces' if everywhere else ''}"
+            terminal.advise(f"{count(number, 'Task')} without a Plan: `{command}`")
+
+
+async def _tasks(cluster: Cluster, everywhere: bool) -> int:
+    """How many Tasks there are; 0 where nobody tells."""
+    try:
+        return len(await cluster.tasks(everywhere=everywhere))
+    except Forbidden:
+        return 0
 
 
 async def _one(terminal: Terminal, cluster: Cluster, plan: Plan) -> None:

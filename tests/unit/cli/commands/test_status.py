@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bernstein.core.sanitise import quoting
-from bernstein.resources import PLANS, PROJECTS
+from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
 from tests.unit.cli.scenes import condition, needs, plan
@@ -139,3 +139,32 @@ async def test_what_a_person_must_decide_is_told_with_the_command(
     *_, message, helps = answer.out.splitlines()
     assert message == "a person must decide, as Approval 'a' asks"
     assert helps.startswith(f"  decide with `bernstein approve {name} -n team ")
+
+
+async def test_without_plans_it_says_where_the_tasks_are_that_have_none(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    without = await bernstein("status")
+    api.put(TASKS, "one", "team", **objects.task("one", plan=None).dump())
+    one = await bernstein("status")
+    api.put(TASKS, "two", "other", **objects.task("two", plan=None).dump())
+    everywhere = await bernstein("status", "-A")
+
+    assert without.out == "No Plans in namespace 'team'.\n"
+    said, pointing = one.out.splitlines()
+    assert said == "No Plans in namespace 'team'."
+    assert pointing.strip().startswith("1 Task without a Plan: `bernstein list-tasks")
+    pointing = everywhere.out.splitlines()[-1]
+    assert pointing.strip().startswith(
+        "2 Tasks without a Plan: `bernstein list-tasks --all-namespaces"
+    )
+
+
+async def test_who_may_not_read_tasks_is_told_of_no_plans_all_the_same(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    api.fault = lambda call: 403 if call.plural == TASKS.plural else None
+
+    answer = await bernstein("status")
+
+    assert (answer.code, answer.out) == (0, "No Plans in namespace 'team'.\n")
