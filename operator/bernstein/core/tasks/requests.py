@@ -117,8 +117,7 @@ def _retry(
         return _done(snapshot, status, request, requests.AT_ONCE, now)
     if refusal is None and rounds.is_of_base(status) and snapshot.plan is None:
         status = landing.on_newer_tip(status)
-        text = "the same work is judged on the branch as it is now"
-        return _done(snapshot, status, request, text, now)
+        return _done(snapshot, status, request, requests.ON_THE_TIP, now)
     refusal = refusal or _not_failed(snapshot, status)
     if refusal is not None:
         return _refused(snapshot, status, request, refusal, now)
