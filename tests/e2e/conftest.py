@@ -46,6 +46,8 @@ LONGEST = (
     "test_judge.py",
     "test_endings.py",
     "test_demo.py",
+    "test_reach_of_models.py",
+    "test_judged_again.py",
     "test_parallel_steps.py",
     "test_payloads_that_landed.py",
 )

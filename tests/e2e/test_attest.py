@@ -16,7 +16,7 @@ from bernstein.attestation.statement import EXTENSION
 from bernstein.cli.main import app
 from tests.demo.manifests import GIT_PORT
 from tests.demo.run import forwarded
-from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state, writing
+from tests.e2e.conftest import EXISTS, MakeWorld, Object, World, condition, does, state, writing
 from tests.e2e.test_cli import CommandLine
 from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
 
@@ -66,8 +66,8 @@ def clone(here: World, folder: Path) -> Path:
     return folder / "clone"
 
 
-def proved(folder: Path, sha: str, keys: KeyPair) -> tuple[int, Any]:
-    options = ("--key", str(keys.public), "--repo", str(folder), "--json")
+def proved(folder: Path, sha: str, keys: KeyPair, *more: str) -> tuple[int, Any]:
+    options = ("--key", str(keys.public), "--repo", str(folder), "--json", *more)
     done = CliRunner().invoke(app, ["attest", "verify", *options, sha])
     return done.exit_code, json.loads(done.stdout)
 
@@ -128,6 +128,46 @@ def test_who_has_let_work_go_on_without_a_gate_is_in_what_is_signed(
         "foo is a word here",
         "Failed",
     )
+
+
+WORKFLOW = ".github/workflows/x.yml"
+CODE, CI = "small-code-good", "small-ci-ci"
+
+
+def test_what_ci_runs_waits_for_a_person_whom_the_plans_attestation_names(
+    world: MakeWorld, keys: KeyPair, tmp_path: Path
+) -> None:
+    """The Project says nothing of approvals or protected paths."""
+    here = world([GOOD, does("ci", writing(WORKFLOW, "on: push\n"))], signs)
+    here.apply(secret(keys.private, keys.public))
+    before = here.tip()
+    stages = [
+        {"name": "code", "steps": [{"title": "good", "completionSignals": [EXISTS]}]},
+        {"name": "ci", "dependsOn": ["code"], "steps": [{"title": "ci"}]},
+    ]
+    here.plan("small", stages)
+
+    task = here.await_("task", CI, lambda t: state(t) == "PendingApproval", 240)
+    assert task["status"]["approval"]["because"] == [f"it changes a protected path: '{WORKFLOW}'"]
+    assert "approval" not in here.get("task", CODE)["status"]
+    judged_again = here.bernstein("verify", CI, "--json")
+    assert (judged_again.code, judged_again.json["error"]["reason"]) == (1, "NothingToVerify")
+    assert here.tip() == before
+    assert here.bernstein("approve", CI, "--reason", "it is asked for").code == 0
+
+    here.wait("plan/small", "condition=Succeeded")
+    me = here.kubectl("auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")
+    sha, first = here.tip(), here.get("task", CODE)["status"]["delivery"]["sha"]
+    code, answer = proved(clone(here, tmp_path / "git"), sha, keys, "--landings")
+    assert code == 0, answer
+    ours, last = answer["predicate"][EXTENSION], here.get("task", CI)
+    assert answer["landings"] == [first]
+    assert (ours["kind"], ours["name"], ours["landings"]["count"]) == ("Plan", "small", 2)
+    told = ours["lastTask"]
+    assert (told["name"], told["uid"]) == (CI, last["metadata"]["uid"])
+    assert (told["session"], told["attempt"]) == (f"{CI}-s1", 1)
+    given = last["status"]["approval"]
+    assert told["approval"] == {"name": given["name"], "by": me, "digest": given["asks"]["digest"]}
 
 
 def test_without_a_key_it_is_left_unsigned(world: MakeWorld, keys: KeyPair, tmp_path: Path) -> None:

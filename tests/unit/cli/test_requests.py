@@ -129,3 +129,13 @@ async def test_of_what_says_nothing_to_the_agent_one_request_does_for_all(
 
     assert one == two
     assert stand(api) == [("ann", "it runs wild")]
+
+
+def test_what_a_refusal_says_itself_helps_and_nothing_else() -> None:
+    said = answer(Reason.GATE_FAILED, "DeliverPartial")
+    said = said.model_copy(update={"message": "it does not pass. Remedy: Change the gates."})
+
+    refusal = refused(objects.plan(), said)
+
+    assert refusal.message.endswith("DeliverPartial is refused: it does not pass.")
+    assert refusal.remedy == "Change the gates."

@@ -34,14 +34,22 @@ _SUM = re.compile(
     r"(?:\d{1,9}/)?(?P<all>\d{1,9}) tests? collected(?: \((?P<out>\d{1,9}) deselected\))? in "
 )
 
+TOO_LONG = "the list of the work's tests is too long to be compared"
+"""What begins what is told of it."""
+
+
+class TooLong(NoListing):
+    """It is over MOST or MOST_BYTES."""
+
+
 Names = Mapping[str, int]
 """How often each test is listed."""
 
 
 def names(form: str, output: bytes) -> Names:
-    """The tests in what the command has printed. Raises NoListing."""
+    """The tests in what the command has printed. Raises NoListing; TooLong of one that is so."""
     if len(output) > MOST_BYTES:
-        raise NoListing(f"the list has over {MOST_BYTES} bytes")
+        raise TooLong(f"there are over {MOST_BYTES} bytes")
     listed, count, last = Counter[str](), 0, ""
     for line in BytesIO(output):
         text = line.decode(errors="replace").strip()
@@ -50,7 +58,7 @@ def names(form: str, output: bytes) -> Names:
             listed[text] += 1
             count += 1
         if count > MOST:
-            raise NoListing(f"there are over {MOST}")
+            raise TooLong(f"there are over {MOST} names")
     if form == PYTEST and count != _sum(last):
         raise NoListing("it is no list of pytest")
     if not count:

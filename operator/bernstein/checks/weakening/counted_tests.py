@@ -14,8 +14,8 @@ from __future__ import annotations
 import posixpath
 import re
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bernstein.checks.weakening.early_ends import early_ends, on_one_line
 from bernstein.checks.weakening.rows import Table, tables
@@ -31,6 +31,14 @@ _TRIPLE = (
     r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|\Z)',
     r"'''(?:[^'\\]++|\\.|'(?!''))*+(?:'''|\Z)",
 )
+
+_RETURNS = re.compile(r"\r\n?")
+_NOT_EVERYWHERE = (
+    "aix|android|darwin|dragonfly|freebsd|hurd|illumos|ios|js|nacl|netbsd|openbsd|plan9|solaris"
+    "|wasip1|windows|zos|386|amd64|arm|arm64|loong64|mips|mips64|mips64le|mipsle|ppc64|ppc64le"
+    "|riscv64|s390x|wasm"
+)
+"""Of the names of systems and processors that a file of Go ends with, those but Linux."""
 
 
 def _words(*parts: str) -> re.Pattern[str]:
@@ -50,9 +58,15 @@ class _Language:
     assertion: re.Pattern[str]
     skip: re.Pattern[str]
     collected: re.Pattern[str] | None = None
-    """Base names of the files that tests are looked for in; None: any."""
+    """Paths of the files that tests are looked for in, from a folder on; None: any."""
+    passed_over: re.Pattern[str] | None = None
+    """Names of the folders that tests are not looked for in."""
     table: Table | None = None
     """What tests are run with, row by row."""
+    for_all: re.Pattern[str] | None = None
+    """What keeps tests of other files from being run."""
+    ends: re.Pattern[str] | None = None
+    """What ends a line besides `\\n`."""
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -76,8 +90,10 @@ _PYTHON = _Language(
         r"|collect_ignore(?:_glob)?|__test__|pytest_(?:ignore_collect|collection_\w+|collect_\w+"
         r"|pycollect_\w+|pyfunc_call|runtest_\w+|sessionfinish|generate_tests|deselected))\b"
     ),
-    re.compile(r"test_.*\.pyi?|.*_test\.pyi?|conftest\.py"),
+    re.compile(r"test_[^/]*\.pyi?|[^/]*_test\.pyi?|conftest\.py"),
+    re.compile(r"\..*|.*\.egg|_darcs|build|CVS|dist|node_modules|venv|\{arch\}|__pycache__"),
     Table(_pattern(r"\bparametrize[ \t]*\("), argument=1),
+    ends=_RETURNS,
 )
 _SCRIPT = _Language(
     _words(_SLASHES, _DOUBLE, _SINGLE, _TICKS),
@@ -94,6 +110,15 @@ _SCRIPT = _Language(
         r"(?<![\w.$])(?:xit|xtest|xdescribe|xspecify|xcontext|fit|fdescribe|fcontext)[ \t]*\("
         r"|\b(?:it|test|describe|suite|context|specify|this|t)[ \t]*\.[ \t]*"
         r"(?:skip|only|todo|fails|failing|fixme|skipIf|runIf)\b"
+        r"|[{,]\s*+(?:skip|only|todo|fails)[ \t]*:(?![ \t]*(?:false\b|\d))"
+    ),
+    re.compile(r"(?:[^/]*[._-])?(?:test|spec)\.[cm]?[jt]sx?|__tests__/.*"),
+    re.compile(r"\.git|node_modules|dist"),
+    ends=re.compile("\r\n?|[\u2028\u2029]"),
+    for_all=_pattern(
+        r"\b(?:it|test|describe|suite|context|specify)[ \t]*\.[ \t]*only\b"
+        r"|(?<![\w.$])(?:fit|fdescribe|fcontext)[ \t]*\("
+        r"|\bprocess[ \t]*\.[ \t]*exit[ \t]*\([ \t]*(?:0|\))"
     ),
     table=Table(
         _pattern(
@@ -104,14 +129,24 @@ _SCRIPT = _Language(
     ),
 )
 _GO = _Language(
-    _words(r"//(?!go:build)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)", _DOUBLE, _RAW_TICKS),
+    _words(
+        r"//(?!go:build|[ \t]*\+build)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)",
+        _DOUBLE,
+        _RAW_TICKS,
+    ),
     _pattern(r'^func[ \t]+((?:Test|Benchmark|Fuzz|Example)\w*)|\bt\.Run\([ \t]*("\w+")?'),
     _pattern(
         r"\b[tbf]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\b"
         r"|\b(?:assert|require|is|qt|cmp)\.\w+[ \t]*\("
     ),
-    _pattern(r"\b[tbf]\.Skip\w*|//go:build\b|\btesting\.Short\b"),
-    re.compile(r".*_test\.go"),
+    _pattern(r"\b[tbf]\.Skip\w*|//go:build\b|//[ \t]*\+build\b|\btesting\.Short\b"),
+    re.compile(rf"(?![._])(?![^/]*_(?:{_NOT_EVERYWHERE})_test\.go)[^/]*_test\.go"),
+    re.compile(r"[._].*|testdata|vendor"),
+    for_all=_pattern(
+        r"\b(?:os|syscall)\.Exit[ \t]*\([ \t]*0"
+        # Up to the next function: what has no `m.Run` runs no test of the folder.
+        r"|^func[ \t]+TestMain\b(?:(?!\.Run[ \t]*\(|^func\b)(?s:.))*+(?=^func\b|\Z)"
+    ),
 )
 _RUST = _Language(
     _words(_SLASHES, _DOUBLE, _CHARACTER),
@@ -138,6 +173,7 @@ _JVM = _Language(
     _pattern(
         r"@(?:\w+\.)*(?:Disabled\w*|Ignore\w*)\b|\bassume\w*[ \t]*\(|\[Ignore\b|\bSkip[ \t]*="
     ),
+    ends=_RETURNS,
 )
 _RUBY = _Language(
     _words(_HASHES, _DOUBLE, _SINGLE),
@@ -149,6 +185,7 @@ _RUBY = _Language(
         r"^[ \t]*(?:skip|pending|xit|xtest|xspecify|xdescribe|xcontext|fit|fdescribe|fcontext)\b"
         r"|\bskip:|\bpending:|\bfocus:"
     ),
+    re.compile(r"[^/]*_(?:spec|test)\.rb|test_[^/]*\.rb"),
 )
 _C = _Language(
     _words(_SLASHES, _DOUBLE, _CHARACTER),
@@ -184,6 +221,9 @@ class Part:
     """Of the table that it is run with; of what stands before the first test, of all others."""
     is_async: bool = False
     """Python: without a plugin, nothing runs it."""
+    for_all: int = 0
+    """What stands before the first test: all in the file that keeps others' tests from being run.
+    """
 
 
 def is_read(path: str) -> bool:
@@ -192,12 +232,29 @@ def is_read(path: str) -> bool:
 
 
 def is_collected(path: str) -> bool:
-    """Whether a runner looks for tests in a file of that name."""
+    """Whether a runner looks for tests in a file of that name, in such folders."""
     language = _language(path)
     if language is None:
         return False
-    name = posixpath.basename(path)
-    return language.collected is None or language.collected.fullmatch(name) is not None
+    folders, over = path.split("/")[:-1], language.passed_over
+    if over is not None and any(map(over.fullmatch, folders)):
+        return False
+    tails = (path, *_tails(path))
+    return language.collected is None or any(map(language.collected.fullmatch, tails))
+
+
+def _tails(path: str) -> Iterator[str]:
+    """The path without its first folders."""
+    while "/" in path:
+        path = path.partition("/")[2]
+        yield path
+
+
+def without_texts(path: str, content: bytes) -> str:
+    """The file without comments, and with a mark for each string; as it is, where nobody knows how
+    they look."""
+    language = _language(path)
+    return content.decode("utf-8", "replace") if language is None else _plain(language, content)
 
 
 def parts(path: str, content: bytes) -> list[Part]:
@@ -205,17 +262,25 @@ def parts(path: str, content: bytes) -> list[Part]:
     language = _language(path)
     if language is None:
         return []
-    text = language.words.sub(_mark, content.decode("utf-8", "replace"))
+    text = _plain(language, content)
     if language is _PYTHON:
         text = on_one_line(text)
     begins = [*language.test.finditer(text)]
     ends = [*(begin.start() for begin in begins), len(text)]
     rows, others = _rows(language, text, begins)
-    found = [_part(language, "", text[: ends[0]], others)]
+    head = _part(language, "", text[: ends[0]], others)
+    found = [replace(head, for_all=_count(language.for_all, text))]
     for begin, end, own in zip(begins, ends[1:], rows, strict=True):
         name = next(filter(None, begin.groups()), begin[0]).strip()
         found.append(_part(language, name, text[begin.start() : end], own))
     return found
+
+
+def _plain(language: _Language, content: bytes) -> str:
+    text = content.decode("utf-8", "replace")
+    if language.ends is not None:
+        text = language.ends.sub("\n", text)
+    return language.words.sub(_mark, text)
 
 
 def _language(path: str) -> _Language | None:
@@ -247,9 +312,12 @@ def _rows(language: _Language, text: str, begins: Sequence[re.Match[str]]) -> tu
     return rows, others
 
 
+def _count(pattern: re.Pattern[str] | None, text: str) -> int:
+    return sum(1 for _ in pattern.finditer(text)) if pattern is not None else 0
+
+
 def _part(language: _Language, name: str, text: str, rows: int) -> Part:
-    assertions = sum(1 for _ in language.assertion.finditer(text))
-    skips = sum(1 for _ in language.skip.finditer(text))
+    assertions, skips = _count(language.assertion, text), _count(language.skip, text)
     if language is not _PYTHON or not name:
         return Part(name, assertions, skips, rows)
     begin = language.test.match(text)

@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 from bernstein.checks.changes import is_test
 from bernstein.checks.weakening import (
     counted_tests,
+    hiding,
     pytest_settings,
     rebound_tests,
+    script_settings,
+    source_encoding,
     test_support,
 )
 from bernstein.checks.weakening.counted_tests import Part
@@ -26,11 +29,15 @@ from bernstein.checks.weakening.test_support import Content
 _FOR_ALL = test_support.CONFTEST
 """What stands in such a file holds of tests in other files, too."""
 _NAME = 100
+_SETTINGS = 300
 _PYTHON = (".py", ".pyi")
 _PLUGINS = b"pytest_plugins"
 _CANDIDATES = 50
 """That are looked at for a test of another name."""
 _NOTHING = Part("", 0, 0)
+_REBOUND = "is bound again: only what comes last is run"
+_TOO_LARGE = "is too large, or too deep, to tell which of its tests are run"
+_A_TOOL = "may be taken for a tool that runs tests, or for what it imports"
 
 Contents = Mapping[str, bytes]
 """By path."""
@@ -58,15 +65,23 @@ class _Test:
 
 def is_looked_at(path: str) -> bool:
     """Whether such a file may hold tests that are counted, or say which of them are run."""
-    return (is_test(path) and counted_tests.is_read(path)) or pytest_settings.is_one(path)
+    if says_which(path) or posixpath.basename(path) == hiding.MODULE:
+        return True
+    return is_test(path) and counted_tests.is_read(path)
+
+
+def says_which(path: str) -> bool:
+    """Whether a runner of tests may be configured there."""
+    return pytest_settings.is_one(path) or script_settings.is_one(path)
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
     """What of a change decides how tests are run."""
 
-    shadows: Collection[str] = ()
-    """Paths that differ and that may be taken for a tool that runs tests."""
+    in_place: Mapping[str, str] = field(default_factory=dict)
+    """Paths that differ and that may be taken for something else, such as a tool that runs tests,
+    with what is told of that."""
     files: test_support.Functions | None = field(default_factory=dict)
     """Each `conftest.py` and what it brings in, whether it differs or not, with its functions;
     None: too many."""
@@ -75,6 +90,10 @@ class Support:
     configured: Collection[str] = ()
     """Configurations of pytest that are as they were, in or above the folder of one that differs.
     """
+    hidden: hiding.Hidden = field(default_factory=dict)
+    """Folders in which tests are not looked for because of a path that differs."""
+    others: Collection[str] = ()
+    """Files of tests that are as they were, sorted; not known where nothing hides them."""
 
     def holds(self, path: str) -> bool:
         """Whether it is looked at for that."""
@@ -92,9 +111,20 @@ def support_of(
     """`changed`: the paths that differ; `links`: those of them that are symbolic links now;
     `paths`, `content`: of the tree as it is."""
     differ, there = {*changed}, {*paths}
-    shadows = sorted(path for path in differ if test_support.shadows(path))
+    in_place = {path: _A_TOOL for path in differ if test_support.shadows(path)}
+    in_place |= {path: what for path in differ if (what := hiding.in_place(path, there))}
     brought_in = test_support.brought_in(there | differ, content)
-    return Support(shadows, brought_in, links, _configured(differ, there - differ, content))
+    hidden = hiding.hidden(differ, there)
+    hides = hidden or any(map(script_settings.is_one, differ))
+    others = filter(counted_tests.is_read, there - differ if hides else ())
+    return Support(
+        in_place,
+        brought_in,
+        links,
+        _configured(differ, there - differ, content),
+        hidden,
+        sorted(filter(is_test, others)),
+    )
 
 
 def _configured(differ: Collection[str], others: Collection[str], content: Content) -> list[str]:
@@ -134,11 +164,14 @@ def weakened(before: Contents, after: Contents, support: Support | None = None) 
         {path: content for path, content in tree.items() if path not in linked}
         for tree in (before, after)
     )
-    heads_before, old = _read(before)
-    heads_after, new = _read(after)
+    hidden = {folder: by for folder, by in support.hidden.items() if by not in before}
+    heads_before, old = _read(before, {})
+    heads_after, new = _read(after, hidden)
     pairs, gone = _paired(old, new)
     found += [*_of_settings(before, after, support), *_of_heads(heads_before, heads_after)]
-    found += _of_names(before, after)
+    found += _of_script_settings(before, after, support)
+    found += [*_of_hidden(hidden, support.others), *_of_sources(before, after)]
+    found += _of_names(before, after, pairs)
     found += (Weakened(was.path, what) for was, now in pairs for what in _of_pair(was, now))
     if not any(test.part.is_async for test in old):
         found += _of_async(pairs)
@@ -154,28 +187,59 @@ def _of_links(looked_at: Iterable[str], support: Support) -> Iterator[Weakened]:
             yield Weakened(path, "is a symbolic link: what tests are run there is not known")
 
 
-def _of_names(before: Contents, after: Contents) -> Iterator[Weakened]:
-    """Of tests in Python: names that stand for something else now, and plugins for all of them."""
+def _of_hidden(hidden: hiding.Hidden, others: Iterable[str]) -> Iterator[Weakened]:
+    """Of tests that are as they were, in folders that a runner passes over now."""
+    first: dict[str, str] = {}
+    for path in filter(counted_tests.is_collected, others if hidden else ()):
+        by = hiding.hidden_by(path, hidden)
+        if by is not None:
+            first.setdefault(by, path)
+    for by, path in first.items():
+        yield Weakened(by, f"keeps tests from being looked for, such as those in {path}")
+
+
+def _of_names(before: Contents, after: Contents, pairs: _Pairs) -> Iterator[Weakened]:
+    """Of tests in Python: names that stand for something else now."""
+    for path, now in after.items():
+        was = before.get(path, b"")
+        if not path.endswith(_PYTHON) or not was:
+            continue
+        for name in rebound_tests.newly_rebound(was, now):
+            yield Weakened(path, f"{name[:_NAME]} {_REBOUND}")
+        if rebound_tests.outgrows(was, now):
+            yield Weakened(path, _TOO_LARGE)
+    moved: dict[str, set[str]] = {}
+    for test, is_now in pairs:
+        if is_now.path not in before and is_now.path.endswith(_PYTHON):
+            moved.setdefault(is_now.path, set()).add(test.part.name)
+    for path, names in moved.items():
+        if rebound_tests.outgrows(b"", after[path]):
+            yield Weakened(path, _TOO_LARGE)
+        for name in sorted(names & rebound_tests.rebound(after[path])):
+            yield Weakened(path, f"{name[:_NAME]} {_REBOUND}")
+
+
+def _of_sources(before: Contents, after: Contents) -> Iterator[Weakened]:
+    """Of files in Python: plugins for all tests, and an encoding in which they say other things."""
     for path, now in after.items():
         was = before.get(path, b"")
         if not path.endswith(_PYTHON):
             continue
-        for name in rebound_tests.newly_rebound(was, now) if was else ():
-            yield Weakened(path, f"{name[:_NAME]} is bound again: only what comes last is run")
-        if was and rebound_tests.outgrows(was, now):
-            yield Weakened(path, "is too large to tell which of its tests are run")
         if _PLUGINS in now and _PLUGINS not in was and posixpath.basename(path) != _FOR_ALL:
             yield Weakened(path, "brings in a plugin, which holds for all tests")
+        encoding = source_encoding.unusual(now)
+        if encoding and encoding != source_encoding.unusual(was):
+            yield Weakened(path, f"is written in {encoding}: what it says is not known")
 
 
-def _read(contents: Contents) -> tuple[dict[str, Part], list[_Test]]:
+def _read(contents: Contents, hidden: hiding.Hidden) -> tuple[dict[str, Part], list[_Test]]:
     """What stands before the tests of each file, and all tests."""
     heads, tests = dict[str, Part](), list[_Test]()
     for path, content in sorted(contents.items()):
-        if pytest_settings.is_one(path):
+        if not counted_tests.is_read(path) or says_which(path):
             continue
         heads[path], *parts = counted_tests.parts(path, content)
-        collected = counted_tests.is_collected(path)
+        collected = counted_tests.is_collected(path) and not hiding.hidden_by(path, hidden)
         tests += (_Test(path, part, collected) for part in parts)
     return heads, tests
 
@@ -271,6 +335,21 @@ def _of_settings(before: Contents, after: Contents, support: Support) -> Iterato
             yield Weakened(path, "takes the place of other settings of pytest")
 
 
+def _of_script_settings(before: Contents, after: Contents, support: Support) -> Iterator[Weakened]:
+    """Of the runners of JavaScript and TypeScript, where a test in them was there."""
+    changed = [path for path in {**before, **after} if script_settings.is_one(path)]
+    if not changed or not any(map(script_settings.is_test, (*before, *support.others))):
+        return
+    for path in changed:
+        was, now = (
+            script_settings.settings(path, tree[path]) if path in tree else {}
+            for tree in (before, after)
+        )
+        names = sorted(n for n in {**was, **now} if was.get(n) != now.get(n))
+        if names:
+            yield Weakened(path, f"changes how tests are run: {', '.join(names)}"[:_SETTINGS])
+
+
 def _of_heads(before: Mapping[str, Part], after: Mapping[str, Part]) -> Iterator[Weakened]:
     """Of what stands beside the tests: marks for all of them, and assertions that they share."""
     total = (sum(head.assertions for head in heads.values()) for heads in (before, after))
@@ -280,6 +359,8 @@ def _of_heads(before: Mapping[str, Part], after: Mapping[str, Part]) -> Iterator
     )
     for path, now in after.items():
         was = before.get(path)
+        if now.for_all > (was or _NOTHING).for_all:
+            yield Weakened(path, "may keep tests of other files from being run")
         if was is None and posixpath.basename(path) != _FOR_ALL:
             continue  # a new file with what it brings
         was = was or _NOTHING
@@ -296,8 +377,8 @@ def _of_support(
     before: Contents, after: Contents, support: Support, told: Collection[str]
 ) -> Iterator[Weakened]:
     """Of what decides how tests are run."""
-    for path in support.shadows:
-        yield Weakened(path, "may be taken for a tool that runs tests, or for what it imports")
+    for path, what in sorted(support.in_place.items()):
+        yield Weakened(path, what)
     if support.files is None:
         yield Weakened(_FOR_ALL, "of these files there are too many to know what they bring in")
     for path in sorted({*before, *after} - {*told}):

@@ -20,6 +20,7 @@ from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
+from bernstein.core.approvals.commands import approve
 from bernstein.core.sanitise import some
 from bernstein.core.serializers import approval_record
 from bernstein.core.waiting import is_kept_back, is_stalled
@@ -68,8 +69,8 @@ async def _pending(
         terminal.show(tables.approval_table(waiting, terminal.people, namespaces=everywhere))
         for words in _looks(waiting, name):
             terminal.advise(words)
-        terminal.advise(f"decide with `bernstein approve {name}` or `bernstein reject {name}`")
-        terminal.advise(_only(waiting))
+        for words in (*_commands(waiting, name), *_only(waiting, approvals)):
+            terminal.advise(words)
     else:
         place = "any namespace" if everywhere else f"namespace '{cluster.namespace}'"
         terminal.say(f"Nothing waits for a decision in {place}.")
@@ -89,11 +90,25 @@ def _looks(waiting: Sequence[Approval], name: str) -> Iterator[str]:
         yield f"see what a Plan is to do with `bernstein status {name}`"
 
 
-def _only(waiting: Sequence[Approval]) -> str:
-    """How to decide about nothing but what is shown: something else may be asked by then."""
+def _commands(waiting: Sequence[Approval], name: str) -> Iterator[str]:
+    """How to decide; of a gate with a reason."""
+    yield f"decide with `{approve(name, None)}` or `bernstein reject {name}`"
+    asks = next((a.spec.asks for a in waiting if a.spec.asks.gate is not None), None)
+    if asks is not None:
+        yield f"to let work go on without a gate, say why: `{approve(name, asks)}`"
+
+
+def _only(waiting: Sequence[Approval], every: Sequence[Approval]) -> Iterator[str]:
+    """How to decide about nothing but what is shown: something else may be asked by then. It must
+    be said of what is asked after a decision: the same once more could be meant."""
     names = some((approval.metadata.name for approval in waiting), len(waiting))
     sha = "--sha COMMIT or " if any(a.spec.asks.sha is not None for a in waiting) else ""
-    return f"and to decide only about what is shown here, add {sha}--approval: {names}"
+    yield f"and to decide only about what is shown here, add {sha}--approval: {names}"
+    decided = {a.spec.subject.uid for a in every if a.spec.decision is not None}
+    again = [a.metadata.name for a in waiting if a.spec.subject.uid in decided]
+    if again:
+        which = some(again, len(again))
+        yield f"asked again after a decision, so that --approval must be given: {which}"
 
 
 def is_pending(approval: Approval) -> bool:

@@ -65,19 +65,18 @@ async def _all(terminal: Terminal, cluster: Cluster, everywhere: bool) -> None:
         terminal.show(tables.plan_table(plans, terminal.people, namespaces=everywhere))
     else:
         place = "any namespace" if everywhere else f"namespace '{cluster.namespace}'"
-        terminal.say(f"No Plans in {place}.")
-        number = await _tasks(cluster, everywhere)
-        if number:
-            command = f"bernstein list-tasks{' --all-namespaces' if everywhere else ''}"
-            terminal.advise(f"{count(number, 'Task')} without a Plan: `{command}`")
+        instead = await _instead(cluster, everywhere)
+        terminal.say(f"No Plans in {place}{terminal.settings.placed(instead)}")
 
 
-async def _tasks(cluster: Cluster, everywhere: bool) -> int:
-    """How many Tasks there are; 0 where nobody tells."""
+async def _instead(cluster: Cluster, everywhere: bool) -> str:
+    """What there is where there is no Plan."""
     try:
-        return len(await cluster.tasks(everywhere=everywhere))
+        tasks = await cluster.tasks(everywhere=everywhere)
     except Forbidden:
-        return 0
+        return "."
+    command = f"`bernstein list-tasks{' -A' if everywhere else ''}`"
+    return f"; {command} lists {count(len(tasks), 'Task')}" if tasks else "."
 
 
 async def _one(terminal: Terminal, cluster: Cluster, plan: Plan) -> None:

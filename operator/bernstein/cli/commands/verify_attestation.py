@@ -18,6 +18,7 @@ from bernstein.cli.local.git import GitFailed
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core import names
+from bernstein.core.approvals.answers import by_whom
 from bernstein.core.sanitise import count, line
 from bernstein.kube.resource import Object
 
@@ -199,7 +200,8 @@ def _tell(terminal: Terminal, proof: _Proof) -> None:
         terminal.say("  no check was asked for", "yellow")
     if proof.landings:
         text = count(len(proof.landings), "other commit")
-        terminal.say(f"✓ so were {text} that its Tasks landed", "green")
+        verb = "was" if len(proof.landings) == 1 else "were"
+        terminal.say(f"✓ so {verb} {text} that its Tasks landed", "green")
 
 
 def _by(ours: Any) -> str:
@@ -210,4 +212,12 @@ def _by(ours: Any) -> str:
 def _row(check: Object) -> str:
     required = "" if check.get("required") else " (not required)"
     reason = f" ({check['reason']})" if check.get("reason") else ""
-    return f"{check.get('verdict', '?')!s:<10} {check.get('name', '?')}{reason}{required}"
+    by = _bypass(check.get("bypass"))
+    return f"{check.get('verdict', '?')!s:<10} {check.get('name', '?')}{reason}{required}{by}"
+
+
+def _bypass(who: Any) -> str:
+    """Who has let the commit go on without it, and why."""
+    if not isinstance(who, dict):
+        return ""
+    return by_whom(str(who.get("by", "")), str(who.get("reason", "")))

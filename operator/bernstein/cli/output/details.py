@@ -15,6 +15,7 @@ from bernstein.api.waiting import Waiting
 from bernstein.cli.output import asked, notes
 from bernstein.cli.output.terminal import Terminal, room
 from bernstein.core import conditions
+from bernstein.core.approvals import answers
 from bernstein.core.sanitise import line, quoted, text
 from bernstein.core.serializers import rejection, task_status
 from bernstein.core.waiting import is_stalled
@@ -47,11 +48,20 @@ def tell_standing(
     message, _ = notes.ending(plan)
     if message:
         terminal.say(terminal.settings.placed(message))
+    _tell_questions(terminal, tasks, message)
     if helps := asked.remedy(plan, *tasks):
         terminal.advise(helps)
     for words in left:
         terminal.advise(words)
     tell_tasks(terminal, tasks, message)
+
+
+def _tell_questions(terminal: Terminal, tasks: Iterable[Task], told: str) -> None:
+    """Tells what each Task asks people, but for the one whose question was `told`."""
+    for task in filter(asked.is_asked, tasks):
+        name, waiting = task.metadata.name, task.status.waiting
+        if waiting is not None and f"'{name}'" not in told:
+            terminal.advise(f"{name}: {notes.waits(waiting, task)}")
 
 
 def tell_ending(
@@ -131,11 +141,14 @@ def _tell_whole(terminal: Terminal, plan: Plan) -> None:
 
 
 def _tell_checks(terminal: Terminal, subject: Task | Plan) -> None:
-    """Tells every verdict, and the score that follows from those of gates."""
+    """Tells every verdict, the score that follows from those of gates, and who has approved it."""
     for check in _verdicts(subject):
         _tell_check(terminal, check)
     if told := notes.score(subject.status.verification):
         terminal.say(f"  {told}")
+    yes = answers.approval_of(subject.status) if isinstance(subject, Task) else None
+    if yes is not None:
+        terminal.say(f"  approved{answers.by_whom(yes.by, yes.reason)}")
 
 
 def _verdicts(subject: Task | Plan) -> tuple[CheckResult, ...]:
@@ -211,8 +224,7 @@ def _tell_check(terminal: Terminal, check: CheckResult) -> None:
     good = _good(check)
     reason = f" ({check.reason})" if check.reason else ""
     if check.bypass is not None:
-        by, why = line(check.bypass.by, 300), line(check.bypass.reason, 1024)
-        reason = f" by {by}, who says: {why}"
+        reason = answers.by_whom(check.bypass.by, check.bypass.reason)
     name = f"{check.kind} {check.title or check.name}"
     mark, style = ("✓", "green") if good else ("✗", "red")
     if check.verdict == "Skipped":

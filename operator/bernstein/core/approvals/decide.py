@@ -31,6 +31,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import WaitReason
+from bernstein.core.approvals.commands import approve
 from bernstein.core.approvals.policy import author_of
 from bernstein.core.conditions import Truth, drop, put
 from bernstein.core.sanitise import line
@@ -194,8 +195,8 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
 def _command(approval: Approval) -> str:
     """What approves exactly this; the same once more is not written onto a later question."""
     name, about = approval.metadata, approval.spec.subject
-    subject = f"{about.kind.lower()}/{about.name}"
-    return f"bernstein approve {subject} --approval {name.name} --namespace {name.namespace}"
+    where = ("--approval", name.name, "--namespace", name.namespace)
+    return approve(f"{about.kind.lower()}/{about.name}", approval.spec.asks, *where)
 
 
 def _excerpt(judged: Verification | None, gate: str | None) -> str | None:

@@ -18,7 +18,7 @@ from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.changes import digest_of
 from bernstein.checks.rules import collected_tests, file_scope
-from bernstein.checks.weakening.collected_tests import in_short
+from bernstein.checks.weakening.collected_tests import TOO_LONG, in_short
 from bernstein.core.sanitise import line, some
 
 _NONE = digest_of(())
@@ -178,6 +178,8 @@ def _not_collected(judged: Verification) -> list[CheckResult]:
 
 def _lost(result: CheckResult) -> str:
     found = in_short(result.excerpt)
+    if result.excerpt.startswith(TOO_LONG):
+        return TOO_LONG
     if found is None:
         return "its tests cannot be listed any more"
     number, first = found

@@ -15,7 +15,12 @@ from bernstein.api import encoding
 from bernstein.api.pod import ChangedFile
 from bernstein.checks.changes import is_test, shown_path
 from bernstein.checks.content import settings_files
-from bernstein.checks.weakening.weakened import is_looked_at, support_of, weakened
+from bernstein.checks.weakening.weakened import (
+    is_looked_at,
+    says_which,
+    support_of,
+    weakened,
+)
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import patch, trees
@@ -107,9 +112,10 @@ def _weakened(
     links = {os.fsdecode(c.path) for c in changes if c.is_link}
     support = support_of([os.fsdecode(c.path) for c in changes], entries, content, links)
     named = [(os.fsdecode(c.path), c) for c in changes]
-    hidden = next((path for path, c in named if support.holds(path) and c.path not in readable), "")
-    if hidden:
-        return hidden
+    decide = ((path, c) for path, c in named if support.holds(path) or says_which(path))
+    unread = next((path for path, c in decide if c.path not in readable), "")
+    if unread:
+        return unread
     tests = [c for p, c in named if c.path in readable and (is_looked_at(p) or support.holds(p))]
     both = trees.both_contents(repository, tests, patch.MOST_BYTES)
     found = weakened(*both, support) if both is not None else []

@@ -47,6 +47,10 @@ _QUOTED = 1200
 """Characters of what a command printed, below a line of ours."""
 _EVERY_64 = re.compile(rb"(?:[^\n]*+\n){64}")
 _ON_BASE = "nothing can be told of what is found on the commit before this work"
+_SHORTER = (
+    "Nobody can tell whether one is lost, and no later work could be compared with this one: "
+    "list fewer or shorter names, such as one for all rows of a test"
+)
 _MISSING = (126, 127, 128)
 """Exit codes of a shell that does not find its command, or may not run it."""
 _WAS_KNOWN = "what the base has was known"
@@ -255,6 +259,8 @@ def _collected(config: CompareConfig) -> CheckVerdict:
     count = sum(before.values())
     try:
         lost = _in_time(lambda: _lost(config, before))
+    except collected_tests.TooLong as error:
+        return _failed(config, f"{collected_tests.TOO_LONG}: {error}.\n{_SHORTER}", WEAKENED)
     except NoListing as error:
         text = f"none of {sanitise.count(count, 'test')} can be collected any more: {error}"
         return _quoting("Failed", WEAKENED, text, config, config.head)

@@ -153,6 +153,14 @@ def test_of_a_file_that_lines_were_taken_from_the_test_is_named_that_is_weaker(w
     assert (alone.weakened, second.weakened) == (told, told)
 
 
+@pytest.mark.parametrize("path", ["pytest.ini", "jest.config.js", "conftest.py"])
+def test_what_says_which_tests_are_run_and_is_no_text_is_named(work: Work, path: str) -> None:
+    base = work.commit({"tests/test_a.py": TESTED})
+    head = work.commit({"tests/test_a.py": TESTED, path: b"\0"})
+
+    assert line_counts.look(work.ours, base, head).weakened == path
+
+
 def test_where_git_cannot_tell_no_file_is_named_and_tests_count_as_weakened(work: Work) -> None:
     found = line_counts.look(work.ours, work.base, "0" * 40)
 

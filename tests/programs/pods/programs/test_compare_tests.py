@@ -73,3 +73,25 @@ def test_a_list_that_is_none_loses_all_tests_in_the_work_and_none_in_the_base(
 
     assert (lost.verdict, lost.reason) == ("Failed", "TestsWeakened")
     assert (skipped.verdict, skipped.reason) == ("Skipped", "NoBaseline")
+
+
+TOO_MANY = b"".join(b"a.py::t%d\n" % number for number in range(MOST + 1))
+TOO_LARGE = b"a" * (MOST_BYTES + 1)
+
+
+@pytest.mark.parametrize(
+    ("after", "bound"),
+    [(TOO_MANY, f"{MOST} names"), (TOO_LARGE, f"{MOST_BYTES} bytes")],
+    ids=["names", "bytes"],
+)
+def test_a_list_of_the_work_that_is_too_long_is_said_to_be_so(
+    after: bytes, bound: str, tmp_path: Path
+) -> None:
+    found = judged(tmp_path, NAMES, b"a.py::t1\n", after)
+
+    first, remedy = found.excerpt.split("\n")
+    assert (found.verdict, found.reason) == ("Failed", "TestsWeakened")
+    assert (
+        first == f"the list of the work's tests is too long to be compared: there are over {bound}."
+    )
+    assert remedy.endswith("list fewer or shorter names, such as one for all rows of a test")

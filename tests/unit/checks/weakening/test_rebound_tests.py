@@ -7,6 +7,7 @@ import pytest
 from bernstein.checks.weakening.rebound_tests import newly_rebound
 from tests.unit.checks.weakening.told import found
 
+TOO_LARGE = "is too large, or too deep, to tell which of its tests are run"
 TESTS = """\
 import pytest
 
@@ -35,6 +36,15 @@ class TestB:
         ("for test_a in (1,): pass\n", "test_a"),
         ("class TestB:\n    pass\n", "TestB"),
         ("    def test_c(self): pass\n", "TestB.test_c"),
+        ("match 1:\n    case _:\n        def test_a(): pass\n", "test_a"),
+        ("match 1:\n    case test_a: pass\n", "test_a"),
+        ("print(test_a := 1)\n", "test_a"),
+        ("def f(x=(test_a := 1)): pass\n", "test_a"),
+        ("with f() as test_a: pass\n", "test_a"),
+        ("try: f()\nexcept* E as test_a: pass\n", "test_a"),
+        ("while f(): pass\nelse: test_a = 1\n", "test_a"),
+        ("type X = int\ntest_a = 1\n", "test_a"),
+        ("def f[T](): pass\ndel test_a\n", "test_a"),
     ],
 )
 def test_what_takes_a_tests_name_is_told(more: str, name: str) -> None:
@@ -53,6 +63,10 @@ def test_what_takes_a_tests_name_is_told(more: str, name: str) -> None:
         TESTS + "def test_new(): pass\ndef test_new(): pass\n",
         TESTS + "(",
         TESTS + "assert test_a\n",
+        TESTS + "match 1:\n    case 1: pass\n",
+        TESTS + "def f[T](): pass\n# test_a = 1\n",
+        "from easy import *\n" + TESTS,
+        "type X = int\n" + TESTS,
     ],
 )
 def test_other_names_and_other_places_are_not(text: str) -> None:
@@ -78,10 +92,43 @@ def test_what_cannot_be_read_has_none(text: str) -> None:
     assert newly_rebound(b"def test_a(): pass", text.encode()) == []
 
 
+def test_what_is_imported_with_a_star_may_be_each_test_above_it() -> None:
+    star = "from easy import *\n"
+    both = ["TestB", "test_a"]
+
+    assert newly_rebound(TESTS.encode(), (TESTS + star).encode()) == both
+    assert newly_rebound(TESTS.encode(), (TESTS + f"if f():\n    {star}").encode()) == both
+    many = (TESTS + star * 20_000).encode()
+    assert newly_rebound(TESTS.encode(), many) == both
+
+
+DEEP = {
+    "elif": "if f():\n    pass\n" + "elif f():\n    pass\n" * 600,
+    "dots": "f" + ".f" * 5000 + "\n",
+    "signs": "-" * 5000 + "1\n",
+}
+
+
+@pytest.mark.parametrize("deep", DEEP.values(), ids=DEEP)
+def test_a_file_that_becomes_too_deep_to_be_parsed_is_told(deep: str) -> None:
+    hidden = f"{TESTS}test_a = None\n{deep}"
+
+    assert found({"test_a.py": TESTS}, {"test_a.py": hidden}) == [f"test_a.py: {TOO_LARGE}"]
+    assert found({"test_a.py": TESTS}, {"test_b.py": hidden}) == [f"test_b.py: {TOO_LARGE}"]
+    assert found({"test_a.py": TESTS + deep}, {"test_a.py": hidden}) == []
+    assert found({}, {"test_a.py": hidden}) == []
+
+
+def test_a_test_that_moves_and_is_bound_again_is_told() -> None:
+    (told,) = found({"test_a.py": TESTS}, {"test_b.py": f"{TESTS}test_a = None\n"})
+
+    assert told == "test_b.py: test_a is bound again: only what comes last is run"
+
+
 def test_a_file_that_becomes_too_large_to_look_through_is_told() -> None:
     padded = TESTS + "#" * 600_000 + "\ntest_a = None\n"
 
     (told,) = found({"test_a.py": TESTS}, {"test_a.py": padded})
 
-    assert told == "test_a.py: is too large to tell which of its tests are run"
+    assert told == f"test_a.py: {TOO_LARGE}"
     assert found({"test_a.py": padded}, {"test_a.py": padded + "x = 1\n"}) == []

@@ -101,6 +101,51 @@ def test_a_test_that_moves_to_where_nobody_looks_for_tests_is_told() -> None:
     assert f"{A}: test_adds is in tests/a.py, where no tests are looked for" in said
 
 
+@pytest.mark.parametrize(
+    ("path", "moved"),
+    [
+        *((A, f"{folder}/test_a.py") for folder in ("build", "tests/dist", "venv", ".x", "a.egg")),
+        *((A, f"tests/{folder}/test_a.py") for folder in ("node_modules", "CVS", "__pycache__")),
+        ("p/a_test.go", "p/a_windows_test.go"),
+        ("p/a_test.go", "p/a_linux_arm64_test.go"),
+        ("p/a_test.go", "p/_a_test.go"),
+        ("p/a_test.go", "p/testdata/a_test.go"),
+        ("tests/a_test.go", "tests/a.go"),
+        ("tests/a.test.ts", "tests/a.ts"),
+        ("src/__tests__/a.ts", "src/tests/a.ts"),
+        ("a.test.ts", "node_modules/a.test.ts"),
+        ("spec/a_spec.rb", "spec/a.rb"),
+    ],
+)
+def test_so_is_one_in_a_folder_or_of_a_name_that_its_runner_passes_over(
+    path: str, moved: str
+) -> None:
+    text = TESTS if path == A else LANGUAGES[OF_SUFFIX[path.rpartition(".")[2]]][0]
+
+    assert any(
+        f"is in {moved}, where no tests" in each for each in found({path: text}, {moved: text})
+    )
+    assert found({moved: text}, {path: text}) == []
+    assert found({moved: text}, {moved: text + "\n"}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "moved"),
+    [
+        ("p/a_test.go", "p/a_linux_test.go"),
+        ("p/a_test.go", "q/windows_test.go"),
+        ("a.test.ts", "src/__tests__/a.ts"),
+        ("a.test.ts", "src/a-spec.mts"),
+        ("tests/a.ts", "tests/b/a.ts"),
+        ("spec/a_spec.rb", "test/test_a.rb"),
+    ],
+)
+def test_other_names_that_a_runner_looks_for_are_not(path: str, moved: str) -> None:
+    text = LANGUAGES[OF_SUFFIX[path.rpartition(".")[2]]][0]
+
+    assert found({path: text}, {moved: text}) == []
+
+
 def test_one_that_loses_something_on_its_way_is_told() -> None:
     weaker = TESTS.replace("    assert add(0, 0) == 0\n", "")
 
@@ -140,11 +185,25 @@ LANGUAGES = {
     "src/a.test.ts": (
         "describe('a', () => {\n  it('adds', () => { expect(add(1)).toBe(2) })\n"
         "  test(`takes`, async () => { expect(take(1)).toBe(0) })\n})\n",
-        [("it('adds'", "it.skip('adds'"), ("expect(take(1)).toBe(0)", "expect(true).toBe(true)")],
+        [
+            *(("it('adds'", f"it.{word}('adds'") for word in ("skip", "only", "concurrent.skip")),
+            *(("it('adds'", f"{word}('adds'") for word in ("xit", "fit")),
+            ("describe(", "describe.skip("),
+            ("'adds', ", "'adds', { skip: true }, "),
+            ("'adds', ", "'adds', {\n    only: true }, "),
+            ("  it('adds'", "// x\u2028xit('adds'"),
+            ("expect(take(1)).toBe(0)", "expect(true).toBe(true)"),
+        ],
     ),
     "pkg/a_test.go": (
         'func TestAdd(t *testing.T) {\n\tif add(1) != 2 {\n\t\tt.Fatal("no")\n\t}\n}\n',
-        [("TestAdd", "testAdd"), ("\tif add", "\tt.Skip()\n\tif add"), ("t.Fatal", "t.Log")],
+        [
+            ("func", "//go:build ignore\n\nfunc"),
+            ("func", "// +build ignore\n\nfunc"),
+            ("TestAdd", "testAdd"),
+            ("\tif add", "\tt.Skip()\n\tif add"),
+            ("t.Fatal", "t.Log"),
+        ],
     ),
     "tests/a.rs": (
         "#[test]\nfn adds() {\n    assert_eq!(add(1), 2);\n}\n",
@@ -163,6 +222,56 @@ LANGUAGES = {
         [("A, Adds", "A, DISABLED_Adds"), ("EXPECT_EQ(add(1), 2);", ""), ("TEST(A", "int a(A")],
     ),
 }
+
+
+OF_SUFFIX = {path.rpartition(".")[2]: path for path in LANGUAGES}
+MAIN = "func TestMain(m *testing.M) {\n\tstart()\n\tos.Exit(m.Run())\n}\n"
+FOR_ALL = "may keep tests of other files from being run"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("p/main_test.go", MAIN.replace("os.Exit(m.Run())", "")),
+        ("p/main_test.go", MAIN.replace("os.Exit(m.Run())", "") + "func f() { x.Run() }\n"),
+        ("p/main_test.go", MAIN.replace("os.Exit(m.Run())", "m.Run(); os.Exit(0)")),
+        ("p/b_test.go", "func init() { os.Exit(0) }\n"),
+        ("test/b.js", "it.only('b', () => { expect(b()).toBe(1) })\n"),
+        ("test/b.js", "describe.only('b', () => {})\n"),
+        ("test/b.js", "fit('b', () => {})\n"),
+        ("test/b.js", "process.exit(0)\n"),
+    ],
+)
+def test_a_new_file_that_keeps_tests_of_others_from_being_run_is_told(path: str, text: str) -> None:
+    assert found({}, {path: text}) == [f"{path}: {FOR_ALL}"]
+    assert found({path: text}, {path: text + "\n"}) == []
+
+
+def test_what_runs_the_tests_of_a_folder_is_not_told_and_may_not_lose_that() -> None:
+    failing = MAIN.replace("start()", "if start() != nil {\n\t\tos.Exit(1)\n\t}")
+    other = MAIN.replace("os.Exit(m.Run())", "code := m.Run()\n\tos.Exit(code)")
+
+    assert [found({}, {"p/main_test.go": text}) for text in (MAIN, failing, other)] == [[]] * 3
+    (told,) = found({"p/a_test.go": MAIN}, {"p/a_test.go": MAIN.replace("m.Run()", "0")})
+    assert told == f"p/a_test.go: {FOR_ALL}"
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+def test_whatever_python_takes_for_the_end_of_a_line_is_one(end: str) -> None:
+    (told,) = after(
+        TESTS.replace("    assert add(1", f"    # x{end}    return{end}    assert add(1")
+    )
+
+    assert told == f"{A}: test_adds is marked as one to skip, or ends early"
+
+
+def test_an_encoding_in_which_bytes_are_not_what_they_seem_is_told() -> None:
+    assert after(f"# -*- coding: UTF_7 -*-\n{TESTS}") == [
+        f"{A}: is written in utf-7: what it says is not known"
+    ]
+    for plain in ("utf-8", "latin_1", "ascii", "cp1252", "iso-8859-15"):
+        assert after(f"#!/x\n# coding={plain}\n{TESTS}") == []
+    assert after(f"\n\n# coding: utf-7\n{TESTS}") == []
 
 
 @pytest.mark.parametrize("path", LANGUAGES)

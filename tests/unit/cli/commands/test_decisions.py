@@ -249,3 +249,34 @@ def test_what_can_be_no_approval_is_refused_and_no_cluster_is_asked(
     runner: CliRunner, command: str, name: str, tmp_path: Path
 ) -> None:
     calls.is_no_name(runner, tmp_path, command, "x", "--approval", name)
+
+
+async def test_how_to_let_work_go_on_without_a_gate_is_suggested_where_that_is_asked(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    asked_about(api, "team", "one")
+    without = (await bernstein("pending", "--no-wait")).out
+    spec = api.get(APPROVALS, "one-approval-1", "team")["spec"]
+    spec |= {"asks": spec["asks"] | {"gate": "no_foo"}}
+    api.put(APPROVALS, "one-approval-1", "team", spec=spec, status={"state": "Pending"})
+
+    shown = (await bernstein("pending", "--no-wait")).out
+
+    assert "--reason" not in without
+    assert 'without a gate, say why: `bernstein approve NAME --reason "…"' in shown
+
+
+async def test_what_is_asked_after_a_decision_is_said_to_need_its_name(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    asked_about(api, "team", "one")
+    asked_about(api, "team", "two")
+    spec = api.get(APPROVALS, "one-approval-1", "team")["spec"]
+    over = spec | {"decision": "Approve", "decidedBy": "ben"}
+    api.put(APPROVALS, "one-approval-0", "team", spec=over, status={"state": "Void"})
+
+    shown = (await bernstein("pending", "--no-wait")).out
+
+    assert (
+        "asked again after a decision, so that --approval must be given: one-approval-1\n" in shown
+    )

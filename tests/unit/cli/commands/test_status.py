@@ -141,23 +141,17 @@ async def test_what_a_person_must_decide_is_told_with_the_command(
     assert helps.startswith(f"  decide with `bernstein approve {name} -n team ")
 
 
-async def test_without_plans_it_says_where_the_tasks_are_that_have_none(
+async def test_where_there_are_tasks_and_no_plan_it_says_what_lists_them(
     api: ApiServer, bernstein: Bernstein
 ) -> None:
-    without = await bernstein("status")
-    api.put(TASKS, "one", "team", **objects.task("one", plan=None).dump())
-    one = await bernstein("status")
-    api.put(TASKS, "two", "other", **objects.task("two", plan=None).dump())
-    everywhere = await bernstein("status", "-A")
+    none = (await bernstein("status")).out
+    api.put(TASKS, "work", "team", **objects.task().dump())
 
-    assert without.out == "No Plans in namespace 'team'.\n"
-    said, pointing = one.out.splitlines()
-    assert said == "No Plans in namespace 'team'."
-    assert pointing.strip().startswith("1 Task without a Plan: `bernstein list-tasks")
-    pointing = everywhere.out.splitlines()[-1]
-    assert pointing.strip().startswith(
-        "2 Tasks without a Plan: `bernstein list-tasks --all-namespaces"
-    )
+    said = (await bernstein("status", "-n", "team")).out
+
+    assert none == "No Plans in namespace 'team'.\n"
+    assert said.startswith("No Plans in namespace 'team'; `bernstein list-tasks -n team ")
+    assert said.endswith("` lists 1 Task\n")
 
 
 async def test_who_may_not_read_tasks_is_told_of_no_plans_all_the_same(

@@ -274,7 +274,7 @@ BESIDE = {"name": "file-scope", "kind": "gate", "required": False, "verdict": "F
                 "state": "Done",
                 "verification": verification(candidate=True, round=1, outstanding=OUT),
             },
-            "verifying on a newer tip, 2nd time; still out: tests, lint and 2 more",
+            "verifying on a newer tip; still out: tests, lint and 2 more",
         ),
         ({"state": "Done", "verification": verification(passed=True)}, "verified"),
         ({"state": "PendingApproval"}, "awaits approval"),

@@ -274,3 +274,17 @@ def test_who_may_let_it_go_on_without_a_gate_sees_what_that_says() -> None:
     assert shown.excerpt == "exit code 1\nF401 in web.py"
     assert shown.checks[0].verdict == "Failed"
     assert "'gate_a' has said no" in shown.because[0]
+
+
+def test_the_command_for_work_without_a_gate_has_room_for_why() -> None:
+    about = approval()
+    gate = about.spec.asks.model_copy(update={"gate": "lint"})
+    about = about.model_copy(update={"spec": about.spec.model_copy(update={"asks": gate})})
+
+    found = look(task(asks(asks=gate)), about).shown
+
+    assert found is not None
+
+    assert found.decide == (
+        f'bernstein approve task/work --approval {NAME} --namespace team --reason "…"'
+    )

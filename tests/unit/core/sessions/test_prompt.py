@@ -110,6 +110,22 @@ def test_of_the_files_of_a_step_it_says_once_which_may_only_be_added_to(
     assert others.splitlines()[1:] == [f"- {entry}" for entry in shared if entry not in own]
 
 
+def test_a_file_that_may_only_be_added_to_is_listed_once() -> None:
+    both = objects.task(files=("src/a.py", "CHANGELOG.md"))
+    told = prompt(both, 1, append_only=("CHANGELOG.md", "news/**"))[parts.FILES]
+
+    assert (
+        told
+        == """\
+Files that are yours to change:
+- src/a.py
+- CHANGELOG.md (lines may only be added)
+
+Files in which lines may only be added:
+- news/**"""
+    )
+
+
 def test_every_part_that_the_operator_writes_is_written() -> None:
     assert {*prompt(FULL, 1)} == {*parts.WRITTEN}
 

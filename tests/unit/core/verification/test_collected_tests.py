@@ -13,6 +13,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult
 from bernstein.checks.rules.collected_tests import NAME
 from bernstein.checks.spec import CheckSpec, Subject
+from bernstein.checks.weakening.collected_tests import TOO_LONG
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.approvals import policy
 from bernstein.core.jobs import JobView
@@ -189,6 +190,10 @@ def test_tests_that_cannot_be_listed_any_more_are_a_high_risk(verdict: str) -> N
     assert risks(verdict=verdict, excerpt="not done after 5 s") == (
         "its tests cannot be listed any more",
     )
+
+
+def test_a_list_that_is_too_long_is_a_high_risk_that_says_so() -> None:
+    assert risks(excerpt=f"{TOO_LONG}: there are over 5 names.\nlist fewer") == (TOO_LONG,)
 
 
 @pytest.mark.parametrize("verdict", ["Passed", "Skipped"])

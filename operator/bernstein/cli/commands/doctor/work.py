@@ -13,6 +13,7 @@ from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
 from bernstein.cli.commands.pending import is_pending
 from bernstein.cli.naming import called
 from bernstein.cli.output.notes import naming
+from bernstein.core.approvals.commands import approve
 from bernstein.core.owners import plan_of
 from bernstein.core.sanitise import line, some
 from bernstein.core.waiting import parted, stands_still
@@ -92,9 +93,10 @@ def _asked(approvals: Sequence[Approval]) -> list[Finding]:
         return []
     subjects = [approval.spec.subject for approval in approvals]
     names = some((f"{each.kind} '{each.name}'" for each in subjects), len(subjects))
-    text, shown, which = f"{names} wait", "them", "NAME"
+    text, shown, command = f"{names} wait", "them", approve("NAME", None)
     if len(subjects) == 1:
-        text, shown, which = f"{names} waits", "it", subjects[0].name
-    remedy = f"`bernstein pending` shows {shown}; decide with `bernstein approve {which}`"
+        command = approve(subjects[0].name, approvals[0].spec.asks)
+        text, shown = f"{names} waits", "it"
+    remedy = f"`bernstein pending` shows {shown}; decide with `{command}`"
     text = f"{text} for a person's decision"
     return [Finding("work", Outcome.WARNING, text, remedy, subjects[0].name)]

@@ -152,6 +152,16 @@ async def test_what_waits_for_a_decision_is_no_fault_but_told_with_the_command(
     assert found.remedy == "`bernstein pending` shows it; decide with `bernstein approve work`"
 
 
+async def test_the_command_for_work_without_a_gate_has_room_for_why(
+    api: ApiServer, client: Client
+) -> None:
+    ask(api, "work", asks={"attempt": 1, "digest": "d" * 64, "gate": "no_foo"})
+
+    (found,) = await work.look(Cluster(client, NAMESPACE))
+
+    assert (found.remedy or "").endswith('decide with `bernstein approve work --reason "…"`')
+
+
 async def test_several_that_wait_for_a_decision_are_one_line(
     api: ApiServer, client: Client
 ) -> None:
