@@ -71,7 +71,10 @@ async def _all(terminal: Terminal, cluster: Cluster, everywhere: bool) -> None:
 
 async def _instead(cluster: Cluster, everywhere: bool) -> str:
     """What there is where there is no Plan."""
-    tasks = await cluster.tasks(everywhere=everywhere)
+    try:
+        tasks = await cluster.tasks(everywhere=everywhere)
+    except Forbidden:
+        return "."
     command = f"`bernstein list-tasks{' -A' if everywhere else ''}`"
     return f"; {command} lists {count(len(tasks), 'Task')}" if tasks else "."
 

@@ -10,7 +10,7 @@ import typer
 
 from bernstein.attestation import envelope
 from bernstein.attestation.envelope import KeyInvalid, Refused
-from bernstein.attestation.statement import Statement
+from bernstein.attestation.statement import FILE, Statement
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.local import attestations
 from bernstein.cli.local.attestations import Commit, NoCommit
@@ -30,7 +30,9 @@ MOST_LANDINGS = 10_000
 REMEDIES = {
     "NoAttestation": "fetch it with `git fetch origin +{ref}:{ref}`; without one, nothing says "
     "that the commit was verified",
-    "Unsigned": "name a key in attestation.key of the Project: it signs what lands from then on",
+    "Unsigned": "name a key in attestation.key of the Project: it signs what lands from then on. "
+    "What this one says nobody answers for: "
+    f"`git show {{ref}}:{FILE} | jq '.payload | @base64d | fromjson'`",
     "WrongKey": "compare with the key that the Project had when the commit landed; if it is that "
     "one, somebody else has pushed to {ref}",
     "Tampered": "fetch it again with `git fetch origin +{ref}:{ref}`; if that does not help, "

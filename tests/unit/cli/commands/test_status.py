@@ -152,3 +152,13 @@ async def test_where_there_are_tasks_and_no_plan_it_says_what_lists_them(
     assert none == "No Plans in namespace 'team'.\n"
     assert said.startswith("No Plans in namespace 'team'; `bernstein list-tasks -n team ")
     assert said.endswith("` lists 1 Task\n")
+
+
+async def test_who_may_not_read_tasks_is_told_of_no_plans_all_the_same(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    api.fault = lambda call: 403 if call.plural == TASKS.plural else None
+
+    answer = await bernstein("status")
+
+    assert (answer.code, answer.out) == (0, "No Plans in namespace 'team'.\n")

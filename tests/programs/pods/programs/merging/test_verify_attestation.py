@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -233,6 +234,17 @@ def test_what_is_unsigned_proves_nothing(landed: Landed) -> None:
     put(landed, landed.task, envelope.unsigned(base64.b64decode(payload)))
 
     assert refused(landed, landed.task) == "Unsigned"
+
+
+def test_how_to_read_what_is_unsigned_is_told(landed: Landed) -> None:
+    payload = json.loads(there(landed, landed.task))["payload"]
+    put(landed, landed.task, envelope.unsigned(base64.b64decode(payload)))
+
+    _, answer = call(landed, landed.task)
+
+    (read,) = re.findall(r"`git show (\S+) \| jq '.payload[^`]*`", answer["error"]["remedy"])
+    shown = json.loads(_git("-C", str(landed.clone), "show", read))
+    assert base64.b64decode(shown["payload"]) == base64.b64decode(payload)
 
 
 def edited(change: Callable[[Object], None]) -> Callable[[bytes], bytes]:
