@@ -265,7 +265,8 @@ def test_what_ci_runs_and_a_weaker_test_wait_for_a_person_and_other_work_lands(
     here = world(scripts, lambda spec: spec.update(approval={"result": "HighRisk"}))
     risks = {
         "ci": "it changes a protected path: '.github/workflows/x.yml'",
-        "weakens": "it takes lines from a test that existed, or weakens it: 'test_app.py'",
+        "weakens": "it takes lines from a test that existed, or weakens it: "
+        "'test_app.py: test_answer has 0 of 1 assertions left'",
     }
     here.task("ci", files=[".github/workflows/x.yml"])
     here.task("weakens", files=["test_app.py"])

@@ -146,7 +146,8 @@ def is_let_in(here: World, tmp_path: Path) -> None:
     task = here.await_("task", "plan-plants-plants", lambda t: state(t) == "PendingApproval", 180)
     assert task["status"]["approval"]["because"] == [
         f"it changes 4 protected paths: {', '.join(map(repr, PROTECTED))}",
-        "it takes lines from a test that existed, or weakens it: 'conftest.py'",
+        "it takes lines from a test that existed, or weakens it: "
+        "'conftest.py: gets a mark or a hook that may skip tests'",
         "it changes a file that configures checks: 'ruff.toml'",
     ]
     answer = CommandLine(here, tmp_path)("approve", "plan-plants-plants")

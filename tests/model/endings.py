@@ -18,7 +18,7 @@ from bernstein.api.requests import KILL, RETRY, UNBLOCK, UNCLAIM, VERIFY, Answer
 from bernstein.api.states import SessionState, TaskState
 from bernstein.core import conditions, labels, pods, projects
 from bernstein.core.fsm import is_final
-from bernstein.core.requests import AT_ONCE, unanswered
+from bernstein.core.requests import WITHOUT_A_ROUND, unanswered
 from bernstein.core.tasks import retention
 from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
@@ -303,9 +303,10 @@ def rounds(status: task.TaskStatus) -> int:
 
 
 def rounds_granted(answers: Iterable[Answer] | None) -> int:
-    """How many rounds people were answered to have; what is tried at once goes on in its own."""
+    """How many rounds people were answered to have; what is tried at once, or judged
+    on a newer tip, goes on in its own."""
     done = [a for a in answers or () if (a.verb, a.answer) == (RETRY, "Done")]
-    return sum(answer.message != AT_ONCE for answer in done)
+    return sum(answer.message not in WITHOUT_A_ROUND for answer in done)
 
 
 def chain_of(found: plan.Plan) -> list[tuple[str | None, str]]:

@@ -37,7 +37,7 @@ def subject() -> Task:
     judged = {"kind": "gate", "verdict": "Failed", "asked": "d" * 16}
     judged |= {"title": text(300), "excerpt": text(80)}
     checks = [{"name": f"gate-{number}", **judged} for number in range(MOST_CHECKS)]
-    asked = {"name": NAME, "asks": ASKS, "because": [text(300)] * 8, "since": NOW}
+    asked = {"name": NAME, "asks": ASKS, "because": [text(300)] * 11, "since": NOW}
     status = objects.done(
         verification=objects.verification(ref="r" * 300, checks=checks),
         approval=AskedApproval.model_validate(asked),

@@ -245,4 +245,5 @@ class VerdictReason(StrEnum):
     """Passed: a model was asked, and finds that a part of what was asked for is missing, or that
     something stands beside it."""
     JUDGE_RETRY = "JudgeRetry"
-    """Failed: a model was asked, and finds that something of the step is missing or wrong."""
+    """Failed: a model was asked, and finds that something of the step is missing or wrong. Skipped:
+    it still does after the attempts that are made for that; a person must say yes."""

@@ -187,7 +187,8 @@ class Work(Model):
         default=None, description="Some of these, those with the most changed lines first."
     )
     tests_weakened: ProtectedPath | None = Field(
-        default=None, description="A test that existed and that lines were taken from, cut."
+        default=None,
+        description="A test that existed and is weaker, with what was taken from it, cut.",
     )
     checks_configured: ProtectedPath | None = Field(
         default=None, description="A file that configures checks otherwise than before, cut."

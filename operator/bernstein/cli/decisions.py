@@ -47,6 +47,8 @@ _SAYS = 600
 """Characters of a message for what a gate says."""
 _SHA = re.compile(r"[0-9a-f]{7,64}\Z")
 """As git abbreviates a commit, or longer."""
+_WITHOUT = "it is judged on without that; where other work has landed since, you are asked again"
+"""What follows from a bypass, which is about one commit on one base."""
 _DONE = {"Approve": "approved", "Reject": "rejected", "Retry": "sent back", "Expired": "expired"}
 
 
@@ -248,8 +250,18 @@ def told(outcome: Outcome) -> str:
         return f"{called(subject)} was {what}{by} already: nothing changed{_next(subject)}"
     if asked.asks.gate is not None and decision == APPROVE:
         gate = f"gate '{asked.asks.gate}' is bypassed"
-        return f"{called(subject)}: {gate}{by}; it is judged on without that{_next(subject)}"
-    return f"{called(subject)} is {_DONE[decision]}{by}{_next(subject)}"
+        return f"{called(subject)}: {gate}{by}; {_WITHOUT}{_next(subject)}"
+    return (
+        f"{called(subject)} is {_DONE[decision]}{by}{_no_more(subject, decision)}{_next(subject)}"
+    )
+
+
+def _no_more(subject: Plan | Task, decision: Decision) -> str:
+    """That nobody does it once more, and what helps; "": somebody does."""
+    if decision != "Retry" or isinstance(subject, Plan) or task_status(subject) != "failed":
+        return ""
+    helps = f"`bernstein retry task/{subject.metadata.name}` gives it another round"
+    return f"; no attempt is left, so that none follows: {helps}"
 
 
 def _next(subject: Plan | Task) -> str:

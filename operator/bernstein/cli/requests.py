@@ -24,6 +24,7 @@ from bernstein.cli.output.terminal import Terminal
 from bernstein.core.reasons import policy
 from bernstein.core.requests import answer_for, unanswered, with_room
 from bernstein.core.sanitise import line
+from bernstein.core.waiting import parted
 from bernstein.kube.errors import ApiError, Conflict, Forbidden, NotFound
 from bernstein.kube.resource import SELF_SUBJECT_REVIEWS
 
@@ -211,10 +212,11 @@ def refusal(
     known: Mapping[str, str] = MappingProxyType({}),
 ) -> CliError:
     """What to tell of a request that is refused for this. `known`: what helps here where that is
-    something else than with other verbs, by the reason."""
+    something else than with other verbs, by the reason; the message's own remedy goes before."""
+    message, own = parted(message)
     text = f"{called(subject)}: {verb} is refused: {line(message, 500)}"
     name = f"{'plan/' * isinstance(subject, Plan)}{subject.metadata.name}"
-    helps = {**_NEXT, **known}.get(reason, "").format(name=name)
+    helps = line(own, 1024) if own else {**_NEXT, **known}.get(reason, "").format(name=name)
     if not helps and reason in set(Reason):
         helps = policy(reason).remedy
     return CliError(reason, text, helps)

@@ -104,6 +104,12 @@ def off_base(check: str) -> str:
     return check.removesuffix(_ON_BASE)
 
 
+def job_on_base(job: str) -> str:
+    """Name of the Job that runs the check of this one on the base, too; not where that is so long
+    that it is cut."""
+    return f"{job}b"
+
+
 def _mark_of_check(check: str, is_rule: bool) -> str:
     """What stands behind the number of a Job: where the check begins, if hyphens leave that open.
 

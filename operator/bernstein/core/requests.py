@@ -27,6 +27,8 @@ S = TypeVar("S", bound=Answering)
 A = TypeVar("A", covariant=True)
 T = TypeVar("T", bound=Answering, covariant=True)
 AT_ONCE = "it is tried again at once"
+ON_THE_TIP = "the same work is judged on the branch as it is now"
+WITHOUT_A_ROUND = (AT_ONCE, ON_THE_TIP)
 """What a Retry is answered that begins no round."""
 
 

@@ -172,7 +172,13 @@ def _shown_files(shown: Shown | None) -> list[Document]:
 
 def _shown_check(check: ShownCheck) -> Document:
     title = line(check.title, 120)
-    return {"name": check.name, "title": title, "verdict": to_snake(check.verdict)}
+    return {
+        "name": check.name,
+        "title": title,
+        "required": check.required,
+        "verdict": to_snake(check.verdict),
+        "reason": check.reason,
+    }
 
 
 def _answers(answers: Iterable[Answer] | None) -> list[Document]:

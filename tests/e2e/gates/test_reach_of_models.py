@@ -201,7 +201,8 @@ def test_a_judge_may_ask_for_two_more_attempts_and_then_a_person_decides(worlds:
     status = task["status"]
     assert (status["attempt"], status["judgeRetries"]) == (1 + MAX_RETRIES, MAX_RETRIES)
     assert [a["reason"] for a in status["attempts"][:-1]] == ["SignalFailed"] * MAX_RETRIES
-    assert verdict(task) == ("Skipped", "Unsure")
+    assert verdict(task) == ("Skipped", "JudgeRetry")
+    assert "asks for one more attempt" in status["approval"]["because"][0]
     assert "a person must decide" in excerpt(task, "signal-0")
     assert NO_TYPE in excerpt(task, "signal-0")
     assert "never.py" not in here.files()

@@ -119,6 +119,7 @@ async def test_a_bypass_is_told_although_something_else_is_asked_by_then(
 
     told = decisions.told(outcome)
     assert told.startswith(f"Task 'work': gate 'gate_a' is bypassed by {ANN}")
+    assert "where other work has landed since, you are asked again" in told
 
 
 @pytest.mark.parametrize(
@@ -377,3 +378,20 @@ async def test_where_something_else_is_asked_by_then_it_says_what_came_of_the_de
     with pytest.raises(CliError) as refusal:
         await decided()
     assert refusal.value.reason == reason
+
+
+@pytest.mark.parametrize(("retries", "follows"), [(0, False), (2, True)])
+def test_who_sends_the_last_attempt_back_is_told_that_none_follows(
+    retries: int, follows: bool
+) -> None:
+    sent = ASKED.model_copy(update={"decision": "Retry", "by": ANN})
+    status = objects.status(TaskState.FAILED, attempt=1, approval=sent)
+    outcome = decisions.Outcome(
+        objects.task(status=status, maxRetries=retries), sent, "Retry", already=False
+    )
+
+    told = decisions.told(outcome)
+
+    assert told.startswith(f"Task 'work' is sent back by {ANN}")
+    helps = "`bernstein retry task/work` gives it another round"
+    assert (f"no attempt is left, so that none follows: {helps}" not in told) is follows

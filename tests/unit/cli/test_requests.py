@@ -56,6 +56,17 @@ def test_where_checks_could_not_judge_it_is_what_helps_against_that(reason: Reas
     assert refusal(reason) == policy(reason).remedy
 
 
+def test_a_remedy_that_the_answer_has_is_told_as_what_helps() -> None:
+    said = answer("GateErrored").model_copy(
+        update={"message": "'lint' could not run. Remedy: Install it."}
+    )
+
+    refusal = refused(objects.task(), said)
+
+    assert refusal.message.endswith("Verify is refused: 'lint' could not run.")
+    assert refusal.remedy == "Install it."
+
+
 def test_of_a_reason_that_a_newer_operator_has_nothing_is_made_up() -> None:
     assert not refusal("SomethingNewer")
 
@@ -129,3 +140,13 @@ async def test_of_what_says_nothing_to_the_agent_one_request_does_for_all(
 
     assert one == two
     assert stand(api) == [("ann", "it runs wild")]
+
+
+def test_what_a_refusal_says_itself_helps_and_nothing_else() -> None:
+    said = answer(Reason.GATE_FAILED, "DeliverPartial")
+    said = said.model_copy(update={"message": "it does not pass. Remedy: Change the gates."})
+
+    refusal = refused(objects.plan(), said)
+
+    assert refusal.message.endswith("DeliverPartial is refused: it does not pass.")
+    assert refusal.remedy == "Change the gates."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import yaml
 from typer.testing import CliRunner
 
 from bernstein.api.plan import parse
+from bernstein.checks.gate import Command
+from bernstein.checks.gates import lint
 from bernstein.cli.main import app
 from bernstein.core.plans.expansion import expand
 from bernstein.core.plans.file import plan_object
@@ -89,6 +92,26 @@ def test_every_script_on_a_page_runs(block: Block) -> None:
     quick = block.text.replace("20_000", "20").replace("sleep(3)", "sleep(0)")
     ended = subprocess.run([sys.executable, "-c", quick], capture_output=True, check=False)
     assert ended.returncode == 0, ended.stderr.decode()
+
+
+def test_no_script_on_a_page_is_rejected_by_the_gate_lint(tmp_path: Path) -> None:
+    assert isinstance(lint.GATE.runs, Command)
+    (tmp_path / "ruff.toml").touch()  # its defaults, whatever lies above
+    for block in blocks("python"):
+        name = f"{block.page.stem}-{block.line}".replace("-", "_")
+        (tmp_path / f"{name}.py").write_text(block.text)
+
+    environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    judged = subprocess.run(
+        ["sh", "-c", lint.GATE.runs.command],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert judged.returncode == 0, judged.stdout + judged.stderr
 
 
 @pytest.mark.parametrize("block", PLAN_FILES, ids=str)

@@ -29,7 +29,7 @@ from bernstein.api.verification import MostChanged
 APPROVE, REJECT, RETRY = "Approve", "Reject", "Retry"
 MOST_SHOWN = 64
 """Verdicts that a person is shown; those that did not pass come first."""
-Because = Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=10)]
+Because = Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=11)]
 """As many reasons as `core/approvals/policy` has."""
 
 
@@ -155,6 +155,10 @@ class ShownCheck(Model):
     """What it asks."""
     verdict: Annotated[str, Field(max_length=16)]
     """What it said."""
+    reason: Annotated[str, Field(max_length=64)] = ""
+    """Why, in one word, where it did not pass, or not in all."""
+    required: bool = True
+    """Whether work that does not pass it is kept back."""
 
 
 class Shown(Model):
@@ -188,7 +192,9 @@ class Shown(Model):
     """Of a Task: the verdicts on exactly this commit."""
     excerpt: Annotated[str, Field(max_length=2048)] | None = Field(
         default=None,
-        description="Of a Task that may go on without a gate: what this has found, or printed.",
+        description="Of a Task that may go on without a gate: what this has found, or printed. Of "
+        "other work: what models say that leave it to a person, and what did not pass, or not in "
+        "all.",
     )
     tasks: int | None = Field(default=None, description="Of a Plan: how many Tasks it has.")
     cost_usd: Money | None = Field(

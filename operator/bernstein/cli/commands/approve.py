@@ -63,6 +63,6 @@ async def decided(
     if terminal.json:
         terminal.answer(plan_record(subject) if isinstance(subject, Plan) else task_record(subject))
         return
-    terminal.say(decisions.told(outcome))
+    terminal.say(terminal.settings.placed(decisions.told(outcome)))
     for row in text(decisions.gate_says(subject, outcome.asked), _EXCERPT).splitlines():
         terminal.quote(f"    {row}", "dim")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from bernstein.api.plan import DELIVERED_PARTIALLY, Plan
 from bernstein.api.requests import DELIVER_PARTIAL, Answer
 from bernstein.api.states import TaskState
+from bernstein.api.task import Task
 from bernstein.cli import requests
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
@@ -29,7 +31,6 @@ _SECONDS = requests.ANSWER_SECONDS
 """Whether it begins is waited for as long."""
 _BY_ITSELF = "A Plan whose Tasks are all Closed is delivered by itself."
 _NEXT = {
-    "StillMoves": "wait until it has ended or stands still, or cancel it first",
     "Suspended": "let it go on with `bernstein resume {name}`, then ask again",
     "NothingToDeliver": "see what its Tasks left with `bernstein status {name}`",
     "Cancelled": "ask again once it is Cancelled",
@@ -72,12 +73,13 @@ async def _deliver(
         _check(plan)
         if not yes:
             _confirm(terminal, plan)
+        known = await cluster.tasks(name) if wait else []
         request = await requests.ask(cluster, plan, DELIVER_PARTIAL, reason)
         plan, answer = await requests.answer_to(
             cluster, plan, request, _SECONDS, lambda found: _has_begun(found, request)
         )
         if wait and answer is None and _has_begun(plan, request):
-            plan, answer = await _followed(terminal, cluster, plan, request)
+            plan, answer = await _followed(terminal, cluster, plan, known, request)
     if answer is not None and answer.answer == "Refused":
         raise requests.refused(plan, answer, _NEXT)
     if answer is None and not _has_begun(plan, request):
@@ -143,10 +145,11 @@ def _has_begun(plan: Plan, request: str) -> bool:
 
 
 async def _followed(
-    terminal: Terminal, cluster: Cluster, plan: Plan, request: str
+    terminal: Terminal, cluster: Cluster, plan: Plan, known: Sequence[Task], request: str
 ) -> tuple[Plan, Answer | None]:
-    """The Plan once it has ended again, or needs a person; None: it stands still, unanswered."""
-    with view(terminal) as shown:
+    """The Plan once it has ended again, or needs a person; None: it stands still, unanswered.
+    `known`: its Tasks before it was asked for."""
+    with view(terminal, known) as shown:
         scene = await follow(cluster, plan, shown)
     # A verdict stands in the status a moment before the request is refused for it.
     return await requests.answer_to(cluster, scene.plan, request, _SECONDS)

@@ -17,14 +17,17 @@ from bernstein.checks.changes import digest_of
 from bernstein.cli.cluster import Cluster, connected, where
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.options import AllNamespaces
-from bernstein.cli.output import tables
-from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.output import details, tables
+from bernstein.cli.output.terminal import Terminal, room, run_command
 from bernstein.cli.settings import CliSettings
+from bernstein.core.approvals.commands import approve
 from bernstein.core.sanitise import some
 from bernstein.core.serializers import approval_record
 from bernstein.core.waiting import is_kept_back, is_stalled
 
 _TICK = 1.0
+_MOST_TOLD = 5
+"""Questions of which a terminal is told more than a row."""
 _JUST_NOW_SECONDS = 60.0
 """Longer than it takes from a script's last look at its task to this, whatever clocks say."""
 
@@ -66,10 +69,12 @@ async def _pending(
     if waiting:
         name = "NAME --namespace NAMESPACE" if everywhere else "NAME"
         terminal.show(tables.approval_table(waiting, terminal.people, namespaces=everywhere))
+        for approval in waiting[: room(terminal.people, _MOST_TOLD)]:
+            _tell_words(terminal, approval)
         for words in _looks(waiting, name):
             terminal.advise(words)
-        terminal.advise(f"decide with `bernstein approve {name}` or `bernstein reject {name}`")
-        terminal.advise(_only(waiting))
+        for words in (*_commands(waiting, name), *_only(waiting, approvals)):
+            terminal.advise(words)
     else:
         place = "any namespace" if everywhere else f"namespace '{cluster.namespace}'"
         terminal.say(f"Nothing waits for a decision in {place}.")
@@ -78,6 +83,14 @@ async def _pending(
             about = each.spec.subject
             what = "sent back" if each.spec.decision == RETRY else "rejected"
             terminal.say(f"{about.kind} '{about.name}' was {what} just now")
+
+
+def _tell_words(terminal: Terminal, approval: Approval) -> None:
+    """Tells the beginning of what the verdicts say that this is about."""
+    shown, about = approval.status.shown, approval.spec.subject
+    if shown is not None and shown.excerpt:
+        terminal.say(f"  of {about.kind.lower()} {about.name}:")
+        details.tell_words(terminal, shown.excerpt, details.FIRST_ROWS)
 
 
 def _looks(waiting: Sequence[Approval], name: str) -> Iterator[str]:
@@ -89,11 +102,25 @@ def _looks(waiting: Sequence[Approval], name: str) -> Iterator[str]:
         yield f"see what a Plan is to do with `bernstein status {name}`"
 
 
-def _only(waiting: Sequence[Approval]) -> str:
-    """How to decide about nothing but what is shown: something else may be asked by then."""
+def _commands(waiting: Sequence[Approval], name: str) -> Iterator[str]:
+    """How to decide; of a gate with a reason."""
+    yield f"decide with `{approve(name, None)}` or `bernstein reject {name}`"
+    asks = next((a.spec.asks for a in waiting if a.spec.asks.gate is not None), None)
+    if asks is not None:
+        yield f"to let work go on without a gate, say why: `{approve(name, asks)}`"
+
+
+def _only(waiting: Sequence[Approval], every: Sequence[Approval]) -> Iterator[str]:
+    """How to decide about nothing but what is shown: something else may be asked by then. It must
+    be said of what is asked after a decision: the same once more could be meant."""
     names = some((approval.metadata.name for approval in waiting), len(waiting))
     sha = "--sha COMMIT or " if any(a.spec.asks.sha is not None for a in waiting) else ""
-    return f"and to decide only about what is shown here, add {sha}--approval: {names}"
+    yield f"and to decide only about what is shown here, add {sha}--approval: {names}"
+    decided = {a.spec.subject.uid for a in every if a.spec.decision is not None}
+    again = [a.metadata.name for a in waiting if a.spec.subject.uid in decided]
+    if again:
+        which = some(again, len(again))
+        yield f"asked again after a decision, so that --approval must be given: {which}"
 
 
 def is_pending(approval: Approval) -> bool:

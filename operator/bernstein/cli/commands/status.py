@@ -16,6 +16,7 @@ from bernstein.cli.output import details, tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core import projects
+from bernstein.core.sanitise import count
 from bernstein.core.serializers import plan_record
 from bernstein.core.waiting import is_stalled
 from bernstein.kube.errors import Forbidden
@@ -64,7 +65,18 @@ async def _all(terminal: Terminal, cluster: Cluster, everywhere: bool) -> None:
         terminal.show(tables.plan_table(plans, terminal.people, namespaces=everywhere))
     else:
         place = "any namespace" if everywhere else f"namespace '{cluster.namespace}'"
-        terminal.say(f"No Plans in {place}.")
+        instead = await _instead(cluster, everywhere)
+        terminal.say(f"No Plans in {place}{terminal.settings.placed(instead)}")
+
+
+async def _instead(cluster: Cluster, everywhere: bool) -> str:
+    """What there is where there is no Plan."""
+    try:
+        tasks = await cluster.tasks(everywhere=everywhere)
+    except Forbidden:
+        return "."
+    command = f"`bernstein list-tasks{' -A' if everywhere else ''}`"
+    return f"; {command} lists {count(len(tasks), 'Task')}" if tasks else "."
 
 
 async def _one(terminal: Terminal, cluster: Cluster, plan: Plan) -> None:

@@ -18,13 +18,13 @@ from bernstein.cli.errors import FAILED, INTERRUPTED
 from bernstein.cli.local import configuration
 from bernstein.cli.naming import called
 from bernstein.cli.output.details import tell_verdicts
-from bernstein.cli.output.notes import with_words
+from bernstein.cli.output.notes import waits
 from bernstein.cli.output.terminal import Terminal, room, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core.requests import answer_for
 from bernstein.core.sanitise import line
 from bernstein.core.serializers import task_record
-from bernstein.core.waiting import is_stalled
+from bernstein.core.waiting import is_stalled, parted
 
 _TICK = 2.0
 
@@ -117,5 +117,7 @@ def tell(terminal: Terminal, task: Task, answer: Answer | None, *, wait: bool) -
     tell_verdicts(terminal, task)
     judged, waiting = task.status.verification, task.status.waiting
     if judged is not None and judged.passed is None and waiting is not None:
-        message = with_words(waiting.message, waiting.reason, task)
+        message = waits(waiting, task)
         terminal.advise(line(message, room(terminal.people, 500)))
+        if helps := parted(waiting.message)[1]:
+            terminal.advise(helps)

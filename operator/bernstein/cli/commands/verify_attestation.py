@@ -10,7 +10,7 @@ import typer
 
 from bernstein.attestation import envelope
 from bernstein.attestation.envelope import KeyInvalid, Refused
-from bernstein.attestation.statement import Statement
+from bernstein.attestation.statement import FILE, Statement
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.local import attestations
 from bernstein.cli.local.attestations import Commit, NoCommit
@@ -18,6 +18,7 @@ from bernstein.cli.local.git import GitFailed
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core import names
+from bernstein.core.approvals.answers import by_whom
 from bernstein.core.sanitise import count, line
 from bernstein.kube.resource import Object
 
@@ -29,7 +30,9 @@ MOST_LANDINGS = 10_000
 REMEDIES = {
     "NoAttestation": "fetch it with `git fetch origin +{ref}:{ref}`; without one, nothing says "
     "that the commit was verified",
-    "Unsigned": "name a key in attestation.key of the Project: it signs what lands from then on",
+    "Unsigned": "name a key in attestation.key of the Project: it signs what lands from then on. "
+    "What this one says nobody answers for: "
+    f"`git show {{ref}}:{FILE} | jq '.payload | @base64d | fromjson'`",
     "WrongKey": "compare with the key that the Project had when the commit landed; if it is that "
     "one, somebody else has pushed to {ref}",
     "Tampered": "fetch it again with `git fetch origin +{ref}:{ref}`; if that does not help, "
@@ -197,7 +200,8 @@ def _tell(terminal: Terminal, proof: _Proof) -> None:
         terminal.say("  no check was asked for", "yellow")
     if proof.landings:
         text = count(len(proof.landings), "other commit")
-        terminal.say(f"✓ so were {text} that its Tasks landed", "green")
+        verb = "was" if len(proof.landings) == 1 else "were"
+        terminal.say(f"✓ so {verb} {text} that its Tasks landed", "green")
 
 
 def _by(ours: Any) -> str:
@@ -208,4 +212,12 @@ def _by(ours: Any) -> str:
 def _row(check: Object) -> str:
     required = "" if check.get("required") else " (not required)"
     reason = f" ({check['reason']})" if check.get("reason") else ""
-    return f"{check.get('verdict', '?')!s:<10} {check.get('name', '?')}{reason}{required}"
+    by = _bypass(check.get("bypass"))
+    return f"{check.get('verdict', '?')!s:<10} {check.get('name', '?')}{reason}{required}{by}"
+
+
+def _bypass(who: Any) -> str:
+    """Who has let the commit go on without it, and why."""
+    if not isinstance(who, dict):
+        return ""
+    return by_whom(str(who.get("by", "")), str(who.get("reason", "")))

@@ -8,10 +8,11 @@ from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
+from bernstein.core.approvals.commands import approve
 from bernstein.core.plans import approval
 from bernstein.core.waiting import is_stalled
 
-_SHOWN = 3
+SHOWN = 3
 """Commands on one line."""
 
 
@@ -31,13 +32,27 @@ def is_asked(subject: Plan | Task) -> bool:
 def remedy(*subjects: Plan | Task) -> str:
     """How to decide what these ask; "" where they ask nothing. Of a Plan whose Task asks and is not
     among them it is where that is told."""
-    names = [subject.metadata.name for subject in subjects if is_asked(subject)]
-    if not names:
+    asking = [subject for subject in subjects if is_asked(subject)]
+    if not asking:
         waits = any(map(_waits_for_a_person, subjects))
         return "decide what `bernstein pending` lists" if waits else ""
-    commands = ", ".join(f"`bernstein approve {name}`" for name in names[:_SHOWN])
-    more = len(names) - _SHOWN
+    commands = ", ".join(f"`{_command(subject)}`" for subject in asking[:SHOWN])
+    more = len(asking) - SHOWN
     return f"decide with {commands}" + (f"; `bernstein pending` lists {more} more" * (more > 0))
+
+
+def _command(subject: Plan | Task) -> str:
+    """With the question, where one was decided before: without it the call could be that decision
+    once more, and nothing would be written."""
+    name, asked = subject.metadata.name, subject.status.approval
+    if asked is None:
+        return approve(name, None)
+    return approve(name, asked.asks, *(("--approval", asked.name) if _was_decided(subject) else ()))
+
+
+def _was_decided(subject: Plan | Task) -> bool:
+    history = subject.status.history if isinstance(subject, Task) else ()
+    return any(move.from_state == TaskState.PENDING_APPROVAL for move in history)
 
 
 def own_remedy(subject: Plan | Task) -> str:

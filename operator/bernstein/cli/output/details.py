@@ -9,15 +9,17 @@ from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.api.task import Task
+from bernstein.api.task import Attempt, Task
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Waiting
 from bernstein.cli.output import asked, notes
 from bernstein.cli.output.terminal import Terminal, room
 from bernstein.core import conditions
-from bernstein.core.sanitise import line, quoted, text
+from bernstein.core.approvals import answers
+from bernstein.core.sanitise import ELLIPSIS, line, quoted, text, without_quotes
 from bernstein.core.serializers import rejection, task_status
-from bernstein.core.waiting import is_stalled
+from bernstein.core.verification import words
+from bernstein.core.waiting import is_stalled, parted
 
 _ATTESTED = {
     "Signed": ", attestation signed",
@@ -29,6 +31,11 @@ MOST_MEANT = 20
 """Tasks of which it is looked for what agent or model may have been meant: it takes a moment."""
 _EXCERPT = 1200
 _SUMMARY = 512
+_ROWS = 40
+FIRST_ROWS = 5
+"""Of the words of a verdict, where it is one thing among others."""
+_REPORTED = "Succeeded"
+"""Of an attempt: its agent says so; what its work is worth the verdicts tell."""
 
 
 def tell_standing(
@@ -36,8 +43,8 @@ def tell_standing(
 ) -> None:
     """Tells how a Plan ended, what stops it or what it does, and which Tasks to look at. `left`:
     how to have the work of what was cancelled."""
-    if words := notes.unseen(plan, datetime.now(UTC)):
-        terminal.say(terminal.settings.placed(words), "yellow")
+    if not_seen := notes.unseen(plan, datetime.now(UTC)):
+        terminal.say(terminal.settings.placed(not_seen), "yellow")
         return
     succeeded = conditions.find(plan.status.conditions, ConditionType.SUCCEEDED)
     if succeeded is not None or is_stalled(plan.status):
@@ -47,11 +54,20 @@ def tell_standing(
     message, _ = notes.ending(plan)
     if message:
         terminal.say(terminal.settings.placed(message))
+    _tell_questions(terminal, tasks, message)
     if helps := asked.remedy(plan, *tasks):
         terminal.advise(helps)
-    for words in left:
-        terminal.advise(words)
+    for how in left:
+        terminal.advise(how)
     tell_tasks(terminal, tasks, message)
+
+
+def _tell_questions(terminal: Terminal, tasks: Iterable[Task], told: str) -> None:
+    """Tells what each Task asks people, but for the one whose question was `told`."""
+    for task in filter(asked.is_asked, tasks):
+        name, waiting = task.metadata.name, task.status.waiting
+        if waiting is not None and f"'{name}'" not in told:
+            terminal.advise(f"{name}: {notes.waits(waiting, task)}")
 
 
 def tell_ending(
@@ -80,19 +96,32 @@ def tell_ending(
         terminal.advise(further)
     if not good and (helps := asked.remedy(*tasks)):
         terminal.advise(helps)
-    for words in left:
-        terminal.advise(words)
+    for how in left:
+        terminal.advise(how)
     if not good:
         _tell_whole(terminal, plan)
     tell_tasks(terminal, tasks, f"{message} {remedy}")
 
 
-def tell_tasks(terminal: Terminal, tasks: Iterable[Task], told: str = "") -> None:
+def tell_tasks(terminal: Terminal, tasks: Sequence[Task], told: str = "") -> None:
     """Tells of those that need a person, and where there is more about them; `told` is what was
     said already."""
     for number, task in enumerate(filter(needs_a_look, tasks)):
         tell_task(terminal, task, told, guesses=number < MOST_MEANT)
         _tell_where(terminal, task.metadata.name, _verdicts(task))
+    asking = [task for task in tasks if asked.is_asked(task) and not needs_a_look(task)]
+    for task in asking[: room(terminal.people, asked.SHOWN)]:
+        _tell_asking(terminal, task)
+
+
+def _tell_asking(terminal: Terminal, task: Task) -> None:
+    """Tells the verdicts that whoever decides has to know, with the beginning of their words."""
+    checks = [check for check in _verdicts(task) if words.says(check)]
+    if checks:
+        terminal.say("")
+        terminal.say(f"{task.metadata.name}  awaits approval", "bold")
+    for check in checks:
+        _tell_check(terminal, check, FIRST_ROWS)
 
 
 def tell_project(terminal: Terminal, project: Project) -> None:
@@ -111,9 +140,8 @@ def tell_plan(terminal: Terminal, plan: Plan) -> None:
     """Tells how a Plan stands, and the verdicts on what it delivers as a whole."""
     message, remedy = notes.ending(plan)
     terminal.say(f"{plan.metadata.name}  {plan.status.phase or 'Pending'}", "bold")
-    for words in (message, remedy):
-        if words:
-            terminal.advise(words)
+    for told in filter(None, (message, remedy)):
+        terminal.advise(told)
     if not _verdicts(plan):
         terminal.say("  No check of what it delivers as a whole is recorded.")
     _tell_checks(terminal, plan)
@@ -131,11 +159,14 @@ def _tell_whole(terminal: Terminal, plan: Plan) -> None:
 
 
 def _tell_checks(terminal: Terminal, subject: Task | Plan) -> None:
-    """Tells every verdict, and the score that follows from those of gates."""
+    """Tells every verdict, the score that follows from those of gates, and who has approved it."""
     for check in _verdicts(subject):
         _tell_check(terminal, check)
     if told := notes.score(subject.status.verification):
         terminal.say(f"  {told}")
+    yes = answers.approval_of(subject.status) if isinstance(subject, Task) else None
+    if yes is not None:
+        terminal.say(f"  approved{answers.by_whom(yes.by, yes.reason)}")
 
 
 def _verdicts(subject: Task | Plan) -> tuple[CheckResult, ...]:
@@ -175,19 +206,37 @@ def tell_task(terminal: Terminal, task: Task, told: str = "", *, guesses: bool =
     terminal.say(f"{task.metadata.name}  {task_status(task)}", "bold")
     terminal.say(f"  {task.spec.title}", "dim")
     for attempt in task.status.attempts:
-        first = attempt.message.strip().partition("\n")[0].rstrip(":")
-        first = ": ".join(filter(None, (first, line(quoted(attempt.message), _SUMMARY))))
-        said = attempt.reason
-        if first:
-            said = notes.labelled(attempt.reason, notes.shortened(first, _SUMMARY))
-        refused = rejection(task, attempt)
-        end = f"{attempt.reason}, then {refused}" if refused else said
-        last = f", the last of {attempt.times} sessions" if attempt.times else ""
-        terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
+        _tell_attempt(terminal, task, attempt)
     _tell_checks(terminal, task)
     if helps := asked.own_remedy(task):
         terminal.advise(helps)
     tell_stalled(terminal, task, told, guesses=guesses)
+    tell_pause(terminal, task)
+
+
+def _tell_attempt(terminal: Terminal, task: Task, attempt: Attempt) -> None:
+    """Tells how it ended, and what it was rejected for; of the last one the verdicts say that."""
+    first = attempt.message.strip().partition("\n")[0].rstrip(":")
+    first = ": ".join(filter(None, (first, line(quoted(attempt.message), _SUMMARY))))
+    said = "it reported success" if attempt.reason == _REPORTED else attempt.reason
+    if first and attempt.reason != _REPORTED:
+        said = notes.labelled(attempt.reason, notes.shortened(first, _SUMMARY))
+    refused = rejection(task, attempt)
+    end = f"{said}, then {refused}" if refused else said
+    last = f", the last of {attempt.times} sessions" if attempt.times else ""
+    terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
+    if attempt != task.status.attempts[-1] or not _verdicts(task):
+        tell_words(terminal, without_quotes(attempt.message.strip()).partition("\n")[2])
+
+
+def tell_pause(terminal: Terminal, task: Task) -> None:
+    """Tells what has failed and is tried again by itself, when, and what would help."""
+    waiting = task.status.waiting
+    if waiting is None or waiting.until is None or is_stalled(task.status):
+        return
+    terminal.advise(notes.labelled(waiting.reason, notes.waits(waiting, task)), "yellow")
+    if helps := parted(waiting.message)[1]:
+        terminal.advise(helps)
 
 
 def tell_stalled(terminal: Terminal, task: Task, told: str = "", *, guesses: bool = True) -> None:
@@ -196,9 +245,9 @@ def tell_stalled(terminal: Terminal, task: Task, told: str = "", *, guesses: boo
     if stalled := _stalled(task):
         quoting = room(terminal.people, notes.LONGEST_NOTE)
         message, remedy = notes.explanation(stalled, task, quoting, guesses=guesses)
-        words = " ".join(message.split())
-        if words not in " ".join(told.split()):
-            terminal.advise(notes.labelled(stalled.reason, words), "red")
+        cause = " ".join(message.split())
+        if cause not in " ".join(told.split()):
+            terminal.advise(notes.labelled(stalled.reason, cause), "red")
         if remedy and remedy not in told:
             terminal.advise(remedy)
 
@@ -207,20 +256,27 @@ def _stalled(task: Task) -> Waiting | None:
     return task.status.waiting if is_stalled(task.status) else None
 
 
-def _tell_check(terminal: Terminal, check: CheckResult) -> None:
-    good = _good(check)
-    reason = f" ({check.reason})" if check.reason else ""
+def _tell_check(terminal: Terminal, check: CheckResult, rows: int = _ROWS) -> None:
+    reason = words.beside(check)
     if check.bypass is not None:
-        by, why = line(check.bypass.by, 300), line(check.bypass.reason, 1024)
-        reason = f" by {by}, who says: {why}"
+        reason = answers.by_whom(check.bypass.by, check.bypass.reason)
     name = f"{check.kind} {check.title or check.name}"
-    mark, style = ("✓", "green") if good else ("✗", "red")
+    mark, style = ("✓", "green") if _good(check) else ("✗", "red")
+    if not _good(check) and not check.required:
+        mark, style = "!", "yellow"  # it keeps nothing back
     if check.verdict == "Skipped":
         mark, style = "-", "dim"  # it has judged nothing, and may be what a Task waits for
     # What a person has let go on may rest on a known no; his word is about this commit alone.
     is_known = check.cached and check.bypass is None
     known = ", known from the same tree" if is_known else ""
     terminal.say(f"  {mark} {name}: {check.verdict}{reason}{known}", style)
-    if not good and check.excerpt:
-        for row in text(check.excerpt, room(terminal.people, _EXCERPT)).splitlines():
-            terminal.quote(f"      {row}", "dim")
+    tell_words(terminal, words.says(check), rows)
+
+
+def tell_words(terminal: Terminal, said: str, rows: int = _ROWS) -> None:
+    """Shows what a check has found or printed, below what it is about; on a terminal at most so
+    many rows."""
+    shown = text(said, room(terminal.people, _EXCERPT)).splitlines()
+    most = room(terminal.people, rows)
+    for row in (*shown[:most], *(ELLIPSIS,) * (len(shown) > most)):
+        terminal.quote(f"      {row}", "dim")

@@ -14,12 +14,14 @@ from bernstein.api.task import Move, Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting
 from bernstein.cli.output import asked
+from bernstein.core.approvals import answers
 from bernstein.core.owners import plan_of
 from bernstein.core.plans.field_errors import did_you_mean
 from bernstein.core.reasons import policy
 from bernstein.core.reasons.row import Retry
-from bernstein.core.sanitise import ELLIPSIS, line, ordinal, quoted, some, text
+from bernstein.core.sanitise import ELLIPSIS, line, quoted, some, text
 from bernstein.core.serializers import plan_standing, task_status
+from bernstein.core.verification import summary
 from bernstein.core.waiting import is_stalled, parted, stands_still
 
 _MENDED_FROM_OUTSIDE = (
@@ -66,7 +68,7 @@ def waits(waiting: Waiting, task: Task | None = None) -> str:
     message = with_words(parted(waiting.message or waiting.reason)[0], waiting.reason, task)
     if waiting.until is None:
         return message
-    return f"{message} (again at {waiting.until.astimezone(UTC):%H:%M:%S} UTC)"
+    return f"{message.removesuffix('.')} (again at {waiting.until.astimezone(UTC):%H:%M:%S} UTC)"
 
 
 def last_failure(task: Task) -> Move | None:
@@ -224,7 +226,8 @@ def _rejected(task: Task) -> str:
 def _verifying(task: Task) -> str:
     status = task.status
     if status.state is TaskState.PENDING_APPROVAL:
-        return "awaits approval"
+        asks = status.approval.because if status.approval is not None else ()
+        return line(": ".join(("awaits approval", *asks[:1])), _LONGEST)
     if status.verification is None or status.verification.passed is None:
         return _judging(status.verification)
     step = status.delivery.step if status.delivery else None
@@ -236,7 +239,7 @@ def _verifying(task: Task) -> str:
 def _judging(judged: Verification | None) -> str:
     if judged is None:
         return "verifying"
-    again = f" on a newer tip, {ordinal(judged.round + 1)} time" if judged.candidate else ""
+    again = " on a newer tip" if judged.candidate else ""
     out = f"; still out: {judged.outstanding.checks}" if judged.outstanding else ""
     return line(f"verifying{again}{out}", _LONGEST)
 
@@ -247,13 +250,22 @@ def _merged(task: Task) -> str:
     if delivery and delivery.state == "NoChange":
         return f"verified, nothing to merge{tries}"
     sha = f" {delivery.sha[:SHORT_SHA]}" if delivery and delivery.sha else ""
-    return f"merged{sha}{tries}{_less_than_all(task.status.verification)}"
+    return f"merged{sha}{tries}{_less_than_all(task.status.verification)}{_decided(task.status)}"
+
+
+def _decided(status: TaskStatus) -> str:
+    """Who has let it go on without which gate, and who has approved it."""
+    without = summary.without(status.verification.checks) if status.verification else ""
+    yes = answers.approval_of(status)
+    told = [f"without {without}"] if without else []
+    told += [f"approved{answers.by_whom(yes.by, None)}"] if yes is not None else []
+    return line("".join(f", {each}" for each in told), _LONGEST)
 
 
 def _less_than_all(judged: Verification | None) -> str:
     """What did not pass of what kept nothing back, and the score where it is not the whole."""
     bad = [c.name for c in judged.checks if c.verdict in ("Failed", "TimedOut")] if judged else []
-    told = f", {line(', '.join(bad), _LONGEST)} failed" if bad else ""
+    told = f", {line(', '.join(bad), _LONGEST)} failed (not required)" if bad else ""
     whole = judged is None or judged.quality_score in (None, 100)
     return told if whole else f"{told}, {score(judged)}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Protocol, Self
@@ -18,6 +18,7 @@ from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
 from bernstein.cli.output import asked, notes, tables
 from bernstein.cli.output.terminal import Terminal, room
+from bernstein.core.approvals import answers
 from bernstein.core.fsm import is_final
 from bernstein.core.sanitise import text
 
@@ -48,9 +49,10 @@ class View(Protocol):
     ) -> None: ...
 
 
-def view(terminal: Terminal) -> View:
-    """The view for where people read: a terminal, or a file or pipe."""
-    return LiveView(terminal) if terminal.people.is_terminal else LineView(terminal)
+def view(terminal: Terminal, known: Iterable[Task] = ()) -> View:
+    """The view for where people read: a terminal, or a file or pipe. `known`: Tasks whose moves so
+    far are no news."""
+    return LiveView(terminal) if terminal.people.is_terminal else LineView(terminal, known)
 
 
 class LiveView:
@@ -92,11 +94,13 @@ class LineView:
     """Writes one line for every change, as logs need it; a change of state and a waiting have
     their own time."""
 
-    def __init__(self, terminal: Terminal) -> None:
+    def __init__(self, terminal: Terminal, known: Iterable[Task] = ()) -> None:
         self._terminal = terminal
         self._moves: set[tuple[str, datetime, str]] = set()
         self._latest: dict[str, Hashable] = {}
         self._began: dict[str, datetime] = {}
+        for task in known:
+            self._moved(task)
 
     def update(
         self, plan: Plan, tasks: Sequence[Task], progress: Mapping[str, str], trouble: str
@@ -207,9 +211,15 @@ def sentence(move: Move, task: Task) -> str:
         case TaskState.IN_PROGRESS:
             detail = "the agent is at work"
         case TaskState.DONE:
-            detail = "the agent has ended, its work is being verified"
+            detail = _done(move, task)
         case TaskState.CLOSED:
             detail = notes.note(task, "")
         case TaskState.FAILED if move == notes.last_failure(task) and task.status.feedback:
             detail = task.status.feedback
     return row(word, f"{task.metadata.name}  {detail}")
+
+
+def _done(move: Move, task: Task) -> str:
+    if move.from_state == TaskState.PENDING_APPROVAL:
+        return answers.goes_on(move, task.status.verification)
+    return "the agent has ended, its work is being verified"

@@ -14,7 +14,8 @@ from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
-from bernstein.core.sanitise import count, line
+from bernstein.core.approvals import answers
+from bernstein.core.sanitise import count
 from bernstein.core.scheduling import opening
 from bernstein.core.tasks import pending
 from bernstein.core.verification import findings
@@ -49,13 +50,11 @@ _REOPENED = {
 
 _DECIDED = {
     (TaskState.PLANNED, TaskState.OPEN): "its Plan may begin: it is in line to start",
-    (TaskState.PENDING_APPROVAL, TaskState.DONE): "it goes on to land: {why}",
     (TaskState.PENDING_APPROVAL, TaskState.FAILED): "a person has sent its work back",
 }
 """What is told of moves that people's decisions lead to."""
 _OF_GATES: Mapping[str, str] = {
     pending.BYPASS_NEEDED: "a gate has said no, and a person may let it go on without that",
-    pending.BYPASSED: "it is judged on without a gate",
     Reason.GATE_FAILED: "nobody has let it go on without a gate: it is rejected",
     Reason.REVIEW_REJECTED: "nobody has let it go on without the review: it is rejected",
 }
@@ -128,24 +127,15 @@ def _moves(old: TaskStatus, new: TaskStatus) -> tuple[Move, ...]:
 def _moved(before: TaskState | None, old: TaskStatus, new: TaskStatus) -> str:
     judged = (new.verification or old.verification) if before in _JUDGING else None
     found = findings.named(judged) if new.state is TaskState.FAILED or _is_about_gate(new) else ""
+    if (before, new.state) == (TaskState.PENDING_APPROVAL, TaskState.DONE):
+        return answers.goes_on(new.history[-1], new.verification)
     text = _said(before, new, new.history[-1].reason if new.history else str(new.state))
-    found = found or _without(old, new)
     return f"{text}: {found}" if found else text
 
 
 def _is_about_gate(new: TaskStatus) -> bool:
     asked = new.approval if new.state is TaskState.PENDING_APPROVAL else None
     return asked is not None and asked.asks.gate is not None
-
-
-def _without(old: TaskStatus, new: TaskStatus) -> str:
-    """Without which gate it goes on from now on, who has decided so, and why."""
-    known = {r.name for r in old.verification.checks if r.bypass} if old.verification else set()
-    judged = new.verification
-    for result in judged.checks if judged is not None else ():
-        if result.bypass is not None and result.name not in known:
-            return f"'{result.name}', by {result.bypass.by}: {line(result.bypass.reason, 300)}"
-    return ""
 
 
 def _said(old: TaskState | None, new: TaskStatus, why: str) -> str:

@@ -31,14 +31,16 @@ from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import WaitReason
+from bernstein.core.approvals.commands import approve
 from bernstein.core.approvals.policy import author_of
 from bernstein.core.conditions import Truth, drop, put
 from bernstein.core.sanitise import line
+from bernstein.core.verification import words
 
 _S = ApprovalState
 SENT_BACK = "SentBack"
 """Reason of `Succeeded` where the state is Rejected, and the work is to be done once more."""
-_TITLE = 120
+_TITLE, _EXCERPT = 120, 2048
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
         diff=f"bernstein diff {task.metadata.name} --namespace {task.metadata.namespace}",
         decide=_command(snapshot.approval),
         checks=_checks(judged),
-        excerpt=_excerpt(judged, asked.asks.gate),
+        excerpt=_excerpt(judged, asked.asks.gate) or None,
         cost_usd=known(task.status.spend_usd, task.status.spend_source),
     )
 
@@ -194,14 +196,13 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
 def _command(approval: Approval) -> str:
     """What approves exactly this; the same once more is not written onto a later question."""
     name, about = approval.metadata, approval.spec.subject
-    subject = f"{about.kind.lower()}/{about.name}"
-    return f"bernstein approve {subject} --approval {name.name} --namespace {name.namespace}"
+    where = ("--approval", name.name, "--namespace", name.namespace)
+    return approve(f"{about.kind.lower()}/{about.name}", approval.spec.asks, *where)
 
 
-def _excerpt(judged: Verification | None, gate: str | None) -> str | None:
-    """What the gate says without which the work would go on."""
-    results = judged.checks if judged is not None else ()
-    return next((r.excerpt for r in results if r.name == gate and r.excerpt), None)
+def _excerpt(judged: Verification | None, gate: str | None) -> str:
+    """What the verdicts say that the person decides about; "": all have passed."""
+    return words.asked_about(judged.checks if judged is not None else (), gate, _EXCERPT)
 
 
 def _checks(judged: Verification | None) -> tuple[ShownCheck, ...]:
@@ -213,4 +214,10 @@ def _checks(judged: Verification | None) -> tuple[ShownCheck, ...]:
 
 def _check(result: CheckResult) -> ShownCheck:
     title = line(result.title, _TITLE)
-    return ShownCheck(name=result.name, title=title, verdict=result.verdict)
+    return ShownCheck(
+        name=result.name,
+        title=title,
+        verdict=result.verdict,
+        reason=result.reason,
+        required=result.required,
+    )

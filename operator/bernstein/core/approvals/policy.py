@@ -20,6 +20,8 @@ from bernstein.checks.changes import digest_of
 from bernstein.checks.rules import collected_tests, file_scope
 from bernstein.checks.weakening.collected_tests import TOO_LONG, in_short
 from bernstein.core.sanitise import line, some
+from bernstein.core.verification.models import ONCE_MORE
+from bernstein.core.verification.words import is_left_to_a_person
 
 _NONE = digest_of(())
 """Of a Project that protects no path."""
@@ -212,16 +214,25 @@ def why_models(judged: Verification) -> tuple[str, ...]:
     no model answers.
     """
     required = [r for r in judged.checks if r.required]
-    unsure = [r.title for r in required if r.by_model and r.reason == VerdictReason.UNSURE]
+    left = [r for r in required if is_left_to_a_person(r)]
     why = []
-    if unsure:
-        named = some((line(title, 80) for title in unsure), len(unsure))
-        why.append(line(f"a model could not tell for sure: {named}", 300))
+    for reason, text in _OF_MODELS.items():
+        of_it = [r.title for r in left if r.reason == reason]
+        if of_it:
+            named = some((line(title, 60) for title in of_it), len(of_it))
+            why.append(line(f"{text}: {named}", 300))
     signals = [r for r in required if r.kind == "signal"]
     shown = any(r.verdict == "Passed" and not r.by_model for r in signals)
     if any(r.by_model for r in signals) and not shown:
         why.append("no signal but those of models says that it is done")
     return tuple(why)
+
+
+_OF_MODELS = {
+    VerdictReason.UNSURE: "a model could not tell for sure",
+    VerdictReason.JUDGE_RETRY: ONCE_MORE,
+}
+"""Why a person decides in a model's place, by the reason of its verdict."""
 
 
 def author_of(task: Task, plan: Plan | None) -> str | None:

@@ -22,6 +22,7 @@ from bernstein.core.delivery.way import (
     Source,
 )
 from bernstein.core.sanitise import line as sanitise
+from bernstein.core.sanitise import some
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
@@ -201,11 +202,21 @@ def _rejected(
     """Held until the Project changes; then it is judged again."""
     which = summary.which(results)
     text = f"the Plan's work as a whole, on the target as it is now, does not pass: {which}"
+    if let_on := _let_on(snapshot, results):
+        text += f"; who let Tasks go on without {let_on} has said so of their commits alone"
     reason = summary.reason(results)
     remedy = "Apply a Plan that mends the code: signals cannot be changed."
     if reason != Reason.SIGNAL_FAILED:
         remedy = "Change the Project's gates, or apply a Plan that mends the code."
     return held(status, reason, text, snapshot.project, now, None, remedy=remedy)
+
+
+def _let_on(snapshot: PlanSnapshot, results: tuple[CheckResult, ...]) -> str:
+    """Gates that said no to the whole, and without which people have let a Task go on."""
+    judged = (task.status.verification for task in snapshot.tasks.values())
+    without = {r.name for each in judged if each for r in each.checks if summary.is_bypassed(r)}
+    names = [r.name for r in summary.rejected(results) if r.name in without]
+    return some(names, len(names)) if names else ""
 
 
 def _landed(status: PlanStatus, delivered: Delivery, now: datetime) -> PlanStatus:

@@ -28,7 +28,7 @@ from bernstein.api.plan import (
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import Answer, PlanRequest, RefusalReason
 from bernstein.api.task import Task
-from bernstein.api.waiting import Cancel
+from bernstein.api.waiting import Cancel, WaitReason
 from bernstein.core import requests
 from bernstein.core.actions import CancelTasks, PlanDecision
 from bernstein.core.delivery import end
@@ -45,9 +45,12 @@ from bernstein.core.waiting import goes_on
 
 _ENDED = ("Failed", "Cancelled")
 """Phases of Plans that have ended, and may be delivered in part."""
-_GOES_ON = (
+_WAIT = "Remedy: wait until it has ended or stands still, or cancel it first"
+_GOES_ON = (RefusalReason.STILL_MOVES, f"it goes on by itself. {_WAIT}")
+_IS_ASKED = (
     RefusalReason.STILL_MOVES,
-    "it goes on by itself: wait until it has ended or stands still, or cancel it first",
+    "it goes on once a person has decided. "
+    "Remedy: decide what `bernstein pending` lists, or cancel it first",
 )
 _WITHOUT_IT = "its Plan is delivered without it"
 
@@ -105,7 +108,7 @@ def shown_why_not(plan: Plan) -> tuple[str, str] | None:
     refusal = _ends_otherwise(plan.spec, status) or _nothing_landed(status)
     if refusal is not None or status.ended_at is not None:
         return refusal
-    return _is_whole(status) or (_GOES_ON if status.phase == "Running" else None)
+    return _is_whole(status) or _moves(status)
 
 
 def _why_not(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[str, str] | None:
@@ -117,8 +120,15 @@ def _why_not(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple
     refusal = _nothing_landed(status) or _surprise(snapshot)
     if refusal is not None or status.ended_at is not None:
         return refusal
-    moves = watch(snapshot, goes_on(status), now).phase == "Running"
-    return _is_whole(status) or (_GOES_ON if moves else None)
+    return _is_whole(status) or _moves(watch(snapshot, goes_on(status), now))
+
+
+def _moves(status: PlanStatus) -> tuple[str, str] | None:
+    if status.phase != "Running":
+        return None
+    waiting = status.waiting
+    asked = waiting is not None and waiting.reason == WaitReason.AWAITING_APPROVAL
+    return _IS_ASKED if asked else _GOES_ON
 
 
 def _ends_otherwise(spec: PlanSpec, status: PlanStatus) -> tuple[str, str] | None:
@@ -142,7 +152,8 @@ def _nothing_landed(status: PlanStatus) -> tuple[str, str] | None:
 
 def _is_whole(status: PlanStatus) -> tuple[str, str] | None:
     if status.counts.closed == status.counts.total:
-        return RefusalReason.STILL_MOVES, "all of its Tasks are Closed: it is delivered as a whole"
+        text = f"all of its Tasks are Closed: it is delivered as a whole. {_WAIT}"
+        return RefusalReason.STILL_MOVES, text
     return None
 
 

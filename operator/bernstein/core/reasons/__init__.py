@@ -220,9 +220,10 @@ POLICIES: Final[Mapping[str, Policy]] = {
     Reason.BASE_FAILS: Policy(
         Retry.NEVER,
         False,
-        "Mend what the gate finds on the branch and apply the work anew; or set "
-        "gates.allowBaseFailures in the Project, or required: false for the gate; give a gate that "
-        "is not done in time there more timeoutSeconds.",
+        "Mend what the gate finds on the branch: then `bernstein retry TASK` judges the same work "
+        "there, and what is part of a Plan is applied anew. Or set gates.allowBaseFailures in the "
+        "Project, or required: false for the gate; give a gate that is not done in time there more "
+        "timeoutSeconds.",
     ),
     Reason.GATE_ERRORED: Policy(
         Retry.BACK_OFF,

@@ -9,6 +9,8 @@ from bernstein.api.pod import NO_CHANGE
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.checks import signals
+from bernstein.checks.globs import first_wildcard, plain
+from bernstein.checks.rules.file_scope import Listed
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
 from bernstein.core.sessions import blocked
@@ -55,8 +57,11 @@ def prompt(
         + _stage(spec.stage, spec.stage_description),
         parts.DESCRIPTION: spec.description or "",
         parts.FILES: _paragraphs(
-            _listed("Files that are yours to change", spec.files),
-            _listed("Files in which lines may only be added", append_only),
+            _listed("Files that are yours to change", _own(spec.files, append_only)),
+            _listed(
+                "Files in which lines may only be added",
+                tuple(entry for entry in append_only if entry not in spec.files),
+            ),
         ),
         parts.CONSTRAINTS: _listed("Constraints", spec.constraints),
         parts.SIGNALS: _listed(
@@ -71,6 +76,18 @@ def prompt(
         parts.FINDINGS: _paragraphs(feedback or "", _waited_for(task)),
         parts.RULES: _RULES,
     }
+
+
+def _own(files: tuple[str, ...], append_only: tuple[str, ...]) -> tuple[str, ...]:
+    """The files of the step; of those that are `append_only` it is said here, too. A glob is one
+    of them only where both lists have it."""
+    shared = Listed(append_only)
+    return tuple(
+        f"{entry} (lines may only be added)"
+        if entry in append_only or (first_wildcard(entry) is None and shared.holds(plain(entry)))
+        else entry
+        for entry in files
+    )
 
 
 def _paragraphs(*notes: str) -> str:

@@ -113,7 +113,7 @@ def _told(
         case Undecided(seen, actions, again) if not is_kept_back(seen):
             return TaskDecision(after, actions, again)
         case Passed(_, actions):
-            text = "every check passes now; it stays Failed until it is retried"
+            text = f"{_passes(after)}; it stays Failed until it is retried"
             return TaskDecision(requests.done(after, asked, request, text, now), actions)
         case Rejected(_, results, actions):
             text = f"it is rejected again: {summary.which(results)[:_WHICH]}"
@@ -125,6 +125,12 @@ def _told(
         case CannotRun(seen, actions) | Undecided(seen, actions):
             answer = requests.refused(_rejected(after), asked, request, *_why(seen), now)
             return TaskDecision(answer, actions)
+
+
+def _passes(status: TaskStatus) -> str:
+    """What it means that nothing keeps the work back: it may be that nothing was asked."""
+    judged = status.verification
+    return "every check passes now" if judged and judged.checks else "no check is asked for now"
 
 
 def judge(

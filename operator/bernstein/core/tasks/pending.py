@@ -11,6 +11,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import asking, bypass, plans, policy, results
+from bernstein.core.approvals.answers import APPROVED, BYPASSED, NOT_NEEDED
 from bernstein.core.approvals.asking import Decided, Question
 from bernstein.core.delivery import end, landing
 from bernstein.core.fsm import move
@@ -24,11 +25,9 @@ from bernstein.core.verification import summary
 from bernstein.core.verification.look import judging_late
 from bernstein.core.waiting import goes_on, waits
 
-NOT_NEEDED = "ApprovalNotNeeded"
 APPROVAL_NEEDED = "ApprovalNeeded"
 BYPASS_NEEDED = "BypassNeeded"
 """Without a person's yes, to go on without a gate, the work is rejected."""
-BYPASSED = "Bypassed"
 
 
 def asked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision | None:
@@ -121,7 +120,7 @@ def _decided(
     if outcome.decision == "Expired" and is_bypass:
         return _rejected(snapshot, status, now)
     if outcome.decision == APPROVE:
-        return move(status, TaskState.DONE, "Approved", now, actor=actor)
+        return move(status, TaskState.DONE, APPROVED, now, actor=actor)
     if outcome.decision == RETRY:
         sent_back = rejection.by_person(status, outcome)
         return fail(snapshot, sent_back, Reason.REJECTED, now, actor=actor)
@@ -143,7 +142,7 @@ def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     if plans.is_rejected(of_plan):
         text = "its Plan was rejected: it is cancelled next"
         return TaskDecision(waits(status, WaitReason.PLAN_CANCELLED, text, now))
-    why = "Approved" if plans.was_approved(of_plan) else NOT_NEEDED
+    why = APPROVED if plans.was_approved(of_plan) else NOT_NEEDED
     actor = plans.decided_by(of_plan)
     opened = move(goes_on(status), TaskState.OPEN, why, now, actor=actor)
     return decide_open(snapshot, opened, now)

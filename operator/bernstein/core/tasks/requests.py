@@ -2,6 +2,7 @@
 
 Retry    Failed for good, or in conflict ─▶ another round of attempts
          Open, Done, and to be tried later ▶ it is tried at once
+         Done, its base fails, no Plan ────▶ the same work is judged on the branch as it is now
 Remerge  Done, its merge has failed ──────▶ the merge alone is tried again
 Verify   Done, or Failed for good ────────▶ see `judged_anew`
 Unblock  Blocked ─────────────────────────▶ Open
@@ -40,6 +41,7 @@ from bernstein.core.sanitise import line
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import blocked, judged_anew
 from bernstein.core.tasks.running import session_ended
+from bernstein.core.verification import round as rounds
 from bernstein.core.verification.look import judging
 from bernstein.core.waiting import goes_on, is_tried_later, is_trying, tried_at_once
 
@@ -113,12 +115,15 @@ def _retry(
     if refusal is None and _is_tried_later(snapshot, status, now):
         status = tried_at_once(status, now)
         return _done(snapshot, status, request, requests.AT_ONCE, now)
+    if refusal is None and rounds.is_of_base(status) and snapshot.plan is None:
+        status = landing.on_newer_tip(status)
+        return _done(snapshot, status, request, requests.ON_THE_TIP, now)
     refusal = refusal or _not_failed(snapshot, status)
     if refusal is not None:
         return _refused(snapshot, status, request, refusal, now)
-    rounds = 1 + (status.round.number if status.round is not None else 0)
+    number = 1 + (status.round.number if status.round is not None else 0)
     update = {
-        "round": Round(number=rounds, since=status.attempt),
+        "round": Round(number=number, since=status.attempt),
         "infrastructure_failures": 0,
         "gate_errors": 0,
         "resolved": None,
@@ -129,7 +134,7 @@ def _retry(
     done = status.state is TaskState.DONE
     to, why = (TaskState.FAILED, Reason.MERGE_CONFLICT) if done else (TaskState.OPEN, RETRY)
     status = move(status, to, why, now, actor=request.by)
-    return _done(snapshot, status, request, f"round {rounds + 1} of its attempts begins", now)
+    return _done(snapshot, status, request, f"round {number + 1} of its attempts begins", now)
 
 
 def _is_tried_later(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> bool:
@@ -140,10 +145,18 @@ def _is_tried_later(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -
 
 
 def _not_failed(snapshot: TaskSnapshot, status: TaskStatus) -> Refusal | None:
+    if rounds.is_of_base(status):
+        return _on_failing_base(status)
     failed = status.state is TaskState.FAILED and is_final(status, snapshot.task.spec.max_retries)
     if not failed and not conflict.is_stalled(status):
         return RefusalReason.NOTHING_TO_RETRY, _state_of(status)
     return None
+
+
+def _on_failing_base(status: TaskStatus) -> Refusal:
+    """The reason has what helps, which the state alone does not tell."""
+    assert status.verification is not None
+    return Reason.BASE_FAILS, rounds.told_of_base(status.verification)
 
 
 # --- the merge alone ------------------------------------------------------------------------------
@@ -166,6 +179,8 @@ def _remerge(
 
 def _not_to_merge(status: TaskStatus) -> Refusal | None:
     judged, waiting = status.verification, status.waiting
+    if rounds.is_of_base(status):
+        return _on_failing_base(status)
     if status.state is not TaskState.DONE:
         return RefusalReason.NOTHING_TO_MERGE, _state_of(status)
     if judged is None or (judged.passed is not True and not landing.is_lost(status)):

@@ -3,7 +3,8 @@
 accepted, or rejected ──▶ Passed, or Failed like any check
 not sure              ──▶ Skipped(Unsure): all else is judged, and then a person decides
 only to be told       ──▶ the verdict is not required; who cannot answer keeps the work back
-one more attempt      ──▶ Failed(JudgeRetry), up to MAX_RETRIES of a Task; then a person decides
+one more attempt      ──▶ Failed(JudgeRetry), up to MAX_RETRIES of a Task; then it is
+                          Skipped(JudgeRetry), and a person decides
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _MOST_HEARD = 8
 """As many as may be asked the same."""
 _ANSWERS = ("Passed", "Failed", "Skipped")
 _NO_MODEL = "a model is to be asked that the Project does not have"
-_ONCE_MORE = f"the model asks for one more attempt, after {MAX_RETRIES} that were made for that"
+ONCE_MORE = f"the model asks for one more attempt, after {MAX_RETRIES} that were made for that"
 
 
 class Naming(Protocol):
@@ -64,9 +65,9 @@ def decided(check: CheckSpec, result: CheckResult) -> CheckResult:
         return result.model_copy(update={"required": False})
     if result.reason != VerdictReason.JUDGE_RETRY or not check.is_last:
         return result
-    text = f"{_ONCE_MORE}: a person must decide\n{result.excerpt}"
-    unsure = result_of(check, "Skipped", VerdictReason.UNSURE, text)
-    return unsure.model_copy(update={"image": result.image, "ended_at": result.ended_at})
+    text = f"{ONCE_MORE}: a person must decide\n{result.excerpt}"
+    left = result_of(check, "Skipped", VerdictReason.JUDGE_RETRY, text)
+    return left.model_copy(update={"image": result.image, "ended_at": result.ended_at})
 
 
 def remedy(reason: str) -> str | None:

@@ -11,9 +11,13 @@ from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.rules import collected_tests, cross_model, file_scope, protect_tests
 from bernstein.checks.spec import DIGEST, CheckSpec
+from bernstein.core.sanitise import line, some
+from bernstein.core.verification.words import LEFT_TO_A_PERSON
 
-_LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE, VerdictReason.UNSURE)
-"""Why a check may be skipped without keeping anything back; one that is Unsure asks people."""
+_LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE, *LEFT_TO_A_PERSON)
+"""Why a check may be skipped without keeping anything back; what is left to a person asks him."""
+_TITLE = 80
+"""Characters of a title, where several are named."""
 _OF_KIND = {"signal": "Completion signal", "gate": "Quality gate"}
 _OF_RULES = {
     file_scope.NAME: Reason.SCOPE_VIOLATION,
@@ -113,10 +117,20 @@ def digest(base: str, sha: str, tree: str, results: Iterable[CheckResult]) -> st
 
 def feedback(results: Iterable[CheckResult], limit: int = LONGEST_FEEDBACK) -> str:
     """What the next attempt is told about the verdicts that rejected this one, and what models
-    advise."""
+    advise. The first line names each that said no, or the first of them: it alone is told where
+    there is no room for more."""
     results = tuple(results)
-    told = [_told(result) for result in rejected(results)]
+    said_no = rejected(results)
+    told = [*_several(said_no), *map(_told, said_no)]
     return with_advice("\n\n".join(told), results, limit)
+
+
+def _several(said_no: list[CheckResult]) -> list[str]:
+    """Their names on one line; none of a single one, which its own words begin with."""
+    if len(said_no) < 2:
+        return []
+    named = some((f"'{line(r.title, _TITLE)}'" for r in said_no), len(said_no))
+    return [f"{len(said_no)} checks have said no: {named}"]
 
 
 def with_advice(text: str, results: Iterable[CheckResult], limit: int = LONGEST_FEEDBACK) -> str:

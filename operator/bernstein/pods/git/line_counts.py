@@ -48,8 +48,9 @@ class Lines:
     """The files with the most changed lines, then those whose lines nobody counts: too large, no
     text, a submodule."""
     weakened: str = ""
-    """A test that existed and that lines were taken from, that is weakened otherwise, such as by a
-    mark to skip it, or that nobody could count; "": none."""
+    """A test that existed and is weakened, by lines that it has lost or by a mark to skip it, with
+    what was taken from it; else the file of one that has lost lines, or that nobody could count;
+    "": none."""
     configured: str = ""
     """A file that configures checks, and does so otherwise than before; "": none."""
 
@@ -73,7 +74,7 @@ def look(repository: Git, base: str, head: str) -> Lines:
     counted.sort(key=lambda file: -((file.added or 0) + (file.deleted or 0)))
     uncounted = (ChangedFile(shown_path(path)) for path, _ in others[:MOST_FILES])
     suspect = (c.path for c in changes if c.before and is_test(c.path) and _loses(c.path, counts))
-    taken = next(suspect, None) or _weakened(repository, head, changes, {*text})
+    taken = _weakened(repository, head, changes, {*text}) or next(suspect, None)
     most = _first(*counted, *uncounted)
     return Lines(most, "" if taken is None else shown_path(taken), shown_path(configured))
 
@@ -99,8 +100,8 @@ def _configured(repository: Git, changes: Sequence[trees.PathChange]) -> str:
 def _weakened(
     repository: Git, head: str, changes: Sequence[trees.PathChange], readable: Collection[bytes]
 ) -> str | None:
-    """A test that is weaker although it has all of its lines, or what decides how tests are run;
-    None: there is none."""
+    """A test that is weaker, whether it has all of its lines or not, with what was taken from it,
+    or what decides how tests are run; None: there is none."""
     entries = {os.fsdecode(path): of for path, of in trees.entries(repository, head).items()}
 
     def content(path: str) -> bytes | None:
@@ -118,7 +119,7 @@ def _weakened(
     tests = [c for p, c in named if c.path in readable and (is_looked_at(p) or support.holds(p))]
     both = trees.both_contents(repository, tests, patch.MOST_BYTES)
     found = weakened(*both, support) if both is not None else []
-    return found[0].path if found else None
+    return str(found[0]) if found else None
 
 
 def _first(*files: ChangedFile) -> tuple[ChangedFile, ...]:

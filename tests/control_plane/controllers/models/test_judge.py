@@ -109,7 +109,7 @@ async def test_a_judge_sends_a_task_back_twice_and_then_a_person_decides(world: 
 
     assert await world.sessions() == ["one-s1", "one-s2", "one-s3"]
     assert task["status"]["judgeRetries"] == 2
-    assert checks(task)["signal-0"] == ("Skipped", "Unsure")
+    assert checks(task)["signal-0"] == ("Skipped", "JudgeRetry")
     assert float(task["status"]["spendUsd"]) >= 13.5
 
 

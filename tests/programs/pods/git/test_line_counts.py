@@ -123,7 +123,10 @@ TESTED = b"def test_a():\n    assert True is a()\n"
 @pytest.mark.parametrize(
     ("after", "weakened"),
     [
-        (b"import pytest\n\n\n@pytest.mark.skip\n" + TESTED, "tests/test_a.py"),
+        (
+            b"import pytest\n\n\n@pytest.mark.skip\n" + TESTED,
+            "tests/test_a.py: test_a is marked as one to skip, or ends early",
+        ),
         (b"import pytest\n" + TESTED, ""),
         (TESTED + b"\n\n@pytest.mark.skip\ndef test_b(): ...\n", ""),
     ],
@@ -135,6 +138,19 @@ def test_a_test_that_is_skipped_and_keeps_its_lines_is_named(
     before = work.commit({"tests/test_a.py": TESTED})
 
     assert work.look({"tests/test_a.py": after}, before).weakened == weakened
+
+
+def test_of_a_file_that_lines_were_taken_from_the_test_is_named_that_is_weaker(work: Work) -> None:
+    """Another file that comes first is no reason to name none."""
+    files = {"tests/data.txt": b"1\n2\n", "tests/test_a.py": TESTED}
+    before = work.commit(files)
+    weaker = TESTED.replace(b"assert True is", b"")
+
+    alone = work.look({**files, "tests/test_a.py": weaker}, before)
+    second = work.look({"tests/data.txt": b"1\n", "tests/test_a.py": weaker}, before)
+
+    told = "tests/test_a.py: test_a has 0 of 1 assertions left"
+    assert (alone.weakened, second.weakened) == (told, told)
 
 
 @pytest.mark.parametrize("path", ["pytest.ini", "jest.config.js", "conftest.py"])

@@ -169,6 +169,32 @@ async def test_what_waits_in_all_namespaces_is_listed_with_theirs(
     ]
 
 
+async def test_below_what_waits_stands_what_the_verdicts_say_of_it(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    for name in ("one", "two"):
+        asked_about(api, "team", name)
+    shown: objects.Object = {
+        "title": "x",
+        "excerpt": "signal llm_judge: Skipped (Unsure):\nis it \x1b[2Jcalled?",
+    }
+    shown["checks"] = [{"name": "lint", "verdict": "Failed", "reason": "X", "required": False}]
+    api.put(APPROVALS, "one-approval-1", "team", status={"state": "Pending", "shown": shown})
+
+    told = (await bernstein("pending", "--no-wait")).out.splitlines()
+    (record, _) = (await bernstein("pending", "--no-wait", "--json")).json
+
+    at_ = told.index("  of task one:")
+    assert told[at_ + 1 : at_ + 3] == [
+        "      signal llm_judge: Skipped (Unsure):",
+        "      is it called?",
+    ]
+    assert "  of task two:" not in told
+    assert record["excerpt"] == "signal llm_judge: Skipped (Unsure):\nis it called?"
+    (check,) = record["checks"]
+    assert (check["required"], check["reason"]) == (False, "X")
+
+
 @pytest.mark.parametrize(
     ("kinds", "looks", "sha"),
     [
@@ -249,3 +275,34 @@ def test_what_can_be_no_approval_is_refused_and_no_cluster_is_asked(
     runner: CliRunner, command: str, name: str, tmp_path: Path
 ) -> None:
     calls.is_no_name(runner, tmp_path, command, "x", "--approval", name)
+
+
+async def test_how_to_let_work_go_on_without_a_gate_is_suggested_where_that_is_asked(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    asked_about(api, "team", "one")
+    without = (await bernstein("pending", "--no-wait")).out
+    spec = api.get(APPROVALS, "one-approval-1", "team")["spec"]
+    spec |= {"asks": spec["asks"] | {"gate": "no_foo"}}
+    api.put(APPROVALS, "one-approval-1", "team", spec=spec, status={"state": "Pending"})
+
+    shown = (await bernstein("pending", "--no-wait")).out
+
+    assert "--reason" not in without
+    assert 'without a gate, say why: `bernstein approve NAME --reason "…"' in shown
+
+
+async def test_what_is_asked_after_a_decision_is_said_to_need_its_name(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    asked_about(api, "team", "one")
+    asked_about(api, "team", "two")
+    spec = api.get(APPROVALS, "one-approval-1", "team")["spec"]
+    over = spec | {"decision": "Approve", "decidedBy": "ben"}
+    api.put(APPROVALS, "one-approval-0", "team", spec=over, status={"state": "Void"})
+
+    shown = (await bernstein("pending", "--no-wait")).out
+
+    assert (
+        "asked again after a decision, so that --approval must be given: one-approval-1\n" in shown
+    )

@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.api import plan as plans
+from bernstein.api.plan import Plan
+from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands import deliver
-from bernstein.resources import PLANS
+from bernstein.cli.follow import Scene
+from bernstein.cli.output.views import View
+from bernstein.resources import PLANS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
 from tests.unit.cli.scenes import SHA, condition, known_as
@@ -139,3 +144,26 @@ async def test_who_asked_before_is_told_of_that_whatever_the_plan_shows(
 
     assert told.code == 0
     assert "what is Closed is verified as a whole" in told.out
+
+
+async def test_who_waits_is_told_no_move_of_before_he_asked(
+    api: ApiServer, bernstein: Bernstein, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(api, phase="Stalled", waiting=STALLED)
+    history = [{"toState": "Open", "reason": "Created", "attempt": 0, "time": objects.at(-60)}]
+    mine = objects.task("mine", status=objects.status(history=history))
+    api.put(TASKS, "mine", "team", **mine.dump())
+    ended = plans.parse(api.get(PLANS, "web", "team"))
+
+    async def followed(_: Cluster, plan: Plan, shown: View) -> Scene:
+        shown.update(plan, [mine], {}, "")
+        return Scene(ended, [mine], {})
+
+    monkeypatch.setattr(deliver, "_SECONDS", 0.0)
+    monkeypatch.setattr(deliver, "_has_begun", lambda *_: True)
+    monkeypatch.setattr(deliver, "follow", followed)
+
+    told = await bernstein("deliver", "web", "--partial", "--yes", "--wait")
+
+    assert "plan        Stalled" in told.out + told.err
+    assert "Created" not in told.out + told.err

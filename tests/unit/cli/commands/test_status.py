@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bernstein.core.sanitise import quoting
-from bernstein.resources import PLANS, PROJECTS
+from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
 from tests.unit.cli.scenes import condition, needs, plan
@@ -139,3 +139,26 @@ async def test_what_a_person_must_decide_is_told_with_the_command(
     *_, message, helps = answer.out.splitlines()
     assert message == "a person must decide, as Approval 'a' asks"
     assert helps.startswith(f"  decide with `bernstein approve {name} -n team ")
+
+
+async def test_where_there_are_tasks_and_no_plan_it_says_what_lists_them(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    none = (await bernstein("status")).out
+    api.put(TASKS, "work", "team", **objects.task().dump())
+
+    said = (await bernstein("status", "-n", "team")).out
+
+    assert none == "No Plans in namespace 'team'.\n"
+    assert said.startswith("No Plans in namespace 'team'; `bernstein list-tasks -n team ")
+    assert said.endswith("` lists 1 Task\n")
+
+
+async def test_who_may_not_read_tasks_is_told_of_no_plans_all_the_same(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    api.fault = lambda call: 403 if call.plural == TASKS.plural else None
+
+    answer = await bernstein("status")
+
+    assert (answer.code, answer.out) == (0, "No Plans in namespace 'team'.\n")

@@ -86,4 +86,19 @@ def test_what_was_printed_is_told_with_the_verdicts_and_no_field_is_pointed_at()
     verify.tell(shown, objects.task(status=status), answer, wait=True)
 
     told = console.export_text()
-    assert told.endswith("  check 'gate lint' is Errored. Remedy: Mend it.\n")
+    assert told.endswith("  check 'gate lint' is Errored.\n  Mend it.\n")
+
+
+def test_a_pause_is_told_with_its_end_and_what_helps() -> None:
+    waiting = objects.waits(
+        "GateErrored", "'no_foo' could not run. Remedy: Put it there.", until=at(60)
+    )
+    status = objects.done(requests=[ANSWER], verification=verification(), waiting=waiting)
+    shown, console = terminal(width=200)
+
+    verify.tell(shown, objects.task(status=status), Answer.model_validate(ANSWER), wait=True)
+
+    moment = f"{at(60):%H:%M:%S} UTC"
+    assert console.export_text().endswith(
+        f"  'no_foo' could not run (again at {moment})\n  Put it there.\n"
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from bernstein.cli.output.views import LineView, LiveView, view
 from bernstein.cli.settings import CliSettings
 from tests.unit.cli.scenes import (
@@ -61,6 +63,38 @@ def test_a_log_gets_every_move_once_in_the_order_of_time() -> None:
         f"in_progress {name(0)}  the agent is at work",
         "plan        Running: Tasks are running",
     ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "says"),
+    [
+        ("Approved", "it goes on to land, approved by ann"),
+        ("Bypassed", "it is judged on without a gate, by ann"),
+        ("ApprovalNotNeeded", "it goes on: nobody has to decide about it any more"),
+        ("AgentEnded", "the agent has ended, its work is being verified"),
+    ],
+)
+def test_a_log_says_why_work_is_done_again_and_who_has_decided_so(reason: str, says: str) -> None:
+    shown, console = terminal(width=200)
+    asked = reason != "AgentEnded"
+    done = move("Done", reason, attempt=1, seconds=5)
+    done |= {"fromState": "PendingApproval", "actor": "ann"} if asked else {}
+    with LineView(shown) as lines:
+        lines.update(plan(), [task(0, state="Done", history=[done])], {}, "")
+
+    first, *_ = log_lines(console.export_text())
+    assert first == f"done        {name(0)}  {says}"
+
+
+def test_a_log_that_begins_later_leaves_out_what_was_known() -> None:
+    shown, console = terminal(width=200)
+    old = [move("Open", "Created", attempt=0, seconds=50)]
+    new = [*old, move("Claimed", "Scheduled", attempt=0, seconds=5)]
+    with view(shown, known=[task(0, state="Open", history=old)]) as lines:
+        lines.update(plan(), [task(0, state="Claimed", history=new)], {}, "")
+
+    first, *_ = log_lines(console.export_text())
+    assert first == f"claimed     {name(0)}  attempt 1"
 
 
 def test_a_log_says_why_an_attempt_was_refused_and_what_a_task_waits_for() -> None:

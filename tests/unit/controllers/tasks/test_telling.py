@@ -210,6 +210,13 @@ def test_a_question_about_a_gate_names_it_and_an_answer_who_has_given_it_and_why
     )
 
 
+def test_who_has_approved_work_is_told() -> None:
+    old = objects.status(TaskState.PENDING_APPROVAL)
+    (event,) = events_of(old, move(old, TaskState.DONE, "Approved", at(0), actor=ANN))
+
+    assert event["message"] == f"it goes on to land, approved by {ANN}"
+
+
 def test_a_bypass_is_counted_once_and_so_is_what_comes_of_it() -> None:
     metrics = Metrics(process=False)
     asks, goes_on = bypasses.asks(), bypasses.bypassed()

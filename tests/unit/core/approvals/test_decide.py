@@ -22,7 +22,7 @@ from tests.unit.core import objects
 from tests.unit.core.approvals import bypasses
 from tests.unit.core.approvals.asked import ANN, DIGEST, decided, made
 from tests.unit.core.delivery.tasks import verified
-from tests.unit.core.objects import HEAD, NOW, at, told
+from tests.unit.core.objects import HEAD, NOW, Object, at, told
 
 NAME = "work-approval-1"
 ASKS = {"attempt": 1, "sha": HEAD, "digest": DIGEST}
@@ -231,6 +231,60 @@ def test_what_did_not_pass_is_shown_first_however_many_checks_there_are() -> Non
     assert (len(found.checks), found.checks[0].name) == (MOST_SHOWN, "gate_x")
 
 
+def gate(name: str, verdict: str = "Passed", **more: Any) -> Object:
+    return {"name": name, "kind": "gate", "verdict": verdict} | more
+
+
+def test_a_verdict_is_shown_with_why_and_whether_it_keeps_work_back() -> None:
+    beside = objects.gate("lint", "Failed") | {"reason": "NewFindings", "required": False}
+
+    shown = look(task(asks(), verification={"checks": [beside, gate("tests")]})).shown
+
+    assert shown is not None
+    assert [(c.verdict, c.reason, c.required) for c in shown.checks] == [
+        ("Failed", "NewFindings", False),
+        ("Passed", "", True),
+    ]
+
+
+def test_who_decides_in_a_models_place_sees_what_that_has_said() -> None:
+    said = "the model accepts it, but is only 0.50 sure\nis it called?"
+    unsure = {"kind": "signal", "reason": "Unsure", "byModel": True, "excerpt": said}
+    title = {"title": "llm_judge: the step is done"}
+    checks = [
+        gate("intent", reason="PartlyMet", excerpt="Y is missing"),
+        gate("lint", excerpt="1 finding was there before"),
+        gate("signal-0", "Skipped") | unsure | title,
+    ]
+
+    shown = look(task(asks(), verification={"checks": checks})).shown
+
+    assert shown is not None
+    assert shown.excerpt == (
+        f"signal llm_judge: the step is done: Skipped (Unsure):\n{said}\n"
+        "gate intent: Passed (PartlyMet):\nY is missing"
+    )
+
+
+def test_what_is_shown_of_verdicts_has_a_limit_however_much_they_say() -> None:
+    long = {"title": "t" * 300, "excerpt": "\u20ac" * 2048, "required": False}
+    many = [gate(f"gate_{i}", "Failed", **long) for i in range(60)]
+
+    shown = look(task(asks(), verification={"checks": many})).shown
+
+    assert shown is not None
+    assert shown.excerpt is not None
+    assert len(shown.excerpt) <= 2048
+    assert shown.excerpt.count("(not required)") == 4
+
+
+def test_where_all_has_passed_nothing_is_quoted() -> None:
+    shown = look(task(asks())).shown
+
+    assert shown is not None
+    assert shown.excerpt is None
+
+
 def test_what_was_shown_stays_when_it_is_void() -> None:
     shown = Shown(title="Do work")
 
@@ -274,3 +328,17 @@ def test_who_may_let_it_go_on_without_a_gate_sees_what_that_says() -> None:
     assert shown.excerpt == "exit code 1\nF401 in web.py"
     assert shown.checks[0].verdict == "Failed"
     assert "'gate_a' has said no" in shown.because[0]
+
+
+def test_the_command_for_work_without_a_gate_has_room_for_why() -> None:
+    about = approval()
+    gate = about.spec.asks.model_copy(update={"gate": "lint"})
+    about = about.model_copy(update={"spec": about.spec.model_copy(update={"asks": gate})})
+
+    found = look(task(asks(asks=gate)), about).shown
+
+    assert found is not None
+
+    assert found.decide == (
+        f'bernstein approve task/work --approval {NAME} --namespace team --reason "…"'
+    )

@@ -235,9 +235,11 @@ def check(name: str, verdict: str = "Passed", **more: Any) -> dict[str, Any]:
 
 YES = check("signal-0", byModel=True)
 UNSURE = check("signal-0", "Skipped", byModel=True, reason="Unsure", title="llm_judge: done")
+AGAIN = UNSURE | {"reason": "JudgeRetry"}
 HOLDS = check("signal-1")
 ALONE = "no signal but those of models says that it is done"
 NOT_SURE = "a model could not tell for sure: llm_judge: done"
+STILL_NO = "the model asks for one more attempt, after 2 that were made for that: llm_judge: done"
 
 
 @pytest.mark.parametrize(
@@ -254,6 +256,9 @@ NOT_SURE = "a model could not tell for sure: llm_judge: done"
         ([UNSURE, HOLDS], (NOT_SURE,)),
         ([UNSURE], (NOT_SURE, ALONE)),
         ([UNSURE, YES | {"name": "signal-2"}], (NOT_SURE, ALONE)),
+        ([AGAIN, HOLDS], (STILL_NO,)),
+        ([UNSURE, AGAIN | {"name": "signal-2"}, HOLDS], (NOT_SURE, STILL_NO)),
+        ([AGAIN | {"verdict": "Failed"}, HOLDS], ()),
         ([UNSURE | {"required": False}, HOLDS], ()),
         ([check("protect-tests", "Skipped", reason="Unsure"), HOLDS], ()),
     ],
@@ -269,14 +274,17 @@ def test_all_that_can_be_asked_about_fits_into_one_question() -> None:
     many = [UNSURE | long | {"name": f"signal-{number}"} for number in range(20)]
     more: dict[str, Any] = {"protected_more": ("d" * 128,) * 3, "protected_files": 10**6}
     named = {"protected": "a" * 128, "tests_weakened": "b" * 128, "checks_configured": "c" * 128}
-    work = judged(**named, **more, checks=[OUTSIDE, *many])
+    still_no = [AGAIN | long | {"name": f"signal-{number}"} for number in range(20, 40)]
+    lost = check("collected-tests", "Failed", reason="TestsWeakened")
+    work = judged(**named, **more, checks=[OUTSIDE, lost, *many, *still_no])
 
     because = (
         *why("Always", work, role="security", complexity="high"),
         *policy.why_models(work),
     )
 
-    assert len(because) == 9
+    assert len(because) == 11
+    assert all(why.endswith("and 17 more") for why in because[-3:-1])
     asked = AskedApproval(
         name="a", asks=Asks(digest="d" * 64), because=because, since=NOW
     ).model_dump()

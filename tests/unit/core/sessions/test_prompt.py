@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bernstein.api.pod import NO_CHANGE
 from bernstein.api.task import Task
 from bernstein.core.prompts import parts
@@ -80,6 +82,46 @@ Files that are yours to change:
 
 Files in which lines may only be added:
 - CHANGELOG.md
+- news/**"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "shared", "told"),
+    [
+        (("a.py", "CHANGELOG.md"), ("CHANGELOG.md",), [False, True]),
+        (("news/1.md", "news"), ("news/**",), [True, False]),
+        (("./docs/a.md",), ("docs/",), [True]),
+        (("news/*",), ("news/*",), [True]),
+        (("news/*", "new?"), ("news/?", "news"), [False, False]),
+    ],
+)
+def test_of_the_files_of_a_step_it_says_once_which_may_only_be_added_to(
+    own: tuple[str, ...], shared: tuple[str, ...], told: list[bool]
+) -> None:
+    task = objects.task(files=own)
+
+    yours, _, others = prompt(task, 1, append_only=shared)[parts.FILES].partition("\n\n")
+
+    assert yours.splitlines() == [
+        "Files that are yours to change:",
+        *(f"- {f}{' (lines may only be added)' * only}" for f, only in zip(own, told, strict=True)),
+    ]
+    assert others.splitlines()[1:] == [f"- {entry}" for entry in shared if entry not in own]
+
+
+def test_a_file_that_may_only_be_added_to_is_listed_once() -> None:
+    both = objects.task(files=("src/a.py", "CHANGELOG.md"))
+    told = prompt(both, 1, append_only=("CHANGELOG.md", "news/**"))[parts.FILES]
+
+    assert (
+        told
+        == """\
+Files that are yours to change:
+- src/a.py
+- CHANGELOG.md (lines may only be added)
+
+Files in which lines may only be added:
 - news/**"""
     )
 

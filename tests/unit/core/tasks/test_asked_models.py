@@ -194,8 +194,12 @@ def test_for_the_third_time_a_person_decides_instead() -> None:
     found = look(task(JUDGE, EXISTS, status=twice), judged(said(RETRY)), THERE).status
 
     assert (found.state, found.judge_retries) == (TaskState.PENDING_APPROVAL, 2)
-    assert verdicts(found)[0] == ("Skipped", "Unsure", True)
+    assert verdicts(found)[0] == ("Skipped", "JudgeRetry", True)
     assert "a.py: the old path is gone" in found.verification.checks[0].excerpt
+    assert found.approval.because == (
+        "the model asks for one more attempt, after 2 that were made for that: "
+        "llm_judge: the step is done",
+    )
 
 
 def test_a_review_that_fails_is_no_retry_of_the_judge() -> None:

@@ -173,3 +173,58 @@ def test_a_plan_with_such_a_task_moves() -> None:
     found = watch(objects.plan_snapshot(plan, waiting, at_work("writer")), plan.status, NOW)
 
     assert found.phase == "Running"
+
+
+# --- mended on the branch -------------------------------------------------------------------------
+
+
+def ask(verb: str, status: TaskStatus, plan: str | None, now: datetime) -> TaskDecision:
+    wanted = {"id": "r-1", "verb": verb, "by": "ann", "reason": "mended"}
+    subject = objects.task(plan=plan, status=status, requests=[wanted])
+    return decide(snapshot(subject, project=ruled(), jobs=RED), now)
+
+
+def stalled(plan: str | None) -> TaskStatus:
+    subject = objects.task(plan=plan, status=done())
+    return decide(snapshot(subject, project=ruled(), jobs=RED), NOW).status
+
+
+def test_a_retry_puts_its_work_on_the_branch_as_it_is_now_and_judges_it_there() -> None:
+    found = ask("Retry", stalled(None), None, at(60)).status
+
+    (answer,) = found.requests or ()
+    assert (answer.answer, answer.reason) == ("Done", "Retry")
+    assert answer.message == "the same work is judged on the branch as it is now"
+    assert (found.state, found.attempt, found.round) == (TaskState.DONE, 1, None)
+    asks = ask("Retry", found, None, at(61)).status
+    assert reason(asks) == "MergeQueue"
+    ((_, turn),) = turns([objects.task(plan=None, status=asks)], at(62))
+    prepares = ask("Retry", turn, None, at(63)).actions
+    (prepare,) = (action for action in prepares if isinstance(action, RunPrepare))
+    assert (prepare.sha, prepare.onto) == (objects.HEAD, "refs/heads/main")
+
+
+def test_asked_twice_at_once_the_work_is_put_there_once() -> None:
+    found = ask("Retry", stalled(None), None, at(60)).status
+    again = [{"id": f"r-{n}", "verb": "Retry", "by": "ann", "reason": "mended"} for n in (1, 2)]
+
+    subject = objects.task(plan=None, status=found, requests=again)
+    after = decide(snapshot(subject, project=ruled(), jobs=RED), at(61)).status
+
+    assert [a.reason for a in after.requests or ()] == ["Retry", "NothingToRetry"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "plan"), [("Retry", "web"), ("Remerge", "web"), ("Remerge", None)]
+)
+def test_what_would_help_nothing_is_refused_for_what_it_stalls_for(
+    verb: str, plan: str | None
+) -> None:
+    before = stalled(plan)
+
+    found = ask(verb, before, plan, at(60)).status
+
+    (answer,) = found.requests or ()
+    assert (answer.answer, answer.reason) == ("Refused", "BaseFails")
+    assert "'own' fails on the commit before this work" in answer.message
+    assert (found.state, found.waiting) == (TaskState.DONE, before.waiting)

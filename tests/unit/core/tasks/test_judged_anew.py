@@ -173,6 +173,18 @@ def test_what_passes_now_is_told_and_nothing_else() -> None:
     assert (later.status, later.actions) == (found, ())
 
 
+def test_where_nothing_is_asked_any_more_no_check_is_said_to_pass() -> None:
+    off = [{"name": name, "enabled": False} for name in ("lint", "pii_scan")]
+    nothing = objects.project(gates={"pipeline": off})
+
+    answer = asked(under_way(), "Verify", project=nothing).status
+
+    assert answer.requests is not None
+    assert answer.requests[0].message == (
+        "no check is asked for now; it stays Failed until it is retried"
+    )
+
+
 def test_what_is_rejected_again_is_told_with_what_rejected_it() -> None:
     before = under_way()
     base = checked("work-s1-lint-1-base", 0)

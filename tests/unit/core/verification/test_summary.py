@@ -27,6 +27,9 @@ def result(verdict: str, reason: str = "", *, required: bool = True) -> CheckRes
         ("Passed", "", True, False, False),
         ("Bypassed", "", False, False, False),
         ("Skipped", "ConditionNotMet", True, False, False),
+        ("Skipped", "Unsure", True, False, False),
+        ("Skipped", "JudgeRetry", True, False, False),
+        ("Failed", "JudgeRetry", False, True, False),
         ("Skipped", "NotReached", False, False, False),
         ("Failed", "ExitCode", False, True, False),
         ("TimedOut", "Timeout", False, True, False),
@@ -89,6 +92,16 @@ def test_feedback_tells_the_rejections_and_nothing_else() -> None:
 
     assert told == "Quality gate 'lint' Failed:\nF401 unused"
     assert len(summary.feedback([bad] * 1000)) <= 6000
+
+
+def test_of_several_that_said_no_the_first_line_names_the_first_and_counts_the_rest() -> None:
+    titles = ["lint", "x" * 300, "types", "tests"]
+    bad = [result("Failed").model_copy(update={"title": title}) for title in titles]
+
+    first, blank, then, *_ = summary.feedback([*bad, result("Passed")]).split("\n")
+
+    assert first == f"4 checks have said no: 'lint', '{'x' * 79}…', 'types' and 1 more"
+    assert (blank, then) == ("", "Quality gate 'lint' Failed:")
 
 
 @pytest.mark.parametrize(

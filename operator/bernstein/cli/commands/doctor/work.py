@@ -13,6 +13,7 @@ from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
 from bernstein.cli.commands.pending import is_pending
 from bernstein.cli.naming import called
 from bernstein.cli.output.notes import naming
+from bernstein.core.approvals.commands import approve
 from bernstein.core.owners import plan_of
 from bernstein.core.sanitise import line, some
 from bernstein.core.waiting import parted, stands_still
@@ -35,7 +36,7 @@ async def look(cluster: Cluster) -> list[Finding]:
         asked = [approval for approval in await cluster.approvals() if is_pending(approval)]
     except Forbidden:
         unread.append(unreadable("work", f"Approvals {here}"))
-    found = [*unread, *by_cause(subjects), *_asked(asked)]
+    found = [*unread, *by_cause(subjects), *paused(subjects), *_asked(asked)]
     return found or [Finding("work", Outcome.GOOD, f"nothing {here} needs a person")]
 
 
@@ -68,6 +69,29 @@ def _of(reason: str, those: Sequence[Plan | Task]) -> Finding:
     return Finding("work", Outcome.BAD, text, remedy or "", first.metadata.name)
 
 
+def paused(subjects: Iterable[Plan | Task]) -> list[Finding]:
+    """One finding for each cause for which something is tried again by itself although somebody
+    can help, the first few of them."""
+    causes: dict[str, list[Plan | Task]] = {}
+    for subject in subjects:
+        waiting = subject.status.waiting
+        if waiting is None or waiting.until is None or stands_still(subject.status):
+            continue
+        if parted(waiting.message)[1]:
+            causes.setdefault(waiting.message, []).append(subject)
+    return [_tried(message, those) for message, those in list(causes.items())[:_CAUSES]]
+
+
+def _tried(message: str, those: Sequence[Plan | Task]) -> Finding:
+    cause, remedy = parted(message)
+    names, first = some(map(called, those), len(those)), those[0]
+    goes_on = "is tried again by itself" if len(those) == 1 else "are tried again by themselves"
+    assert first.status.waiting is not None
+    why = f"{first.status.waiting.reason}: {line(cause, LONGEST_MESSAGE)}"
+    text = f"{names} {goes_on}: {why}"
+    return Finding("work", Outcome.WARNING, text, remedy or "", first.metadata.name)
+
+
 def _plan_of(subject: Plan | Task) -> str:
     """The name of the Plan that it is or belongs to; that of a Task which belongs to none."""
     owner = plan_of(subject) if isinstance(subject, Task) else None
@@ -92,9 +116,10 @@ def _asked(approvals: Sequence[Approval]) -> list[Finding]:
         return []
     subjects = [approval.spec.subject for approval in approvals]
     names = some((f"{each.kind} '{each.name}'" for each in subjects), len(subjects))
-    text, shown, which = f"{names} wait", "them", "NAME"
+    text, shown, command = f"{names} wait", "them", approve("NAME", None)
     if len(subjects) == 1:
-        text, shown, which = f"{names} waits", "it", subjects[0].name
-    remedy = f"`bernstein pending` shows {shown}; decide with `bernstein approve {which}`"
+        command = approve(subjects[0].name, approvals[0].spec.asks)
+        text, shown = f"{names} waits", "it"
+    remedy = f"`bernstein pending` shows {shown}; decide with `{command}`"
     text = f"{text} for a person's decision"
     return [Finding("work", Outcome.WARNING, text, remedy, subjects[0].name)]

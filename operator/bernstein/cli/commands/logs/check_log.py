@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from bernstein.api.encoding import load
 from bernstein.api.plan import Plan
-from bernstein.api.pod import CHECK
+from bernstein.api.pod import CHECK, CheckVerdict
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
@@ -19,6 +20,7 @@ from bernstein.kube.resource import CONFIG_MAPS, PODS, Object, controller_of
 
 _PAGE = 50
 _STILL_RUNS = "It still runs."
+_IS_COMPARED = "It is being compared with the commit before the work."
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,12 @@ async def read(cluster: Cluster, whose: Whose, *, running: bool = True) -> Check
         why = known.message if known else str(error)
         return CheckLogs(_in_order(aged, whose), f"Not all that checks printed can be read: {why}")
     jobs_with_log = {log.job for _, log in aged}
-    for pod in live.items:
-        if _job_of(pod) not in jobs_with_log and _tells(pod, whose, running=running):
-            aged.append((_made(pod), await _of_pod(cluster, pod)))
+    mine = [pod for pod in live.items if _labels_of(pod).get(labels.OWNER_UID) == whose.uid]
+    by_job = {_job_of(pod): pod for pod in mine}
+    for job, pod in by_job.items():
+        on_base = by_job.get(names.job_on_base(job))
+        if job not in jobs_with_log and _tells(pod, on_base, running=running):
+            aged.append((_made(pod), await _of_pod(cluster, pod, on_base)))
     return CheckLogs(_in_order(aged, whose))
 
 
@@ -126,23 +131,42 @@ def _kept(obj: Object) -> CheckLog:
     return CheckLog(check, job, log.text, log.note)
 
 
+def _labels_of(pod: Object) -> Mapping[str, str]:
+    found: Mapping[str, str] = pod["metadata"]["labels"]
+    return found
+
+
 def _job_of(pod: Object) -> str:
-    return str(pod["metadata"]["labels"].get(labels.JOB_NAME, ""))
+    return str(_labels_of(pod).get(labels.JOB_NAME, ""))
 
 
-def _tells(pod: Object, whose: Whose, *, running: bool) -> bool:
-    """Whether the pod's log is worth showing: its check runs and is wanted, or did not pass."""
-    if pod["metadata"]["labels"].get(labels.OWNER_UID) != whose.uid:
-        return False
+def _tells(pod: Object, on_base: Object | None, *, running: bool) -> bool:
+    """Whether the pod's log is worth showing: its check runs and is wanted, or did not pass.
+
+    `on_base`: the pod of the same check on the commit before the work, if there is one.
+    """
     if pods.running_since(pod, CHECK) is not None:
         return running
-    return pods.has_started(pod, CHECK) and pods.phase(pod) != "Succeeded"
+    if not pods.has_started(pod, CHECK) or pods.phase(pod) == "Succeeded":
+        return False
+    if on_base is None:
+        return True
+    return not _has_passed(on_base) if pods.has_ended(on_base) else running
 
 
-async def _of_pod(cluster: Cluster, pod: Object) -> CheckLog:
+def _has_passed(on_base: Object) -> bool:
+    """Whether this comparison has found that all that the check told was there before the work."""
+    told = (pods.terminated(on_base, CHECK) or {}).get("message") or ""
+    try:
+        return load(CheckVerdict, told).verdict == "Passed"
+    except ValueError:
+        return False  # it ran the check once more, and compared nothing
+
+
+async def _of_pod(cluster: Cluster, pod: Object, on_base: Object | None) -> CheckLog:
     """The log that a pod holds, or why it cannot be read."""
     name = pod["metadata"]["name"]
-    check, job = pod["metadata"]["labels"].get(labels.CHECK, ""), _job_of(pod)
+    check, job = _labels_of(pod).get(labels.CHECK, ""), _job_of(pod)
     try:
         log = await cluster.client.logs(
             cluster.namespace,
@@ -155,5 +179,9 @@ async def _of_pod(cluster: Cluster, pod: Object) -> CheckLog:
         raise
     except ApiError as error:
         return CheckLog(check, job, note=pod_log.why_unreadable(error, name))
-    runs = pods.running_since(pod, CHECK) is not None
-    return CheckLog(check, job, log.decode(errors="replace"), _STILL_RUNS if runs else "")
+    note = ""
+    if pods.running_since(pod, CHECK) is not None:
+        note = _STILL_RUNS
+    elif on_base is not None and not pods.has_ended(on_base):
+        note = _IS_COMPARED
+    return CheckLog(check, job, log.decode(errors="replace"), note)

@@ -76,14 +76,17 @@ class Teller:
             self._terminal.say(self._score)
 
     def tell_standstill(self, subject: LogSubject) -> None:
-        """Shows why a Task that is followed stands still, when that is new: nothing else comes of
-        it until somebody has mended that."""
+        """Shows why a Task that is followed stands still, or pauses before something is tried
+        again, when that is new: nothing else comes of it meanwhile."""
         task = subject.task
         waiting = task.status.waiting if task is not None else None
-        why = waiting.reason if waiting is not None and waiting.needs_person else ""
+        pauses = waiting is not None and (waiting.needs_person or waiting.until is not None)
+        why = waiting.reason if waiting is not None and pauses else ""
         if task is not None and why and why != self._standstill:
-            self._terminal.say("It stands still, and is followed further:")
+            if waiting is not None and waiting.needs_person:
+                self._terminal.say("It stands still, and is followed further:")
             details.tell_stalled(self._terminal, task)
+            details.tell_pause(self._terminal, task)
         self._standstill = why
 
     async def _check_logs(self, subject: LogSubject) -> CheckLogs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -235,6 +236,17 @@ def test_what_is_unsigned_proves_nothing(landed: Landed) -> None:
     assert refused(landed, landed.task) == "Unsigned"
 
 
+def test_how_to_read_what_is_unsigned_is_told(landed: Landed) -> None:
+    payload = json.loads(there(landed, landed.task))["payload"]
+    put(landed, landed.task, envelope.unsigned(base64.b64decode(payload)))
+
+    _, answer = call(landed, landed.task)
+
+    (read,) = re.findall(r"`git show (\S+) \| jq '.payload[^`]*`", answer["error"]["remedy"])
+    shown = json.loads(_git("-C", str(landed.clone), "show", read))
+    assert base64.b64decode(shown["payload"]) == base64.b64decode(payload)
+
+
 def edited(change: Callable[[Object], None]) -> Callable[[bytes], bytes]:
     """Changes the envelope."""
 
@@ -316,3 +328,28 @@ def test_a_wrong_call_says_what_is_wrong_and_ends_with_2(landed: Landed, tmp_pat
     ):
         code, answer = call(where, sha, key=key)
         assert (code, answer["error"]["reason"]) == (2, reason)
+
+
+def test_a_person_reads_who_has_let_it_go_on_without_a_gate_and_why(landed: Landed) -> None:
+    who = {"by": "ann@example.org", "reason": "wrong here", "approval": "a", "verdict": "Failed"}
+    check = {"name": "no_foo", "verdict": "Bypassed", "reason": "ExitCode", "required": True}
+    signer = envelope.private_key(landed.keys.private.read_bytes())
+    tree = _git("-C", str(landed.clone), "rev-parse", f"{landed.task}^{{tree}}")
+    says = statement.made(
+        predicate(checks=[check | {"bypass": who}]), commit=landed.task, tree=tree
+    )
+    put(landed, landed.task, envelope.signed(says, signer))
+    options = ["--key", str(landed.keys.public), "--repo", str(landed.clone)]
+
+    shown = CliRunner().invoke(app, ["attest", "verify", landed.task, *options])
+
+    row = "Bypassed   no_foo (ExitCode) by ann@example.org, who says: wrong here"
+    assert row in shown.stdout
+
+
+def test_one_other_commit_is_told_as_one(landed: Landed) -> None:
+    options = ["--key", str(landed.keys.public), "--repo", str(landed.clone), "--landings"]
+
+    shown = CliRunner().invoke(app, ["attest", "verify", landed.plan, *options])
+
+    assert "✓ so was 1 other commit that its Tasks landed" in shown.stdout

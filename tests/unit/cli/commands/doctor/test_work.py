@@ -43,6 +43,24 @@ def test_what_stands_still_is_told_with_its_remedy() -> None:
     ]
 
 
+def test_what_is_tried_again_although_somebody_can_help_is_told_too() -> None:
+    pause = objects.waits("GateErrored", "'no_foo' could not run. Remedy: Put it there.")
+    limited = objects.waits("UsageLimited", "used up").model_copy(update={"until": objects.at(9)})
+    pause = pause.model_copy(update={"until": objects.at(9)})
+    tasks = [
+        objects.task(name, status=status(TaskState.DONE, waiting=waiting))
+        for name, waiting in (("a", pause), ("b", pause), ("c", limited))
+    ]
+
+    (found,) = work.paused([*tasks, stalled("work")])
+
+    assert (found.outcome.value, found.message, found.remedy) == (
+        "warning",
+        "Task 'a', Task 'b' are tried again by themselves: GateErrored: 'no_foo' could not run.",
+        "Put it there.",
+    )
+
+
 def test_many_that_stand_still_for_one_reason_are_one_finding() -> None:
     ((_, text, _),) = told(*(stalled(f"t{number}") for number in range(5)))
 
@@ -150,6 +168,16 @@ async def test_what_waits_for_a_decision_is_no_fault_but_told_with_the_command(
     assert (found.check, found.outcome, found.subject) == ("work", Outcome.WARNING, "work")
     assert found.message == "Task 'work' waits for a person's decision"
     assert found.remedy == "`bernstein pending` shows it; decide with `bernstein approve work`"
+
+
+async def test_the_command_for_work_without_a_gate_has_room_for_why(
+    api: ApiServer, client: Client
+) -> None:
+    ask(api, "work", asks={"attempt": 1, "digest": "d" * 64, "gate": "no_foo"})
+
+    (found,) = await work.look(Cluster(client, NAMESPACE))
+
+    assert (found.remedy or "").endswith('decide with `bernstein approve work --reason "…"`')
 
 
 async def test_several_that_wait_for_a_decision_are_one_line(

@@ -97,6 +97,22 @@ def test_it_is_followed_until_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> N
     assert rows[-2:] == ["── work-s1 ended: AgentFailed ──", "  it gave up"]
 
 
+def test_a_pause_before_something_is_tried_again_is_told_once() -> None:
+    pause = "'no_foo' could not run. Remedy: Put it there."
+    waiting = objects.waits("GateErrored", pause, until=objects.at(60))
+    paused = LogSubject(objects.task(status=objects.done(waiting=waiting)), ())
+    screen, console = terminal(100)
+    teller = Teller(screen, Cluster(cast("Client", GrowingLog()), "team"), follow=True)
+
+    for _ in range(2):
+        teller.tell_standstill(paused)
+
+    assert console.export_text().splitlines() == [
+        f"  GateErrored: 'no_foo' could not run (again at {objects.at(60):%H:%M:%S} UTC)",
+        "  Put it there.",
+    ]
+
+
 def test_what_stands_still_says_so_once_and_is_followed_further(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -40,6 +40,7 @@ from tests.unit.core.plans.part.parts import (
     handed_on,
     landing_of,
     over,
+    said,
     still,
     taken_out,
 )
@@ -217,3 +218,19 @@ def test_a_cancel_that_came_after_the_plan_had_failed_does_not_end_it() -> None:
 
     assert (found.phase, found.ended_at) == ("Delivering", None)
     assert found.partial is not None
+
+
+def test_what_waits_for_a_persons_decision_is_not_said_to_go_on_by_itself() -> None:
+    pending = objects.status(TaskState.PENDING_APPROVAL, waiting=objects.waits("AwaitingApproval"))
+    asks = objects.task("asks", status=pending)
+    before = objects.plan(requests=[ASK])
+
+    decision = look(before, FIRST, asks)
+
+    shown = part.shown_why_not(again(objects.plan(), look(objects.plan(), FIRST, asks)))
+    assert answers(decision.status) == [("d-1", "Refused", "StillMoves")]
+    assert shown == ("StillMoves", said(decision.status))
+    assert said(decision.status) == (
+        "it goes on once a person has decided. "
+        "Remedy: decide what `bernstein pending` lists, or cancel it first"
+    )

@@ -130,6 +130,22 @@ def test_what_a_gate_rejects_is_refused_and_the_plan_is_what_it_was() -> None:
     assert [check.verdict for check in found.verification.checks] == ["Failed"]
 
 
+def test_what_tasks_went_on_without_stands_in_the_way_of_the_whole_which_is_said() -> None:
+    who = {"by": "ann", "reason": "wrong here", "approval": "a", "verdict": "Failed", "time": NOW}
+    let_on = objects.gate("lint", "Bypassed") | {"bypass": who}
+    status = FIRST.status
+    assert status.verification is not None
+    checks = objects.verification(checks=[let_on]).checks
+    judged_ = status.verification.model_copy(update={"checks": checks})
+    first = objects.task("t1", status=status.model_copy(update={"verification": judged_}))
+    before = judged(over(first, GIVEN_UP), first, GIVEN_UP)
+    held = again(before, look(before, first, GIVEN_UP, jobs=FAILS))
+
+    told_so = said(look(held, first, GIVEN_UP, jobs=FAILS, now=9).status)
+
+    assert "does not pass: lint (Failed); who let Tasks go on without lint" in told_so
+
+
 def test_a_plan_that_stood_still_has_failed_then_since_its_other_tasks_have_ended() -> None:
     before = accepted(still(), FIRST, HELD)
     before = again(before, look(before, FIRST, GONE))
