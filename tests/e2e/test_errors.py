@@ -255,7 +255,7 @@ def test_a_gate_whose_pod_is_evicted_is_run_again_and_costs_no_attempt(world: Ma
     task = here.closed("good")
 
     assert first["metadata"]["name"] == "good-s1-own-0"
-    assert here.get("job", "good-s1-own-1")["status"]["succeeded"] == 1
+    here.await_("job", "good-s1-own-1", lambda job: job["status"]["succeeded"] == 1)
     verdicts = {c["name"]: c["verdict"] for c in task["status"]["verification"]["checks"]}
     assert verdicts["own"] == "Passed"
     assert (task["status"]["attempt"], _sessions(here)) == (1, 1)
