@@ -20,8 +20,8 @@ from urllib.parse import urlencode
 
 import httpx
 
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.core import sanitise
-from bernstein.core.reasons.forge import ForgeReason
 from bernstein.forges import failures
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import Call, Forge, RepositoryPath, Steps, invalid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.core.reasons.forge import POLICIES, ForgeReason
+from bernstein.api.programs.forge_reasons import POLICIES, ForgeReason
 from bernstein.web.errors import RemoteError
 
 

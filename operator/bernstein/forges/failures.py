@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from bernstein.core.reasons.forge import ForgeReason
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
 from bernstein.web import retry_after
 from bernstein.web.json_values import items, mapping, text_of

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlsplit
 
-from bernstein.core.reasons.forge import ForgeReason
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
 from bernstein.web.json_values import Json, mapping, text_of
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from bernstein.core.reasons.forge import ForgeReason
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import (
     PAGE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.core.reasons.forge import ForgeReason
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import (
     Branches,

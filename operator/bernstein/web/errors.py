@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bernstein.core.judging.model_reasons import Policy
+from bernstein.api.programs.remote import Policy
 
 R = TypeVar("R", bound=StrEnum)
 

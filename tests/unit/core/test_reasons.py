@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from bernstein import core
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
 from bernstein.core.diagnosis import FAILED_CREATE_SECONDS
 from bernstein.core.reasons import POLICIES, policy
-from bernstein.core.reasons.forge import ForgeReason
 from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import (
     MAX_RETRY_AFTER_SECONDS,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from bernstein.api.programs.remote import Policy
 
 
 class ModelReason(StrEnum):
@@ -45,15 +46,6 @@ class ModelReason(StrEnum):
     """It may cost more than what is left of the budget."""
     MODEL_BUDGET_SPENT = "ModelBudgetSpent"
     """The tokens or calls that this work may use are used up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What follows from a failure."""
-
-    remedy: str
-    again: bool = False
-    """The same request may succeed a little later."""
 
 
 POLICIES: Final[Mapping[ModelReason, Policy]] = {

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from bernstein.api.programs import forge_reasons
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
-from bernstein.core.reasons import forge
 from bernstein.core.reasons.row import Policy, Retry
 
 _REJECTED = "Read the verdict; apply the work anew, with a clearer step."
@@ -19,7 +19,7 @@ _REJECTED = "Read the verdict; apply the work anew, with a clearer step."
 
 _OF_FORGES = {
     str(reason): Policy(Retry.BACK_OFF if row.again else Retry.PROBE, False, row.remedy)
-    for reason, row in forge.POLICIES.items()
+    for reason, row in forge_reasons.POLICIES.items()
 }
 POLICIES: Final[Mapping[str, Policy]] = {
     **_OF_FORGES,

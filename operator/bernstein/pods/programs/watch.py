@@ -13,7 +13,7 @@ import time
 import httpx
 
 from bernstein.api.programs.forge import SeenPullRequest, WatchConfig, WatchResult
-from bernstein.core.reasons.forge import ForgeReason
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.client import Client
 from bernstein.forges.errors import ForgeError
 from bernstein.pods import asked_forge, log
