@@ -21,8 +21,8 @@ HEAVY |= {"pydantic", "requests", "structlog", "wcmatch", "yaml", "ssl"}
 HEAVY |= {"cryptography", "securesystemslib"}
 CONNECTED = {"recorder", "probe"}
 """Talk to a server over TLS themselves."""
-ASKS = {"judge"}
-"""Puts several questions to models at a time, which takes the client of models."""
+ASKS = {"judge", "propose", "watch"}
+"""Ask models, several questions at a time, or a forge: that takes a client."""
 
 
 def start(program: str, config: object | str, log: Path) -> subprocess.Popen[str]:

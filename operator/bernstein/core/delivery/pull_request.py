@@ -54,9 +54,15 @@ def of_plan(
         _whole(status, integration),
         "What every check has said, and who has approved what:\n\n"
         f"```console\n$ bernstein -n {meta.namespace} status {meta.name}\n"
-        f"$ bernstein attest verify {integration.tip}\n```",
+        "$ git fetch origin '+refs/bernstein/attestations/*:refs/bernstein/attestations/*'\n"
+        f"$ bernstein attest verify {_proposed(status, integration)} --key PUBLIC_KEY\n```",
     ]
     return PullRequestText(defused(plan.spec.name, _TITLE), "\n\n".join(filter(None, parts)) + "\n")
+
+
+def _proposed(status: PlanStatus, integration: Integration) -> str:
+    """The commit that is to be merged."""
+    return status.verification.sha if status.verification is not None else integration.tip
 
 
 def defused(value: str, limit: int) -> str:

@@ -71,7 +71,8 @@ What every check has said, and who has approved what:
 
 ```console
 $ bernstein -n team status web
-$ bernstein attest verify {sha(2)}
+$ git fetch origin '+refs/bernstein/attestations/*:refs/bernstein/attestations/*'
+$ bernstein attest verify {sha(2)} --key PUBLIC_KEY
 ```
 """
     )
