@@ -83,3 +83,20 @@ def test_a_commit_that_nobody_has_verified_is_noticed(team: MakeTeam) -> None:
     )
     assert condition(plan, "Stalled")["reason"] == "PullRequestChanged"
     assert delivery(plan, "Unknown")
+
+
+def test_a_forge_that_is_away_for_a_while_is_told_of_and_nothing_is_lost(team: MakeTeam) -> None:
+    here = team(NEW)
+    here.plan("shop", STAGES)
+    number = opened(here)["status"]["delivery"]["pullRequest"]["number"]
+
+    here.forge.stop()
+    try:
+        plan = here.stalled("plan", "shop", "ForgeUnreachable", 90)
+    finally:
+        here.forge.start()
+    assert delivery(plan, "PullRequestOpen")
+
+    here.merge(number)
+    here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", 120)
+    assert [pull["number"] for pull in here.pulls()] == [number]
