@@ -384,10 +384,13 @@ class WatchedPullRequest(Model):
     """By its name in the Project."""
     number: Annotated[int, Field(ge=1)]
     """By which the forge knows it."""
-    state: Annotated[str, Field(max_length=16)]
-    """Open, Merged, Closed; or Missing: the forge shows the token no such one."""
+    state: Literal["Open", "Merged", "Closed", "Missing"]
+    """Closed: without having been merged. Missing: the forge shows the token no such one."""
     sha: Sha
     """Where its head is, or was when it ended."""
+    base: Annotated[str, Field(max_length=300)] = Field(
+        default="", description="The branch that it is to be merged into, or was."
+    )
 
 
 class PullRequestWatch(Model):

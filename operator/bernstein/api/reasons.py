@@ -43,6 +43,9 @@ class Reason(StrEnum):
     """The pull request is not of the commit that was verified: somebody pushed to its branch."""
     PULL_REQUEST_MISSING = "PullRequestMissing"
     """The forge shows the token no such pull request any more."""
+    FORGE_GONE = "ForgeGone"
+    """The Project names no forge any more, and a pull request of the Plan is to be opened or is
+    there."""
     UNKNOWN_LANDING = "UnknownLanding"
     """A Task of the Plan is Merged, but in no place of the Plan's ledger of landings."""
     UNSCHEDULABLE = "Unschedulable"

@@ -23,7 +23,7 @@ from bernstein.controllers.caches.indexes import (
     UPSTREAM,
 )
 from bernstein.controllers.job_views import OWNER
-from bernstein.core import owners, projects
+from bernstein.core import names, owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
 from bernstein.core.projects import proofs
@@ -116,8 +116,10 @@ def proposed(caches: Caches, project: Project) -> tuple[SeenPullRequest, ...]:
     for plan in _plans_of(caches, project, PROPOSED):
         delivery = plan.status.delivery
         pull = delivery.pull_request if delivery is not None else None
-        if pull is not None and plan.metadata.deletion_timestamp is None:
-            found.append(SeenPullRequest(pull.number, pull.state, pull.sha))
+        gone = plan.metadata.deletion_timestamp is not None
+        if delivery is not None and pull is not None and not gone:
+            base = (delivery.onto or "").removeprefix(names.branch_ref(""))
+            found.append(SeenPullRequest(pull.number, pull.state, pull.sha, base))
     return tuple(found)
 
 

@@ -209,11 +209,16 @@ class RunWatch:
 
     job: str
     pull_requests: tuple[SeenPullRequest, ...]
+    generation: int
+    """Of the Project: it says where the forge is."""
+    once: bool = False
+    """It ends after one look at all: nobody could look before."""
 
     @property
     def asked(self) -> str:
-        """A digest of what it has been told of them."""
-        text = json.dumps([fields_of(each) for each in self.pull_requests])
+        """A digest of what it has been told."""
+        told = [fields_of(each) for each in self.pull_requests]
+        text = json.dumps([told, self.generation, self.once])
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
 

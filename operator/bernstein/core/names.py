@@ -192,9 +192,13 @@ def formatted_ref(ref: str) -> str:
     return f"{ref}-formatted"
 
 
-def pull_request_ref(plan: str, uid: str) -> str:
-    """The branch of a Plan's pull request: `bernstein/<plan>-<8 digits of its uid>`."""
-    return branch_ref(f"bernstein/{plan}-{uid.replace('-', '')[:8]}")
+def pull_request_ref(plan: str, uid: str, part: int | None = None) -> str:
+    """The branch of a Plan's pull request: `bernstein/<plan>-<8 digits of its uid>`.
+
+    Each `part` of a Plan has one of its own, by a number: what was proposed before may be there.
+    """
+    name = f"bernstein/{plan}-{uid.replace('-', '')[:8]}"
+    return branch_ref(name if part is None else f"{name}-part-{part}")
 
 
 def branch_ref(branch: str) -> str:

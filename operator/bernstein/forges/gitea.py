@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ from bernstein.forges.forge import (
     Steps,
     invalid,
     labelled,
+    listed,
     located,
     login_of,
     newest,
@@ -58,7 +60,16 @@ class Gitea:
 
     def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
         answer = yield Call("GET", f"{_repository(repository)}/pulls/{number}")
-        return _pull(mapping(answer))
+        pull = _pull(mapping(answer))
+        if pull.state != "Merged":
+            return pull
+        # It tells where the branch is now, whoever has pushed to it since; this ref has stayed.
+        ref = f"pull/{number}/head"
+        refs = yield Call("GET", f"{_repository(repository)}/git/refs/{ref}")
+        found = [each for each in listed(refs) if each.get("ref") == f"refs/{ref}"]
+        if not found:
+            raise invalid("it does not say at which commit the pull request was merged")
+        return replace(pull, sha=sha_of(mapping(found[0].get("object")).get("sha")))
 
     def create(
         self, repository: RepositoryPath, branches: Branches, wanted: Description
@@ -153,7 +164,12 @@ def _texts(wanted: Description) -> Json:
 def _has(answer: Json, branches: Branches) -> bool:
     """Before it is read: of others the branch, and with it the commit, may be gone."""
     head, base = (mapping(answer.get(each)) for each in ("head", "base"))
-    return head.get("ref") == branches.head and base.get("ref") == branches.base
+    return _branch(head) == branches.head and base.get("ref") == branches.base
+
+
+def _branch(head: Json) -> str:
+    """Once it is deleted, only the label has its name; of a fork's the owner stands before it."""
+    return text_of(head.get("label")).rpartition(":")[2] or text_of(head.get("ref"))
 
 
 def _pull(answer: Json) -> PullRequest:
@@ -168,7 +184,7 @@ def _pull(answer: Json) -> PullRequest:
         number=number_of(answer.get("number")),
         url=text_of(answer.get("html_url")),
         state="Merged" if merged else "Open" if state == "open" else "Closed",
-        branches=Branches(text_of(head.get("ref")), text_of(base.get("ref"))),
+        branches=Branches(_branch(head), text_of(base.get("ref"))),
         sha=sha_of(head.get("sha")),
         description=Description(
             title=title.removeprefix(title[: len(prefix)]).lstrip(),

@@ -32,7 +32,7 @@ def client(address: ForgeAddress, transport: httpx.AsyncBaseTransport | None) ->
 
 
 def seen(pull: PullRequest) -> SeenPullRequest:
-    return SeenPullRequest(pull.number, pull.state, pull.sha)
+    return SeenPullRequest(pull.number, pull.state, pull.sha, pull.branches.base)
 
 
 @contextmanager

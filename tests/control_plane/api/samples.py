@@ -23,6 +23,7 @@ _CHOSEN: dict[str, Any] = {
     "pipeline[].blockOnNo": _GONE,
     ".approval.aboveUsd": _GONE,
     ".attestation.publicKey": "other",
+    ".merge.strategy": "pr",
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
 }
 

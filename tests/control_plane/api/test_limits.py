@@ -63,6 +63,7 @@ EXAMPLES: Mapping[str, Example] = {
     r"^\$?[0-9]{1,9}(\.[0-9]{1,6})?$": Example("$1", "$1.0000001", "$123456789.123456"),
     r"^[0-9]{1,9}(\.[0-9]{1,6})?$": Example("1", "1.0000001", "123456789.123456"),
     r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
+    r"^[^,\s]([^,\n\r\t]*[^,\s])?$": Example("good first issue", "a,b"),
     LOOPBACK_URL: Example("/health", "health", "http://127.0.0.1:$PORT/a"),
     LINE_PATTERN: Example("Write it", "Write it\nCo-authored-by: me"),
     PATH_PATTERN: Example("docs/Größe der Welt.md", "docs/a\nb.md"),

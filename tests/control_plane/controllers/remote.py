@@ -61,7 +61,7 @@ class Remote:
 
     def seen(self, number: int) -> SeenPullRequest:
         pull = self.pulls[number - 1]
-        return SeenPullRequest(number, pull.state, self.refs[f"refs/heads/{pull.head}"])
+        return SeenPullRequest(number, pull.state, self.refs[f"refs/heads/{pull.head}"], pull.base)
 
     def content(self, ref: str) -> list[str]:
         """The commits that a ref holds above the first one, the oldest first, by where they were

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +17,12 @@ from bernstein.api.programs.forge import (
     SeenPullRequest,
     WatchConfig,
 )
+from bernstein.api.programs.forge_reasons import ForgeReason
+from bernstein.forges.errors import ForgeError
+from bernstein.forges.gitea import GITEA
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import propose, watch
+from tests.background import wait_for
 from tests.programs.forges.repository import BRANCHES, OWNER, Repository
 
 
@@ -74,32 +80,82 @@ def test_the_end_of_a_pull_request_ends_the_watch_at_once(
 
     def end() -> None:
         if ends == "Merged":
-            repository.api("POST", f"/pulls/{pull.number}/merge", Do="merge")
+            merge(repository, pull)
         else:
             repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
 
     (now,) = beside(end, lambda: seen(repository, pull, seconds=60))
-    assert now == SeenPullRequest(pull.number, ends, pull.sha)
+    assert now == replace(pull, state=ends)
 
 
 def test_a_commit_on_the_branch_is_seen(repository: Repository) -> None:
     pull = opened(repository).pull_request
     sha = repository.server.commit(OWNER, repository.name, "more.txt", "more", branch=BRANCHES.head)
 
-    assert seen(repository, pull) == (SeenPullRequest(pull.number, "Open", sha),)
+    assert seen(repository, pull) == (replace(pull, sha=sha),)
 
 
 def test_one_that_the_forge_does_not_show_is_missing_and_the_others_are_still_watched(
     repository: Repository,
 ) -> None:
     pull = opened(repository).pull_request
-    gone = SeenPullRequest(9999, "Open", pull.sha)
+    gone = replace(pull, number=9999)
     repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
 
     assert seen(repository, gone, pull) == (
-        SeenPullRequest(9999, "Missing", pull.sha),
-        SeenPullRequest(pull.number, "Closed", pull.sha),
+        replace(gone, state="Missing"),
+        replace(pull, state="Closed"),
     )
+
+
+def test_one_that_was_merged_is_told_as_it_was_merged_whatever_is_at_its_branch_now(
+    repository: Repository,
+) -> None:
+    pull = opened(repository).pull_request
+    merge(repository, pull)
+    name, branch = repository.name, BRANCHES.head
+    repository.server.commit(OWNER, name, "late.txt", "late", branch=branch)
+    assert seen(repository, pull) == (replace(pull, state="Merged"),)
+
+    repository.api("DELETE", f"/branches/{branch.replace('/', '%2F')}")
+    assert seen(repository, pull) == (replace(pull, state="Merged"),)
+    assert opened(repository).pull_request.number == pull.number
+
+
+def test_one_that_goes_to_another_branch_now_is_seen(repository: Repository) -> None:
+    pull = opened(repository).pull_request
+    repository.server.commit(OWNER, repository.name, "d.txt", "d", branch="main", new="dev")
+    repository.api("PATCH", f"/pulls/{pull.number}", base="dev")
+
+    assert seen(repository, pull) == (replace(pull, base="dev"),)
+
+
+def test_one_that_cannot_be_read_keeps_no_other_one_from_being_told(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pull = opened(repository).pull_request
+    broken = replace(pull, number=pull.number + 1)
+    get = type(GITEA).get
+
+    def fails(self: Any, at: Any, number: int) -> Any:
+        if number == broken.number:
+            raise ForgeError(ForgeReason.ANSWER_INVALID, "no commit")
+        return get(self, at, number)
+
+    monkeypatch.setattr(type(GITEA), "get", fails)
+    with pytest.raises(PodError) as failed:
+        seen(repository, broken, pull)
+    assert failed.value.reason == "ForgeAnswerInvalid", "there is nothing else to tell"
+
+    repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
+    assert seen(repository, broken, pull) == (replace(pull, state="Closed"),)
+
+
+def merge(repository: Repository, pull: SeenPullRequest) -> None:
+    """Gitea says for a while after each push that it does not know yet whether it can."""
+    server, name = repository.server, repository.name
+    url = f"{server.url}/api/v1/repos/{OWNER}/{name}/pulls/{pull.number}/merge"
+    wait_for(lambda: server.ask("POST", url, OWNER, Do="merge").is_success, 60)
 
 
 def test_a_new_token_is_used_as_soon_as_its_file_has_it(

@@ -87,6 +87,7 @@ TABLE = {
     "BranchTaken": (Retry.PROBE, False, "Delete the branch"),
     "PullRequestClosed": (Retry.NEVER, False, "Reopen it"),
     "PullRequestChanged": (Retry.NEVER, False, "what was verified"),
+    "ForgeGone": (Retry.NEVER, False, "Name the forge"),
     "PullRequestMissing": (Retry.NEVER, False, "the token's account"),
     "VerificationMissing": (Retry.NEVER, False, "statuses"),
     "Blocked": (Retry.UNBLOCKED, False, "bernstein unblock"),

@@ -46,6 +46,8 @@ class SeenPullRequest:
     """Open, Merged, Closed; or Missing: the forge shows the token no such one."""
     sha: str
     """Where its head is, or was when it ended."""
+    base: str = ""
+    """The branch that it is to be merged into, or was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class WatchConfig:
     look_seconds: int
     """Between two looks at all."""
     seconds: int
-    """After which it ends with what it has, so that the token may be a new one."""
+    """After which it ends with what it has; 0: after one look at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from bernstein.core.actions import RunPropose, RunWatch
 
 PROPOSE_SECONDS = 600
 WATCH_SECONDS = 3300
-"""For which a Job watches, before the next one does."""
+"""For which a Job watches, before the next one does; longer where it looks less often than that."""
 _TOKEN, _FILE = "secret-forge", "token"
 _FOLDER = f"{pod.SECRETS}/forge"
 
@@ -51,11 +51,12 @@ def watch_job(
     action: RunWatch, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     look_seconds = (project.spec.merge.pull_request or PullRequests()).look_seconds
+    seconds = max(WATCH_SECONDS, 2 * look_seconds)
     config = WatchConfig(
         forge=_address(project.spec.repository),
         pull_requests=action.pull_requests,
         look_seconds=look_seconds,
-        seconds=WATCH_SECONDS,
+        seconds=0 if action.once else seconds,
     )
     return pod.job(
         project,
@@ -64,7 +65,7 @@ def watch_job(
         # To block the owner's deletion would need a right on the Project's finalizers.
         owner=owner | {"blockOwnerDeletion": False},
         more_labels={labels.JOB: WATCH, labels.ASKED: action.asked},
-        pod=_pod(WATCH, config, project, settings, WATCH_SECONDS + look_seconds + PROPOSE_SECONDS),
+        pod=_pod(WATCH, config, project, settings, seconds + PROPOSE_SECONDS),
     )
 
 

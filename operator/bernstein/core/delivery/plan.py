@@ -111,10 +111,11 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
     meta = snapshot.plan.metadata
     title = sanitise(snapshot.plan.spec.name, 200)
     what = "plan" if status.partial is None else "part of plan"
+    commit = _delivered(status, integration)
     return Landing(
         job=partial(names.plan_job, meta.name),
         number=status.jobs + 1,
-        commit=_delivered(status, integration),
+        commit=commit,
         source=Source(
             origin=Origin(ref=integration.ref, sha=integration.tip),
             candidate=names.candidate_ref(integration.ref),
@@ -129,19 +130,22 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,
-        branch=_branch(snapshot, status),
+        branch=_branch(snapshot, status, commit),
         resting=snapshot.resting,
     )
 
 
-def _branch(snapshot: PlanSnapshot, status: PlanStatus) -> str | None:
-    """The branch of its pull request. What has begun to land goes on as it has begun."""
-    if landing.has_started(status) and status.delivery is not None:
-        return status.delivery.branch
-    project, meta = snapshot.project, snapshot.plan.metadata
+def _branch(snapshot: PlanSnapshot, status: PlanStatus, commit: JudgedCommit) -> str | None:
+    """The branch of its pull request; None: it needs none. What has begun goes on as it began."""
+    delivery, project, meta = status.delivery, snapshot.project, snapshot.plan.metadata
+    if delivery is not None and (landing.has_started(status) or delivery.branch is not None):
+        return delivery.branch
     if project is None or project.spec.merge.strategy != "pr":
         return None
-    return names.pull_request_ref(meta.name, meta.uid)
+    if commit.sha == commit.base:
+        return None  # the target has all of it
+    part = status.jobs + 1 if status.partial is not None else None
+    return names.pull_request_ref(meta.name, meta.uid, part)
 
 
 def _may_not(

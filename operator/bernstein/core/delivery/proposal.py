@@ -18,7 +18,7 @@ from typing import Any
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.programs.forge import PROPOSE, ProposeResult
-from bernstein.api.project import PullRequestWatch
+from bernstein.api.project import MOST_PULL_REQUESTS, PullRequestWatch
 from bernstein.api.projects.merge import PullRequests
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
@@ -75,6 +75,10 @@ def step(
     """The next step of a Plan whose work is at the branch of its pull request."""
     delivery = status.delivery
     assert delivery is not None
+    assert snapshot.project is not None
+    if snapshot.project.spec.repository.forge is None:
+        text = "the Project names no forge of its repository any more"
+        return PlanDecision(waits(status, Reason.FORGE_GONE, text, now, needs_person=True))
     if is_next(delivery):
         return _propose(snapshot, status, delivery, integration, now)
     assert delivery.pull_request is not None
@@ -109,9 +113,9 @@ def _propose(
     if pull is None:
         strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{PROPOSE} left no result that is one")
         return PlanDecision(_failed(snapshot, status, delivery, strange, now))
-    update = {"step": None, "abandoned": None, "failures": None, "reason": None, "message": None}
-    delivery = delivery.model_copy(update=update)
-    return PlanDecision(_became(snapshot, goes_on(status), delivery, pull, now))
+    delivery = delivery.model_copy(update={"step": None, "abandoned": None, "failures": None})
+    base = result.pull_request.base
+    return PlanDecision(_became(snapshot, goes_on(status), delivery, pull, base, now))
 
 
 def _branch(ref: str | None) -> str:
@@ -167,13 +171,21 @@ def _seen(
     assert snapshot.project is not None
     watch = snapshot.project.status.watch or PullRequestWatch()
     row = next((each for each in watch.pull_requests if each.number == pull.number), None)
+    if pull.state == "Merged":
+        row = None  # it stays merged as it was, whatever is at its branch since
     if row is not None and row.state == "Missing":
         text = f"the forge shows the token no pull request {pull.number}: {pull.url}"
-        status = _with(status, delivery, state="Unknown", reason=Reason.PULL_REQUEST_MISSING)
-        return waits(status, Reason.PULL_REQUEST_MISSING, text, now, needs_person=True)
-    if row is not None:
+        reason = Reason.PULL_REQUEST_MISSING
+        return _held_up(status, delivery, pull, "Unknown", reason, text, now)
+    base = ""
+    if row is not None and row.state != "Missing":
         pull = PullRequest(number=pull.number, url=pull.url, state=row.state, sha=row.sha)
-    status = _became(snapshot, status, delivery, pull, now)
+        base = row.base
+    status = _became(snapshot, status, delivery, pull, base, now)
+    crowded = row is None and len(watch.pull_requests) >= MOST_PULL_REQUESTS
+    if crowded and status.ended_at is None and status.waiting is not None:
+        text = f"{status.waiting.message}; nobody looks at it, as {MOST_PULL_REQUESTS} others wait"
+        return waits(status, status.waiting.reason, text, now, needs_person=True)
     if watch.reason is not None and status.ended_at is None:
         text = f"what has become of {pull.url} is not known: {watch.message}"
         return waits(status, watch.reason, text, now, needs_person=True)
@@ -185,16 +197,22 @@ def _became(
     status: PlanStatus,
     delivery: Delivery,
     pull: PullRequest,
+    base: str,
     now: datetime,
 ) -> PlanStatus:
-    """What follows from the pull request as it is now."""
-    verified = pull.sha == delivery.sha
+    """What follows from the pull request as it is now. `base`: where it is to be merged; "": the
+    forge has yet to say."""
+    verified, onto = pull.sha == delivery.sha, _branch(delivery.onto)
     if pull.state == "Closed":
         text = f"{pull.url} was closed, and not merged"
         return _held_up(status, delivery, pull, "Rejected", Reason.PULL_REQUEST_CLOSED, text, now)
+    became = "was merged" if pull.state == "Merged" else "is"
+    text = ""
     if not verified:
-        became = "was merged" if pull.state == "Merged" else "is"
         text = f"{pull.url} {became} at {pull.sha}; verified was {delivery.sha}"
+    elif base not in ("", onto):
+        text = f"{pull.url} {became} for '{line(base, 200)}'; verified was what goes to '{onto}'"
+    if text:
         return _held_up(status, delivery, pull, "Unknown", Reason.PULL_REQUEST_CHANGED, text, now)
     if pull.state == "Merged":
         merged = _with(status, delivery, state="Merged", pull_request=pull, landed_at=now)
@@ -208,9 +226,12 @@ def _became(
 
 
 def _told(status: PlanStatus, ended_at: datetime | None) -> PlanStatus:
-    """The status whose delivery tells of nothing that is wrong any more."""
-    assert status.delivery is not None
-    delivery = status.delivery.model_copy(update={"reason": None, "message": None})
+    """The status whose delivery tells of nothing that is wrong any more with its pull request; what
+    became of its attestation stays."""
+    delivery = status.delivery
+    assert delivery is not None
+    if delivery.reason != Reason.ATTESTATION_REFUSED:
+        delivery = delivery.model_copy(update={"reason": None, "message": None})
     return status.model_copy(update={"delivery": delivery, "ended_at": ended_at})
 
 
@@ -224,7 +245,9 @@ def _held_up(
     now: datetime,
 ) -> PlanStatus:
     status = _with(status, delivery, state=state, pull_request=pull, reason=reason, message=text)
-    return waits(status, reason, text, now, needs_person=True)
+    over = pull.state == "Merged"
+    remedy = "Look at what was merged, and cancel the Plan." if over else None
+    return waits(status, reason, text, now, needs_person=True, remedy=remedy)
 
 
 def _settings(snapshot: PlanSnapshot) -> PullRequests:

@@ -27,7 +27,7 @@ _GOAL = 4000
 _NAMED = 5
 """Bypassed gates that are named for a step."""
 
-_REFERENCE = re.compile(r"(?i)[#!](?=\w)|\bGH-(?=\d)|\b[a-z][a-z0-9+.-]*://")
+_REFERENCE = re.compile(r"(?i)[#!](?=\w)|\bGH-(?=\d)|\b(?:[a-z][a-z0-9+.-]*:)+//+")
 _DEFUSED = {"#": "\uff03", "!": "\uff01"}
 """They look like it to a reader, and mean nothing to a forge."""
 
@@ -57,7 +57,8 @@ def of_plan(
         "$ git fetch origin '+refs/bernstein/attestations/*:refs/bernstein/attestations/*'\n"
         f"$ bernstein attest verify {_proposed(status, integration)} --key PUBLIC_KEY\n```",
     ]
-    return PullRequestText(defused(plan.spec.name, _TITLE), "\n\n".join(filter(None, parts)) + "\n")
+    title = defused(plan.spec.name, _TITLE) or meta.name
+    return PullRequestText(title, "\n\n".join(filter(None, parts)) + "\n")
 
 
 def _proposed(status: PlanStatus, integration: Integration) -> str:
@@ -67,7 +68,14 @@ def _proposed(status: PlanStatus, integration: Integration) -> str:
 
 def defused(value: str, limit: int) -> str:
     """Somebody's words on one line, in which no forge finds a user, an issue or an address."""
-    return _REFERENCE.sub(_without_meaning, line(value, limit))
+    return _plain(line(value, limit))
+
+
+def _plain(value: str) -> str:
+    """What is left may mean something again, such as `http:http:////a`: each time it is shorter."""
+    while (told := _REFERENCE.sub(_without_meaning, value)) != value:
+        value = told
+    return value
 
 
 def _without_meaning(found: re.Match[str]) -> str:
@@ -87,7 +95,7 @@ def _goal(plan: Plan) -> str:
     words = text(plan.spec.description or "", _GOAL)
     if not words:
         return ""
-    rows = (_REFERENCE.sub(_without_meaning, row) for row in words.split("\n"))
+    rows = map(_plain, words.split("\n"))
     return "\n".join(("```text", *(row.replace("```", "'''") for row in rows), "```"))
 
 

@@ -31,7 +31,7 @@ from bernstein.api.task import Task
 from bernstein.api.waiting import Cancel, WaitReason
 from bernstein.core import requests
 from bernstein.core.actions import CancelTasks, PlanDecision
-from bernstein.core.delivery import end
+from bernstein.core.delivery import end, proposal
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.landing import has_started
 from bernstein.core.fsm import is_final
@@ -183,7 +183,8 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
     if not is_on_its_way(snapshot.plan.status):
         return PlanDecision(status)  # it is written before anything is done
     late = cancel(snapshot)
-    if has_started(status):
+    proposed = proposal.is_proposed(status) and snapshot.project is not None
+    if has_started(status) or proposed:
         decision = deliver(snapshot, status, now)
         return replace(decision, actions=(*late, *decision.actions))
     assert status.partial is not None

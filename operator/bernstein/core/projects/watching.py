@@ -1,7 +1,7 @@
 """The watch of a Project: a Job that looks at the pull requests that its Plans wait for.
 
-    a Plan waits ──▶ at work ──▶ over ──┬──▶ it tells what has changed ──▶ the next one
-                        ▲               └──▶ it could not tell ──▶ after a while
+    a Plan waits ──▶ at work ──▶ over ──┬──▶ it tells what has changed ──▶ after a look's time
+                        ▲               └──▶ it could not tell ──▶ after a while, one look at first
                         └── none waits: no Job any more
 
 There is one for all, which is told what was seen of each so far, and ends as soon as one of them is
@@ -17,22 +17,27 @@ from datetime import datetime, timedelta
 
 from bernstein.api.encoding import load
 from bernstein.api.programs.forge import WATCH, SeenPullRequest, WatchResult
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.project import (
     MOST_PULL_REQUESTS,
     Project,
     PullRequestWatch,
     WatchedPullRequest,
 )
+from bernstein.api.projects.merge import PullRequests
 from bernstein.api.reasons import Reason
 from bernstein.core import diagnosis, labels, names, pods, runs
 from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
-from bernstein.core.reasons.waits import seconds_to_wait
+from bernstein.core.reasons.waits import PROBE_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import text
 
-SOON_SECONDS = 1.0
-"""Until the next Job, so that Plans that have what they wait for are not in it."""
+_LEAST_SECONDS = 30
+"""Until it is tried again, whatever the reason: a pod that is lost each time is made no faster."""
+_MOST_SECONDS = 3600
+"""That one waits at most for the next Job."""
+_MOST_REQUESTS = 10**9
 _WORDS = 300
 
 
@@ -77,24 +82,26 @@ def _of_those(watch: PullRequestWatch, snapshot: WatchSnapshot) -> PullRequestWa
     """What is known of those that Plans wait for."""
     known = {row.number: row for row in watch.pull_requests}
     repository = snapshot.project.spec.repository.name
-    waits = sorted(snapshot.waits, key=lambda each: each.number)[:MOST_PULL_REQUESTS]
-    rows = tuple(known.get(each.number) or _row(repository, each) for each in waits)
-    return watch.model_copy(update={"pull_requests": rows})
+    rows = [known.get(each.number) or _row(repository, each) for each in snapshot.waits]
+    # Where they are too many, those go first that something may become of.
+    rows.sort(key=lambda row: (row.state != "Open", row.number))
+    first = sorted(rows[:MOST_PULL_REQUESTS], key=lambda row: row.number)
+    return watch.model_copy(update={"pull_requests": tuple(first)})
 
 
 def _row(repository: str, seen: SeenPullRequest) -> WatchedPullRequest:
-    return WatchedPullRequest(
-        repository=repository, number=seen.number, state=seen.state, sha=seen.sha
-    )
+    """Raises ValueError for what is no pull request."""
+    told = {"number": seen.number, "state": seen.state, "sha": seen.sha, "base": seen.base}
+    return WatchedPullRequest.model_validate({"repository": repository, **told})
 
 
 def _seconds_left(watch: PullRequestWatch, now: datetime) -> float:
-    """Until it is tried again; 0: it is time. A time that is too far away was set before the time
-    of day went back: it is over."""
-    if watch.until is None or watch.reason is None:
+    """Until the next Job; 0: it is time. A time that is too far away was set before the time of day
+    went back: it is over."""
+    if watch.until is None:
         return 0.0
     left = (watch.until - now).total_seconds()
-    return left if left <= seconds_to_wait(watch.reason, watch.failures) else 0.0
+    return left if left <= _MOST_SECONDS else 0.0
 
 
 def _clear(snapshot: WatchSnapshot, name: str) -> tuple[DeleteJobs, ...]:
@@ -129,8 +136,11 @@ def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> Wa
 
 def _run(snapshot: WatchSnapshot, watch: PullRequestWatch) -> RunWatch:
     name = names.watch_job(snapshot.project.metadata.name, watch.number)
-    rows = watch.pull_requests
-    return RunWatch(name, tuple(SeenPullRequest(r.number, r.state, r.sha) for r in rows))
+    known = tuple(
+        SeenPullRequest(row.number, row.state, row.sha, row.base) for row in watch.pull_requests
+    )
+    generation = snapshot.project.metadata.generation
+    return RunWatch(name, known, generation, once=watch.reason is not None)
 
 
 def _told(job: JobView, now: datetime) -> WatchResult | Diagnosis:
@@ -170,17 +180,25 @@ def _over(
         "failures": 0,
         "reason": None,
         "message": None,
-        "requests": watch.requests + max(told.requests, 0),
-        "unchanged": watch.unchanged + max(told.unchanged, 0),
+        "requests": min(watch.requests + max(told.requests, 0), _MOST_REQUESTS),
+        "unchanged": min(watch.unchanged + max(told.unchanged, 0), _MOST_REQUESTS),
     }
-    return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), SOON_SECONDS)
+    if not told.changed:
+        return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), 1.0)
+    # Who tells something else at each look has no more Jobs than looks.
+    pulls = snapshot.project.spec.merge.pull_request or PullRequests()
+    update["until"] = now + timedelta(seconds=pulls.look_seconds)
+    seconds = float(pulls.look_seconds)
+    return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), seconds)
 
 
 def _failed(
     snapshot: WatchSnapshot, watch: PullRequestWatch, why: Diagnosis, now: datetime
 ) -> WatchDecision:
     failures = watch.failures + 1
-    seconds = float(seconds_to_wait(why.reason, failures))
+    limited = why.reason == ForgeReason.RATE_LIMITED
+    wait = PROBE_SECONDS if limited else seconds_to_wait(why.reason, failures)
+    seconds = float(max(wait, _LEAST_SECONDS))
     update = {
         "failures": failures,
         "reason": why.reason,

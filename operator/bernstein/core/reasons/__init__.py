@@ -267,6 +267,9 @@ POLICIES: Final[Mapping[str, Policy]] = {
     Reason.PULL_REQUEST_MISSING: Policy(
         Retry.NEVER, False, "Let the token's account see the repository, or cancel the Plan."
     ),
+    Reason.FORGE_GONE: Policy(
+        Retry.NEVER, False, "Name the forge of the repository in the Project, or cancel the Plan."
+    ),
     Reason.PUSH_REJECTED: Policy(
         Retry.PROBE, False, "Read the git server's message.", not_landed=True
     ),

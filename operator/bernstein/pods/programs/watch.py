@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 
 import httpx
 
@@ -37,7 +38,7 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
     with asked_forge.understood():
         async with asked_forge.client(config.forge, transport) as client:
             while True:
-                changed = await _look(client, config.pull_requests)
+                changed = await _look(client, config.pull_requests, ends)
                 left = ends - time.monotonic()
                 if changed or left <= config.look_seconds:
                     break
@@ -48,23 +49,44 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
     return WatchResult(changed[:MOST_CHANGES], traffic.requests, traffic.unchanged)
 
 
-async def _look(client: Client, known: tuple[SeenPullRequest, ...]) -> tuple[SeenPullRequest, ...]:
-    """Those that are not as they are known."""
-    found = [await _one(client, each) for each in known]
-    return tuple(now for now, before in zip(found, known, strict=True) if now != before)
-
-
-async def _one(client: Client, known: SeenPullRequest) -> SeenPullRequest:
-    while True:
+async def _look(
+    client: Client, known: tuple[SeenPullRequest, ...], ends: float
+) -> tuple[SeenPullRequest, ...]:
+    """Those that are not as they are known. One that cannot be read keeps no other one from being
+    told; raises ForgeError where there is nothing else to tell."""
+    changed: list[SeenPullRequest] = []
+    failed: ForgeError | None = None
+    for each in known:
         try:
-            pull = await client.run(client.forge.get(client.repository, known.number))
+            now = await _one(client, each, ends)
         except ForgeError as error:
-            if error.reason == ForgeReason.NOT_FOUND:
-                return SeenPullRequest(known.number, "Missing", known.sha)
-            pause = error.retry_after
-            if error.reason != ForgeReason.RATE_LIMITED or not pause or pause > _LONGEST_PAUSE:
-                raise
-            log.event("rate-limited", seconds=pause)
-            await asyncio.sleep(pause)
+            failed = failed or error
         else:
-            return asked_forge.seen(pull)
+            changed += [now] if now != each else []
+    if failed is not None and not changed:
+        raise failed
+    return tuple(changed)
+
+
+async def _one(client: Client, known: SeenPullRequest, ends: float) -> SeenPullRequest:
+    """As it is now. A pause that the forge asks for is made once, where there is time for it."""
+    try:
+        return await _asked(client, known)
+    except ForgeError as error:
+        pause = error.retry_after
+        late = not pause or pause > min(_LONGEST_PAUSE, ends - time.monotonic())
+        if error.reason != ForgeReason.RATE_LIMITED or late:
+            raise
+    log.event("rate-limited", seconds=pause)
+    await asyncio.sleep(pause or 0)
+    return await _asked(client, known)
+
+
+async def _asked(client: Client, known: SeenPullRequest) -> SeenPullRequest:
+    try:
+        pull = await client.run(client.forge.get(client.repository, known.number))
+    except ForgeError as error:
+        if error.reason != ForgeReason.NOT_FOUND:
+            raise
+        return replace(known, state="Missing")
+    return asked_forge.seen(pull)

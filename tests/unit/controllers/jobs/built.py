@@ -336,7 +336,7 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
         PLAN,
     ),
     "watch": (
-        RunWatch("default--watch-0", (SeenPullRequest(7, "Open", HEAD),)),
+        RunWatch("default--watch-0", (SeenPullRequest(7, "Open", HEAD, "trunk"),), 1),
         PROJECT,
     ),
 }

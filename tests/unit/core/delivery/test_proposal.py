@@ -10,12 +10,17 @@ from bernstein.api.delivery import PullRequest
 from bernstein.api.plan import PlanStatus
 from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
 from bernstein.api.programs.merge import LandResult
-from bernstein.api.project import Project, PullRequestWatch, WatchedPullRequest
+from bernstein.api.project import (
+    MOST_PULL_REQUESTS,
+    Project,
+    PullRequestWatch,
+    WatchedPullRequest,
+)
 from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from tests.unit.core import objects
-from tests.unit.core.delivery.plans import INTEGRATION, ONTO, landing, look, step
+from tests.unit.core.delivery.plans import INTEGRATION, ONTO, TASKS, landing, look, step
 from tests.unit.core.objects import (
     BASE,
     PLAN_UID,
@@ -73,7 +78,8 @@ def opened() -> PlanStatus:
 
 
 def watched(state: str, at_sha: str | None = None, **more: Any) -> Project:
-    row = WatchedPullRequest(repository="app", number=7, state=state, sha=at_sha or sha(2))
+    said = {"state": state, "sha": at_sha or sha(2), "base": more.pop("base", "main")}
+    row = WatchedPullRequest.model_validate({"repository": "app", "number": 7, **said})
     return project(PullRequestWatch(pull_requests=(row,), **more))
 
 
@@ -136,7 +142,6 @@ def test_a_plan_succeeds_once_it_is_merged_as_it_was_verified() -> None:
     [
         (("Closed", sha(2)), "Rejected", "PullRequestClosed"),
         (("Open", sha(5)), "Unknown", "PullRequestChanged"),
-        (("Merged", sha(5)), "Unknown", "PullRequestChanged"),
         (("Missing", sha(2)), "Unknown", "PullRequestMissing"),
     ],
 )
@@ -220,3 +225,53 @@ def test_a_cancel_ends_it_and_leaves_what_is_open_to_people() -> None:
 def test_a_cancel_takes_the_name_of_a_job_that_may_still_come() -> None:
     stops = seen(proposing(), cancel={"reason": "no more"})
     assert RunFence("web-propose-2") in stops.actions
+
+
+def test_one_that_is_to_be_merged_elsewhere_is_not_what_was_verified() -> None:
+    for state in ("Open", "Merged"):
+        status = seen(opened(), of=watched(state, base="dev")).status
+        assert stalled_for(status.conditions) == "PullRequestChanged"
+        assert status.delivery is not None
+        assert "'dev'" in (status.delivery.message or "")
+
+
+def test_what_was_merged_otherwise_stays_so_whatever_is_pushed_to_its_branch_then() -> None:
+    otherwise = seen(opened(), of=watched("Merged", sha(5))).status
+    assert "cancel the Plan" in (otherwise.waiting.message if otherwise.waiting else "")
+
+    status = seen(otherwise, of=watched("Merged", sha(2))).status
+    assert status.phase == "Stalled"
+    assert stalled_for(status.conditions) == "PullRequestChanged"
+
+
+def test_a_project_that_names_no_forge_any_more_is_told_of() -> None:
+    for status in (proposing(), opened()):
+        decision = seen(status, of=objects.project())
+        assert stalled_for(decision.status.conditions) == "ForgeGone"
+        assert decision.actions == ()
+
+
+def test_what_the_target_has_already_needs_no_pull_request() -> None:
+    same = TASKS[1].status.verification
+    assert same is not None
+    judged = same.model_copy(update={"base": same.sha})
+    whole = LANDING.model_copy(update={"delivery": None, "verification": judged})
+    begun = seen(whole).status
+    assert begun.delivery is not None
+    assert (begun.delivery.step, begun.delivery.branch) == ("Landing", None)
+
+
+def test_that_nobody_looks_at_one_of_too_many_is_told() -> None:
+    row = WatchedPullRequest(repository="app", number=1, state="Open", sha=sha(1))
+    rows = tuple(row.model_copy(update={"number": n}) for n in range(8, 8 + MOST_PULL_REQUESTS))
+    status = seen(opened(), of=project(PullRequestWatch(pull_requests=rows))).status
+    assert status.waiting is not None
+    assert (status.waiting.reason, status.waiting.needs_person) == ("PullRequestOpen", True)
+    assert "nobody looks at it" in status.waiting.message
+
+
+def test_that_an_attestation_was_refused_stays_known() -> None:
+    refused = proposing(reason="AttestationRefused", message="the git server does not take it")
+    status = seen(refused, proposed()).status
+    assert status.delivery is not None
+    assert status.delivery.reason == "AttestationRefused"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
+import pytest
+
 from bernstein.api.programs.forge import SeenPullRequest, WatchResult
-from bernstein.api.project import Project, PullRequestWatch
+from bernstein.api.project import MOST_PULL_REQUESTS, Project, PullRequestWatch
 from bernstein.core import labels
 from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision
 from bernstein.core.jobs import JobView, refusal
@@ -15,8 +18,10 @@ from tests.unit.core import objects
 from tests.unit.core.delivery.test_proposal import FORGE
 from tests.unit.core.objects import NOW, Object, at, ended, failed, over, pod, running, sha
 
-ONE, TWO = SeenPullRequest(1, "Open", sha(1)), SeenPullRequest(2, "Open", sha(2))
-MERGED = SeenPullRequest(1, "Merged", sha(1))
+ONE = SeenPullRequest(1, "Open", sha(1), "main")
+TWO = SeenPullRequest(2, "Open", sha(2), "main")
+MERGED = SeenPullRequest(1, "Merged", sha(1), "main")
+LOOK = 30.0
 
 
 def project(watch: PullRequestWatch | None) -> Project:
@@ -50,7 +55,9 @@ def begun(*waits: SeenPullRequest) -> tuple[PullRequestWatch, RunWatch]:
     return decision.status, run
 
 
-def told(*changed: SeenPullRequest, waits: tuple[SeenPullRequest, ...] = (ONE,)) -> WatchDecision:
+def told_by(
+    *changed: SeenPullRequest, waits: tuple[SeenPullRequest, ...] = (ONE,)
+) -> WatchDecision:
     watch, run = begun(*waits)
     result = WatchResult(changed, requests=9, unchanged=7)
     return step(watch, job(run, over(ended("watch", said=result))), waits=waits)
@@ -68,13 +75,13 @@ def test_where_no_plan_waits_there_is_no_job_and_nothing_to_tell() -> None:
 def test_one_job_is_told_what_is_known_of_all() -> None:
     watch, run = begun(TWO, ONE)
 
-    assert run == RunWatch("default--watch-0", (ONE, TWO))
+    assert run == RunWatch("default--watch-0", (ONE, TWO), 1)
     assert [(row.number, row.state) for row in watch.pull_requests] == [(1, "Open"), (2, "Open")]
     assert step(watch, job(run, pod(running("watch"))), waits=(ONE, TWO)).actions == ()
 
 
 def test_what_has_changed_is_known_and_the_next_job_is_told() -> None:
-    decision = told(MERGED, waits=(ONE, TWO))
+    decision = told_by(MERGED, waits=(ONE, TWO))
     watch = decision.status
     assert watch is not None
     assert [(row.number, row.state, row.repository) for row in watch.pull_requests] == [
@@ -83,12 +90,13 @@ def test_what_has_changed_is_known_and_the_next_job_is_told() -> None:
     ]
     assert (watch.requests, watch.unchanged, watch.number) == (9, 7, 1)
 
-    (run, *_) = step(watch, waits=(ONE, TWO)).actions
-    assert run == RunWatch("default--watch-1", (MERGED, TWO))
+    assert step(watch, waits=(ONE, TWO)).requeue_after == LOOK
+    (run, *_) = step(watch, waits=(ONE, TWO), now=at(LOOK)).actions
+    assert run == RunWatch("default--watch-1", (MERGED, TWO), 1)
 
 
 def test_a_plan_that_has_ended_is_not_looked_for_any_more() -> None:
-    watch = told(MERGED, waits=(ONE, TWO)).status
+    watch = told_by(MERGED, waits=(ONE, TWO)).status
     decision = step(watch, waits=(TWO,))
     assert decision.status is not None
     assert [row.number for row in decision.status.pull_requests] == [2]
@@ -100,24 +108,24 @@ def test_where_another_plan_waits_another_job_takes_the_place_of_the_one_at_work
     decision = step(watch, at_work, waits=(ONE, TWO))
 
     new, clear = decision.actions
-    assert new == RunWatch("default--watch-1", (ONE, TWO))
+    assert new == RunWatch("default--watch-1", (ONE, TWO), 1)
     assert clear == DeleteJobs((at_work,))
 
 
 def test_a_job_of_that_name_that_was_told_something_else_is_not_believed() -> None:
     watch, _ = begun()
     stale = job(
-        RunWatch("default--watch-0", (TWO,)),
+        RunWatch("default--watch-0", (TWO,), 1),
         over(ended("watch", said=WatchResult((SeenPullRequest(1, "Closed", sha(1)),)))),
     )
     decision = step(watch, stale)
     assert decision.status is not None
     assert [row.state for row in decision.status.pull_requests] == ["Open"]
-    assert decision.actions[0] == RunWatch("default--watch-1", (ONE,))
+    assert decision.actions[0] == RunWatch("default--watch-1", (ONE,), 1)
 
 
 def test_one_that_nobody_has_asked_about_changes_nothing() -> None:
-    decision = told(TWO)
+    decision = told_by(TWO)
     assert decision.status is not None
     assert [row.number for row in decision.status.pull_requests] == [1]
 
@@ -132,9 +140,57 @@ def test_why_nobody_can_look_is_told_and_it_is_tried_again_after_a_while() -> No
 
     assert step(decision.status).requeue_after == PROBE_SECONDS
     later = step(decision.status, now=at(PROBE_SECONDS + 1))
-    assert later.actions == (RunWatch("default--watch-1", (ONE,)),)
+    assert later.actions == (RunWatch("default--watch-1", (ONE,), 1, once=True),)
     assert later.status is not None
     assert later.status.reason == "ForgeTokenRefused", "until one could look"
+
+
+def test_once_somebody_could_look_again_what_was_wrong_is_told_no_more() -> None:
+    blind = PullRequestWatch(reason="ForgeTimeout", message="late", failures=3, number=4)
+    (run,) = step(blind).actions
+    assert isinstance(run, RunWatch)
+    assert run.once, "it ends after one look"
+
+    seen = step(blind, job(run, over(ended("watch", said=WatchResult(())))))
+    assert seen.status is not None
+    assert (seen.status.reason, seen.status.message, seen.status.failures) == (None, None, 0)
+    (after,) = step(seen.status).actions
+    assert isinstance(after, RunWatch)
+    assert not after.once
+
+
+@pytest.mark.parametrize(
+    ("reason", "seconds"), [("Disrupted", 30), ("ForgeRateLimited", PROBE_SECONDS)]
+)
+def test_a_pod_that_is_lost_or_a_forge_that_limits_us_is_not_asked_again_at_once(
+    reason: str, seconds: float
+) -> None:
+    watch, run = begun()
+    decision = step(watch, job(run, over(failed("watch", reason))))
+    assert decision.requeue_after == seconds
+
+
+def test_a_changed_project_has_another_job() -> None:
+    watch, run = begun()
+    changed = replace(run, generation=2)
+    assert changed.asked != run.asked
+    decision = step(watch, job(changed, pod(running("watch"))))
+    assert decision.actions[0] == RunWatch("default--watch-1", (ONE,), 1)
+
+
+def test_of_too_many_those_are_watched_that_are_open() -> None:
+    closed = [SeenPullRequest(n, "Closed", sha(1)) for n in range(1, 20)]
+    many = [SeenPullRequest(n, "Open", sha(1)) for n in range(20, 20 + MOST_PULL_REQUESTS)]
+    watch, _ = begun(*closed, *many)
+    assert [row.number for row in watch.pull_requests] == [pull.number for pull in many]
+
+
+@pytest.mark.parametrize("told", [("Merged", "nonsense"), ("Sold", sha(1))])
+def test_nonsense_of_a_pod_is_no_pull_request(told: tuple[str, str]) -> None:
+    state, commit = told
+    decision = told_by(SeenPullRequest(1, state, commit))
+    assert decision.status is not None
+    assert decision.status.reason == "InfrastructureError"
 
 
 def test_one_that_is_refused_is_tried_again_after_a_while() -> None:
@@ -143,13 +199,6 @@ def test_one_that_is_refused_is_tried_again_after_a_while() -> None:
     assert decision.status is not None
     assert decision.status.reason == "PodRejected"
     assert not any(isinstance(action, RunWatch) for action in decision.actions)
-
-
-def test_nonsense_is_an_error_and_no_change() -> None:
-    decision = told(SeenPullRequest(1, "Merged", "nonsense"))
-    assert decision.status is not None
-    assert decision.status.reason == "InfrastructureError"
-    assert [row.state for row in decision.status.pull_requests] == ["Open"]
 
 
 def test_looking_again_at_the_same_changes_nothing() -> None:
