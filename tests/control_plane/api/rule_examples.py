@@ -77,7 +77,7 @@ def _nodes(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, A
         yield from _nodes(schema["items"], f"{path}[]")
 
 
-def _on_forge() -> dict[str, Any]:
+def on_forge() -> dict[str, Any]:
     """The spec of a Project whose repository is on a forge."""
     spec: dict[str, Any] = valid("Project", "")["spec"]
     token = {"name": "forge", "key": "token"}
@@ -132,7 +132,7 @@ def _reviewed(asks: Object, **spec: Any) -> Object:
 
 SPECS = {
     "merge.strategy pr opens pull requests: say where, in forge of the repository": Pair(
-        {**_on_forge(), "merge": {"strategy": "pr"}},
+        {**on_forge(), "merge": {"strategy": "pr"}},
         ({**valid("Project", "")["spec"], "merge": {"strategy": "pr"}},),
     ),
     "only strategy pr takes 'pullRequest'": Pair(

@@ -21,6 +21,7 @@ from bernstein.api.task import parse
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, Invalid
 from bernstein.kube.resource import Object, Resource
+from tests.control_plane.api.rule_examples import on_forge
 from tests.control_plane.conftest import eventually
 from tests.control_plane.objects import JUDGE, KINDS, valid
 from tests.patterns import in_python
@@ -107,6 +108,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "pipeline[].minimumScore": {"name": "review_rubric"},
     "pipeline[].model": {"name": "review_rubric"},
     "pipeline[].plugin": {"name": "my_own"},
+    "merge.pullRequest": {"strategy": "pr"},
     "crossModel.quorum": {"reviewers": [f"reviewer-{n}" for n in range(8)]},
 }
 """What else an object must have, or must not have, with a field in it."""
@@ -232,9 +234,12 @@ def _ending(table: Mapping[str, Any], path: Path) -> Any:
 
 
 def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
-    """A valid object of the kind, but with this value there; who judges has a model to ask."""
+    """A valid object of the kind, but with this value there; who judges has a model to ask, and who
+    opens pull requests a forge."""
     asks = not {"pipeline", "crossModel"}.isdisjoint(path)
-    obj = valid(kind, "", **({"models": [{**JUDGE}]} if asks else {}))
+    needed = {"models": [{**JUDGE}]} if asks else {}
+    needed |= {"repositories": on_forge()["repositories"]} if "pullRequest" in path else {}
+    obj = valid(kind, "", **needed)
     place: Any = obj
     for depth, part in enumerate(path):
         here = path[: depth + 1]
