@@ -246,7 +246,8 @@ def test_files_beside_its_own_are_shown_to_who_approves_where_they_are_only_warn
     assert task["status"]["approval"]["because"] == [because]
     name = task["status"]["approval"]["name"]
     shown = here.await_("bappr", name, lambda a: bool(a["status"]["shown"]))["status"]["shown"]
-    assert {"name": "file-scope", "title": "file-scope", "verdict": "Failed"} in shown["checks"]
+    told = {"name": "file-scope", "title": "file-scope", "verdict": "Failed"}
+    assert {**told, "reason": "ScopeViolation", "required": False} in shown["checks"]
 
 
 WEAKER: Object = {
