@@ -18,6 +18,7 @@ from typing import Any
 
 import httpx
 
+from tests.background import wait_for
 from tests.cluster.binaries.programs import GITEA
 from tests.demo.certificate import Certificate, issue
 
@@ -142,6 +143,12 @@ class Gitea:
             timeout=30,
             verify=self._trusts(),
         )
+
+    def merge(self, owner: str, repository: str, number: int) -> None:
+        """As the repository's owner does. Gitea says for a while after each push that it does not
+        know yet whether it can."""
+        url = f"{self.url}/api/v1/repos/{owner}/{repository}/pulls/{number}/merge"
+        wait_for(lambda: self.ask("POST", url, owner, Do="merge").is_success, 60)
 
     def add_user(self, name: str) -> str:
         mail = f"{name}@example.invalid"

@@ -118,7 +118,7 @@ def proposed(caches: Caches, project: Project) -> tuple[SeenPullRequest, ...]:
         pull = delivery.pull_request if delivery is not None else None
         gone = plan.metadata.deletion_timestamp is not None
         if delivery is not None and pull is not None and not gone:
-            base = (delivery.onto or "").removeprefix(names.branch_ref(""))
+            base = names.branch_of(delivery.onto)
             found.append(SeenPullRequest(pull.number, pull.state, pull.sha, base))
     return tuple(found)
 

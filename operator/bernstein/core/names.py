@@ -201,8 +201,16 @@ def pull_request_ref(plan: str, uid: str, part: int | None = None) -> str:
     return branch_ref(name if part is None else f"{name}-part-{part}")
 
 
+_HEADS = "refs/heads/"
+
+
 def branch_ref(branch: str) -> str:
-    return f"refs/heads/{branch}"
+    return f"{_HEADS}{branch}"
+
+
+def branch_of(ref: str | None) -> str:
+    """The branch that the ref is of, by the name that people know; "": there is none."""
+    return (ref or "").removeprefix(_HEADS)
 
 
 def slug(text: str) -> str:

@@ -23,6 +23,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel, Waiting, WaitReason, WaitScope
+from bernstein.core import names
 from bernstein.core.conditions import Progress, Truth, drop, is_true, put
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.sanitise import count, ordinal, some
@@ -196,7 +197,7 @@ def _landing(judged: Verification | None, delivery: Delivery | None) -> tuple[st
 
 def _moved(delivery: Delivery | None) -> str:
     """Why what was verified before cannot land as it is."""
-    branch = (delivery.onto or "").removeprefix("refs/heads/") if delivery is not None else ""
+    branch = names.branch_of(delivery.onto) if delivery is not None else ""
     if branch and not branch.startswith("refs/"):
         return f"'{branch}' moved meanwhile"
     return "other work has landed meanwhile"

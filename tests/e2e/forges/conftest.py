@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from tests.background import wait_for
 from tests.demo import manifests
 from tests.demo.certificate import Certificate
 from tests.demo.manifests import Agents, GitServer
@@ -55,10 +54,7 @@ class Team(World):
         return self.forge.api(method, f"/repos/{OWNER}/{self.repository}{path}", user=user, **body)
 
     def merge(self, number: int) -> None:
-        """As its owner does. Gitea says for a while after each push that it does not know yet
-        whether it can."""
-        url = f"{self.forge.url}/api/v1/repos/{OWNER}/{self.repository}/pulls/{number}/merge"
-        wait_for(lambda: self.forge.ask("POST", url, OWNER, Do="merge").is_success, 60)
+        self.forge.merge(OWNER, self.repository, number)
 
     def pulls(self) -> list[Object]:
         found: list[Object] = self.api("GET", "/pulls?state=all")

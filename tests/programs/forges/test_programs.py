@@ -22,7 +22,6 @@ from bernstein.forges.errors import ForgeError
 from bernstein.forges.gitea import GITEA
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import propose, watch
-from tests.background import wait_for
 from tests.programs.forges.repository import BRANCHES, OWNER, Repository
 
 
@@ -80,7 +79,7 @@ def test_the_end_of_a_pull_request_ends_the_watch_at_once(
 
     def end() -> None:
         if ends == "Merged":
-            merge(repository, pull)
+            repository.server.merge(OWNER, repository.name, pull.number)
         else:
             repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
 
@@ -112,7 +111,7 @@ def test_one_that_was_merged_is_told_as_it_was_merged_whatever_is_at_its_branch_
     repository: Repository,
 ) -> None:
     pull = opened(repository).pull_request
-    merge(repository, pull)
+    repository.server.merge(OWNER, repository.name, pull.number)
     name, branch = repository.name, BRANCHES.head
     repository.server.commit(OWNER, name, "late.txt", "late", branch=branch)
     assert seen(repository, pull) == (replace(pull, state="Merged"),)
@@ -149,13 +148,6 @@ def test_one_that_cannot_be_read_keeps_no_other_one_from_being_told(
 
     repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
     assert seen(repository, broken, pull) == (replace(pull, state="Closed"),)
-
-
-def merge(repository: Repository, pull: SeenPullRequest) -> None:
-    """Gitea says for a while after each push that it does not know yet whether it can."""
-    server, name = repository.server, repository.name
-    url = f"{server.url}/api/v1/repos/{OWNER}/{name}/pulls/{pull.number}/merge"
-    wait_for(lambda: server.ask("POST", url, OWNER, Do="merge").is_success, 60)
 
 
 def test_a_new_token_is_used_as_soon_as_its_file_has_it(

@@ -47,3 +47,7 @@ class Merge(Model):
     )
     pull_request: PullRequests | None = None
     """How pull requests look; absent: as by default."""
+
+    @property
+    def pull_requests(self) -> PullRequests:
+        return self.pull_request or PullRequests()

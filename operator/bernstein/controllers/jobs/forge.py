@@ -12,7 +12,6 @@ from bernstein.api.programs.forge import (
     WatchConfig,
 )
 from bernstein.api.project import Project
-from bernstein.api.projects.merge import PullRequests
 from bernstein.api.projects.repository import Repository
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount
@@ -30,7 +29,7 @@ _FOLDER = f"{pod.SECRETS}/forge"
 def propose_job(
     action: RunPropose, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
-    wanted = project.spec.merge.pull_request or PullRequests()
+    wanted = project.spec.merge.pull_requests
     config = ProposeConfig(
         forge=_address(project.spec.repository),
         head=action.head,
@@ -50,7 +49,7 @@ def propose_job(
 def watch_job(
     action: RunWatch, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
-    look_seconds = (project.spec.merge.pull_request or PullRequests()).look_seconds
+    look_seconds = project.spec.merge.pull_requests.look_seconds
     seconds = max(WATCH_SECONDS, 2 * look_seconds)
     config = WatchConfig(
         forge=_address(project.spec.repository),
@@ -77,7 +76,7 @@ def _address(repository: Repository) -> ForgeAddress:
         url=repository.url,
         token_file=f"{_FOLDER}/{_FILE}",
         api=forge.api,
-        ca_file=f"{pod.REPOSITORY_CA}/ca.crt" if repository.ca is not None else None,
+        ca_file=pod.ca_file(repository),
     )
 
 
@@ -87,8 +86,8 @@ def _pod(
     repository = project.spec.repository
     assert repository.forge is not None
     token = repository.forge.token
-    ca = [mount("repository-ca", pod.REPOSITORY_CA)] if repository.ca is not None else []
-    asks = pod.ours(program, config, settings, tmp="tmp", mounts=[mount(_TOKEN, _FOLDER), *ca])
+    mounts = [mount(_TOKEN, _FOLDER), *pod.ca_mounts(repository)]
+    asks = pod.ours(program, config, settings, tmp="tmp", mounts=mounts)
     return pod.pod(
         project,
         init=[],

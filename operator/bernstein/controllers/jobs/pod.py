@@ -355,10 +355,17 @@ def repository_volumes(repository: Repository, *accounts: str) -> list[Object]:
 
 
 def repository_mounts(repository: Repository, account: str) -> list[Object]:
-    mounts = [mount(f"secret-{account}", f"{SECRETS}/{account}")]
-    if repository.ca is not None:
-        mounts.append(mount("repository-ca", REPOSITORY_CA))
-    return mounts
+    return [mount(f"secret-{account}", f"{SECRETS}/{account}"), *ca_mounts(repository)]
+
+
+def ca_mounts(repository: Repository) -> list[Object]:
+    """The repository's CA, which is its forge's, too."""
+    return [mount("repository-ca", REPOSITORY_CA)] if repository.ca is not None else []
+
+
+def ca_file(repository: Repository) -> str | None:
+    """Where a container finds it that mounts it."""
+    return f"{REPOSITORY_CA}/ca.crt" if repository.ca is not None else None
 
 
 def remote(repository: Repository, account: str) -> Remote:
@@ -366,7 +373,7 @@ def remote(repository: Repository, account: str) -> Remote:
     return Remote(
         url=repository.url,
         credential_dir=f"{SECRETS}/{account}",
-        ca_file=f"{REPOSITORY_CA}/ca.crt" if repository.ca is not None else None,
+        ca_file=ca_file(repository),
     )
 
 

@@ -19,7 +19,6 @@ from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.programs.forge import PROPOSE, ProposeResult
 from bernstein.api.project import MOST_PULL_REQUESTS, PullRequestWatch
-from bernstein.api.projects.merge import PullRequests
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
@@ -42,7 +41,6 @@ from bernstein.core.waiting import (
 )
 
 _SAYS_MORE = "status.delivery"
-_HEADS = "refs/heads/"
 
 
 def is_next(delivery: Delivery) -> bool:
@@ -100,7 +98,7 @@ def _propose(
     job = job_of(snapshot.jobs, name, delivery.abandoned, now)
     if job is None:
         text = pull_request.of_plan(snapshot, status, integration)
-        head, base = _branch(delivery.branch), _branch(delivery.onto)
+        head, base = names.branch_of(delivery.branch), names.branch_of(delivery.onto)
         return PlanDecision(status, (RunPropose(name, head, base, text.title, text.body),))
     result = result_of(ProposeResult, job, PROPOSE, delivery.abandoned, snapshot.late, now)
     if isinstance(result, Unfinished):
@@ -116,10 +114,6 @@ def _propose(
     delivery = delivery.model_copy(update={"step": None, "abandoned": None, "failures": None})
     base = result.pull_request.base
     return PlanDecision(_became(snapshot, goes_on(status), delivery, pull, base, now))
-
-
-def _branch(ref: str | None) -> str:
-    return (ref or "").removeprefix(_HEADS)
 
 
 def _as_told(result: ProposeResult) -> PullRequest | None:
@@ -202,7 +196,8 @@ def _became(
 ) -> PlanStatus:
     """What follows from the pull request as it is now. `base`: where it is to be merged; "": the
     forge has yet to say."""
-    verified, onto = pull.sha == delivery.sha, _branch(delivery.onto)
+    assert snapshot.project is not None
+    verified, onto = pull.sha == delivery.sha, names.branch_of(delivery.onto)
     if pull.state == "Closed":
         text = f"{pull.url} was closed, and not merged"
         return _held_up(status, delivery, pull, "Rejected", Reason.PULL_REQUEST_CLOSED, text, now)
@@ -219,7 +214,7 @@ def _became(
         return _told(goes_on(merged), ended_at=now)
     opened = _with(status, delivery, state="PullRequestOpen", pull_request=pull)
     opened = _told(opened, ended_at=None)
-    if _settings(snapshot).succeed_on == "Opened":
+    if snapshot.project.spec.merge.pull_requests.succeed_on == "Opened":
         return goes_on(opened).model_copy(update={"ended_at": now})
     text = f"a person merges {pull.url}"
     return waits(opened, WaitReason.PULL_REQUEST_OPEN, text, now)
@@ -248,8 +243,3 @@ def _held_up(
     over = pull.state == "Merged"
     remedy = "Look at what was merged, and cancel the Plan." if over else None
     return waits(status, reason, text, now, needs_person=True, remedy=remedy)
-
-
-def _settings(snapshot: PlanSnapshot) -> PullRequests:
-    assert snapshot.project is not None
-    return snapshot.project.spec.merge.pull_request or PullRequests()

@@ -24,7 +24,6 @@ from bernstein.api.project import (
     PullRequestWatch,
     WatchedPullRequest,
 )
-from bernstein.api.projects.merge import PullRequests
 from bernstein.api.reasons import Reason
 from bernstein.core import diagnosis, labels, names, pods, runs
 from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision, give_up
@@ -186,9 +185,8 @@ def _over(
     if not told.changed:
         return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), 1.0)
     # Who tells something else at each look has no more Jobs than looks.
-    pulls = snapshot.project.spec.merge.pull_request or PullRequests()
-    update["until"] = now + timedelta(seconds=pulls.look_seconds)
-    seconds = float(pulls.look_seconds)
+    seconds = float(snapshot.project.spec.merge.pull_requests.look_seconds)
+    update["until"] = now + timedelta(seconds=seconds)
     return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), seconds)
 
 
