@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 
-from tests.e2e.conftest import World, state
+from tests.e2e.conftest import Object, World, state
 from tests.stack import SYSTEM
 
 API, SERVER = "kubernetes.default.svc:443", f"bernstein-server.{SYSTEM}.svc:8052"
@@ -37,3 +38,33 @@ def by_a_check(world: World, *places: str) -> list[str]:
     exit_code, *said = str(told["excerpt"]).splitlines()
     assert exit_code == "exit code 1"
     return said
+
+
+def stranger(
+    namespace: str, command: str, name: str = "stranger", labels: Mapping[str, str] | None = None
+) -> Object:
+    """A pod of nobody's session that runs the command; `labels` may be those that policies ask
+    for."""
+    container = {
+        "name": "probe",
+        "image": "bernstein-toolchain:dev",
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["sh", "-c", command],
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "runAsNonRoot": True,
+            "runAsUser": 10001,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, "labels": {**(labels or {})}},
+        "spec": {
+            "restartPolicy": "Never",
+            "automountServiceAccountToken": False,
+            "containers": [container],
+        },
+    }

@@ -17,7 +17,7 @@ from tests.background import wait_for
 from tests.cluster.processes.process import wait_until
 from tests.demo import manifests
 from tests.e2e.conftest import MakeWorld, Object, World, does, writing
-from tests.e2e.reach import API, SERVER, by_a_check, probe
+from tests.e2e.reach import API, SERVER, by_a_check, probe, stranger
 from tests.stack import SYSTEM, Stack
 
 METRICS = f"bernstein-operator-metrics.{SYSTEM}.svc:8080"
@@ -31,35 +31,13 @@ def namespace(stack: Stack) -> Iterator[str]:
     stack.kubectl("delete", "namespace", name, "--wait=false")
 
 
-def stranger(namespace: str, command: str = probe(API, SERVER, METRICS)) -> Object:
-    """A pod of nobody's session that says once what it can connect to."""
-    container = {
-        "name": "probe",
-        "image": "bernstein-toolchain:dev",
-        "imagePullPolicy": "IfNotPresent",
-        "command": ["sh", "-c", command],
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "runAsNonRoot": True,
-            "runAsUser": 10001,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "stranger", "namespace": namespace},
-        "spec": {
-            "restartPolicy": "Never",
-            "automountServiceAccountToken": False,
-            "containers": [container],
-        },
-    }
-
-
 def said_by_a_stranger(stack: Stack, namespace: str) -> list[str]:
-    stack.kubectl("apply", "-f", "-", stdin=manifests.as_list([stranger(namespace)]))
+    stack.kubectl(
+        "apply",
+        "-f",
+        "-",
+        stdin=manifests.as_list([stranger(namespace, probe(API, SERVER, METRICS))]),
+    )
 
     def succeeded() -> bool:
         text = stack.kubectl("-n", namespace, "get", "pod", "stranger", "-o", "json")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import shlex
 from typing import Any
 
 import pytest
 
 from tests.background import wait_for
-from tests.e2e.conftest import MakeWorld, Object, World, condition, does, writing
-from tests.e2e.reach import API, SERVER, by_a_check, probe
-from tests.stack import SYSTEM
+from tests.demo import manifests
+from tests.demo.manifests import GitServer
+from tests.e2e.conftest import MakeWorld, Object, World, condition, does, git_server, writing
+from tests.e2e.reach import API, SERVER, by_a_check, probe, stranger
+from tests.stack import SYSTEM, Stack
 
 
-def git_server(spec: Object) -> str:
+def address_of_git(spec: Object) -> str:
     return str(spec["repositories"][0]["url"]).split("/")[2]
 
 
@@ -25,7 +29,7 @@ def test_a_check_reaches_the_git_server_and_nothing_else(world: MakeWorld, polic
         [does("good", writing("new.py", "X = 1\n"))],
         lambda spec: spec.update(network={"policy": policy}),
     )
-    git = git_server(here.project["spec"])
+    git = address_of_git(here.project["spec"])
 
     said = by_a_check(here, git, API, SERVER)
 
@@ -45,6 +49,62 @@ def test_a_check_reaches_what_the_project_adds(world: MakeWorld) -> None:
     )
 
     assert by_a_check(here, API, SERVER) == [f"not {API}", f"reached {SERVER}"]
+
+
+def of_the_cluster(here: World, other: GitServer) -> dict[str, int]:
+    """The API server, a kubelet and a Service of somebody else, each with the port on which it
+    listens, which a policy sees."""
+    (node,) = json.loads(here.stack.kubectl("get", "nodes", "-o", "json"))["items"][:1]
+    told = {each["type"]: each["address"] for each in node["status"]["addresses"]}
+    kubelet = node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+    api = ("-n", "default", "get", "endpoints", "kubernetes", "-o", "json")
+    (port,) = json.loads(here.stack.kubectl(*api))["subsets"][0]["ports"]
+    return {
+        API: port["port"],
+        f"{told['InternalIP']}:{kubelet}": kubelet,
+        other.url().split("/")[2]: manifests.GIT_PORT,
+    }
+
+
+@pytest.mark.verification
+def test_by_the_port_of_a_git_server_outside_no_check_reaches_what_is_in_the_cluster(
+    stack: Stack, world: MakeWorld
+) -> None:
+    """Policies see ports: of a repository at https://git.example.com:6443 that of an API server.
+
+    Pods with a check's rules are asked, since nothing is to be had at such a url.
+    """
+    here = world([])
+    with git_server(stack) as other:
+        places = of_the_cluster(here, other)
+        for number, (place, port) in enumerate(places.items()):
+            name = f"outside-{number}"
+            spec = copy.deepcopy(here.project["spec"])
+            spec["repositories"][0]["url"] = f"https://git.example.com:{port}/app.git"
+            here.apply(
+                {**here.project, "metadata": {"name": name}, "spec": {**spec, "network": {}}}
+            )
+            policy = here.await_("networkpolicy", f"bernstein-{name}-checks", bool)
+            limited = {"app": f"limited-{number}"}
+            here.apply(
+                {
+                    "apiVersion": "networking.k8s.io/v1",
+                    "kind": "NetworkPolicy",
+                    "metadata": {"name": limited["app"]},
+                    "spec": {**policy["spec"], "podSelector": {"matchLabels": limited}},
+                },
+                stranger(here.namespace, probe(place), limited["app"], limited),
+                stranger(here.namespace, probe(place), f"stranger-{number}"),
+            )
+
+        for number, place in enumerate(places):
+            said = [ended(here, f"{who}-{number}") for who in ("limited", "stranger")]
+            assert said == [f"not {place}", f"reached {place}"]
+
+
+def ended(here: World, pod: str) -> str:
+    here.await_("pod", pod, lambda p: p.get("status", {}).get("phase") == "Succeeded")
+    return here.kubectl("logs", pod).strip()
 
 
 LISTEN = "import socket, time; server = socket.create_server(('', 8000)); time.sleep(240)"

@@ -19,7 +19,7 @@ from typing import Any
 
 from bernstein.checks.content import printed
 from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning, failures_of
-from bernstein.controllers.settings import CLUSTER_DNS, OperatorSettings, peers
+from bernstein.controllers.settings import CLUSTER_DNS, PRIVATE, OperatorSettings, peers, ranges
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
@@ -56,6 +56,7 @@ def arguments() -> argparse.Namespace:
     add("--callback-url", default=None, help="address of the server, as pods reach it")
     add("--callback-ca", type=Path, default=None, help="file with the CA of that address")
     add("--dns-peers", type=peers, default=CLUSTER_DNS, help="where pods look up names, in JSON")
+    add("--internal", type=ranges, default=PRIVATE, help="ranges of nodes, pods, Services, in JSON")
     add("--namespace", default=os.environ.get("POD_NAMESPACE"), help="where the Lease is kept")
     add("--watch", action="append", help="namespace to work in (again for more); absent: all")
     add("--lease-name", default=LEASE)
@@ -127,6 +128,7 @@ async def _run(args: argparse.Namespace) -> int:
         callback_url=args.callback_url,
         callback_ca=args.callback_ca,
         dns=args.dns_peers,
+        internal=args.internal,
         heartbeat_seconds=args.heartbeat_seconds,
         checkpoint_seconds=args.checkpoint_seconds,
     )

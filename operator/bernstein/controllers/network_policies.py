@@ -2,11 +2,16 @@
 
 They name pods by the labels of our Jobs, and take effect where the cluster's network enforces
 them. Names are looked up where the operator is told that the cluster's DNS is. A NetworkPolicy
-cannot name hosts: "the git server" is the port of its address, unless the Project says where it is.
+cannot name hosts: "the git server" is the port of its url, outside the cluster or where the url
+says it is in it, unless the Project says where it is.
 """
 
 from __future__ import annotations
 
+import ipaddress
+import json
+import re
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +20,7 @@ from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.project import Project
 from bernstein.api.projects.network import EgressRule
 from bernstein.controllers.job_views import OWNER
-from bernstein.controllers.settings import OperatorSettings
+from bernstein.controllers.settings import LINK_LOCAL, OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.core import labels, names
 from bernstein.core.owners import owner_reference
@@ -27,6 +32,8 @@ _DNS_PORTS = (53, 5353)
 """Policies name the ports of pods, and OpenShift's DNS pods listen on 5353."""
 _CLOSED: Object = {"policyTypes": ["Ingress"]}
 _NAMESPACE = "kubernetes.io/metadata.name"
+_SERVICE = re.compile(r"[^.]+\.([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.svc(\..+)?")
+"""The host of a Service: its namespace, and the cluster's domain where that is named."""
 
 
 def build(project: Project, settings: OperatorSettings) -> list[Object]:
@@ -34,7 +41,7 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
     network = project.spec.network
     if network.policy == "Unmanaged":
         return []
-    git = [_dns(settings), *_git(project)]
+    git = [_dns(settings), *_git(project, settings)]
     # Without models nobody asks any, and not every Project formats, or has a forge; what an older
     # release has made stays as it is.
     ours = (
@@ -50,9 +57,11 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
         _policy(project, "checks", (CHECK,), _to([*git, *_dumped(network.checks or ())])),
     ]
     if project.spec.models:
-        policies.append(_policy(project, "judge", (JUDGE,), _to(_models(project))))
+        policies.append(_policy(project, "judge", (JUDGE,), _to(_models(project, settings))))
     if forge:
-        policies.append(_policy(project, "forge", forge, _to([_dns(settings), *_forge(project)])))
+        policies.append(
+            _policy(project, "forge", forge, _to([_dns(settings), *_forge(project, settings)]))
+        )
     if network.agents is not None:
         allowed = [*git, *_callback(settings), *_dumped(network.agents)]
         policies.append(_policy(project, "agents", (AGENT,), _to(allowed)))
@@ -93,27 +102,75 @@ def _dns(settings: OperatorSettings) -> Object:
     }
 
 
-def _git(project: Project) -> list[Object]:
+def _git(project: Project, settings: OperatorSettings) -> list[Object]:
     if project.spec.network.git is not None:
         return _dumped(project.spec.network.git)
-    return [{"ports": [_port(urlsplit(project.spec.repository.url).port or 443)]}]
+    return _places([project.spec.repository.url], settings)
 
 
-def _models(project: Project) -> list[Object]:
-    """Where models are asked: the ports of their addresses, unless the Project says where."""
+def _models(project: Project, settings: OperatorSettings) -> list[Object]:
+    """Where models are asked: as their addresses say, unless the Project does."""
     if project.spec.network.models is not None:
         return _dumped(project.spec.network.models)
-    ports = {urlsplit(model.base_url or "").port or 443 for model in project.spec.models}
-    return [{"ports": [_port(port) for port in sorted(ports)]}]
+    return _places((model.base_url or "" for model in project.spec.models), settings)
 
 
-def _forge(project: Project) -> list[Object]:
-    """Where the forge is asked: the port of its API's address, unless the Project says where."""
+def _forge(project: Project, settings: OperatorSettings) -> list[Object]:
+    """Where the forge is asked: as its API's address says, unless the Project does."""
     if project.spec.network.forge is not None:
         return _dumped(project.spec.network.forge)
     repository = project.spec.repository
     api = repository.forge.api if repository.forge is not None else None
-    return [{"ports": [_port(urlsplit(api or repository.url).port or 443)]}]
+    return _places([api or repository.url], settings)
+
+
+def _places(urls: Iterable[str], settings: OperatorSettings) -> list[Object]:
+    """The ports of these addresses, where each of them may be."""
+    ports: dict[str, set[int]] = {}
+    for address in urls:
+        url = urlsplit(address)
+        peers = json.dumps(_peers((url.hostname or "").rstrip("."), settings))
+        ports.setdefault(peers, set()).add(url.port or 443)
+    return [
+        {"to": json.loads(peers), "ports": [_port(port) for port in sorted(found)]}
+        for peers, found in sorted(ports.items())
+    ]
+
+
+def _peers(host: str, settings: OperatorSettings) -> list[Object]:
+    """Where a host of this name may be: a Service's in its namespace, an address that is written
+    out there, and every other one outside the cluster."""
+    named = _address(host)
+    if named is not None:
+        return [{"ipBlock": {"cidr": str(named)}}]
+    service = _SERVICE.fullmatch(host)
+    if service is None:
+        return _outside(settings)
+    namespace = {"namespaceSelector": {"matchLabels": {_NAMESPACE: service[1]}}}
+    # What else is below "svc" may be the cluster's own domain, or somebody's host.
+    sure = service[3] in (None, ".cluster.local")
+    return [namespace, *([] if sure else _outside(settings))]
+
+
+def _address(host: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """The address that the host is; None for a name, and for what is nobody's git server."""
+    try:
+        found = ipaddress.ip_network(host)
+    except ValueError:
+        return None
+    mapped = isinstance(found, ipaddress.IPv6Network) and found.network_address.ipv4_mapped
+    return None if found.is_link_local or mapped else found
+
+
+def _outside(settings: OperatorSettings) -> list[Object]:
+    """All addresses but the cluster's own. A policy that names a Service's is asked about the pod
+    or the node behind it."""
+    parts = [*LINK_LOCAL, *settings.internal]
+    left_out = {4: list[str](), 6: list[str]()}
+    for part in dict.fromkeys(parts):
+        left_out[ipaddress.ip_network(part).version].append(part)
+    everywhere = {4: "0.0.0.0/0", 6: "::/0"}
+    return [{"ipBlock": {"cidr": everywhere[v], "except": left_out[v]}} for v in everywhere]
 
 
 def _callback(settings: OperatorSettings) -> list[Object]:

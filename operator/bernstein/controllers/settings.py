@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,43 @@ CLUSTER_DNS: Final = (
     _pods("openshift-dns", "dns.operator.openshift.io/daemonset-dns", "default"),
 )
 """Where a cluster's DNS usually is."""
+
+
+LINK_LOCAL: Final = ("169.254.0.0/16", "fe80::/10")
+"""Among them is the address at which clouds give a machine its own credentials."""
+PRIVATE: Final = (
+    *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+    "100.64.0.0/10",  # of carriers; some clouds give it to pods
+    "fc00::/7",
+)
+"""Where nodes, pods and Services of nearly every cluster are."""
+
+
+def ranges(text: str) -> tuple[str, ...]:
+    """Ranges of addresses, read from a list in JSON; ValueError where it is none.
+
+    All addresses are none: nothing would be left to be reached, and the API server refuses it.
+    """
+    try:
+        read = tuple(str(ipaddress.ip_network(_text(each))) for each in _list(json.loads(text)))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"no ranges of addresses: {error}") from error
+    if any(each.endswith("/0") for each in read):
+        raise ValueError("no range of addresses may be all of them")
+    return read
+
+
+def _list(given: object) -> list[object]:
+    if not isinstance(given, list):
+        raise TypeError("it is no list")
+    return given
+
+
+def _text(given: object) -> str:
+    """It alone: a number would be taken for an address."""
+    if not isinstance(given, str):
+        raise TypeError(f"{given!r} is no text")
+    return given
 
 
 def peers(text: str) -> tuple[NetworkPeer, ...]:
@@ -57,5 +95,8 @@ class OperatorSettings:
     image_pull_policy: str = "IfNotPresent"
     dns: tuple[NetworkPeer, ...] = CLUSTER_DNS
     """Where pods of ours that are limited look up names."""
+    internal: tuple[str, ...] = PRIVATE
+    """Addresses of nodes, pods and Services: pods that are limited reach them only where a Project
+    says so, and link-local ones neither."""
     heartbeat_seconds: int = 15
     checkpoint_seconds: int = 30

@@ -70,7 +70,8 @@ def _way_to_git(network: Network) -> str:
         return f"{check} that your own NetworkPolicies let its pods reach it."
     if network.agents is not None:
         reach = (
-            "that pods may reach it (network.git) and the cluster's DNS (dns.peers of the chart)"
+            "that pods may reach it (network.git, where its address is a private one, too) and the "
+            "cluster's DNS (dns.peers of the chart)"
         )
         return f"{check} {reach}."
     return policy(Reason.REPOSITORY_UNREACHABLE).remedy

@@ -15,7 +15,7 @@ import yaml
 from bernstein import crds
 from bernstein.cli.commands.doctor.installation import POLICY_NAMES
 from bernstein.controllers.__main__ import arguments as operator_arguments
-from bernstein.controllers.settings import CLUSTER_DNS
+from bernstein.controllers.settings import CLUSTER_DNS, PRIVATE
 from bernstein.server import settings
 from tests.background import wait_for
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
@@ -144,6 +144,7 @@ def test_the_api_server_takes_all_that_is_rendered(
         ("networkPolicy.ingressFrom[0].ipBlock.except={192.0.2.0/25}", "missing property 'cidr'"),
         ("networkPolicy.ingressFrom[0].ipBlock.cidr=anywhere", "does not match pattern"),
         ("dns.peers={anywhere}", "got string, want object"),
+        ("internalRanges={0.0.0.0/0}", "does not match pattern"),
         ("dns.peers[0].podSelector.matchExpressions[0].key=a", "not allowed"),
         ("dns.peers[0].ipBlock.except={192.0.2.0/25}", "missing property 'cidr'"),
     ],
@@ -236,6 +237,7 @@ def test_the_operator_understands_its_arguments(
     assert read.http_port == container["ports"][0]["containerPort"]
     assert read.lease_name == "bernstein-operator"
     assert read.dns_peers == CLUSTER_DNS
+    assert read.internal == PRIVATE
     mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
     assert str(read.callback_ca.parent) in mounts
 
@@ -251,6 +253,16 @@ def test_the_operator_is_told_where_the_clusters_dns_is(
     (peer,) = operator_arguments().dns_peers
 
     assert peer.dump() == {"ipBlock": {"cidr": "169.254.20.10/32"}}
+
+
+def test_the_operator_is_told_which_addresses_are_the_clusters(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployment = _deployment(tools, "operator", "--set-json", 'internalRanges=["10.96.0.0/12"]')
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    monkeypatch.setattr("sys.argv", ["operator", *container["args"]])
+
+    assert operator_arguments().internal == ("10.96.0.0/12",)
 
 
 @pytest.mark.parametrize("peers", ["[]", "[{}]", '[{"podSelector": {"matchLabels": {}}}]'])

@@ -52,6 +52,7 @@ class Request:
     path: str
     user: str | None
     authorization: str | None
+    headers: dict[str, str]
 
 
 @dataclass
@@ -62,6 +63,10 @@ class GitServer:
     requests: list[Request] = field(default_factory=list)
     redirect_to: str | None = None
     """Answer every request with a redirect to this address."""
+    redirected: str = ""
+    """Only requests whose method and address have this in them; the others are answered."""
+    dumb: bool = False
+    """Serve the files of repositories alone, as a server without git does."""
     hold: threading.Event = field(default_factory=threading.Event)
     """Cleared: requests are taken and not answered."""
 
@@ -153,16 +158,24 @@ class _Handler(BaseHTTPRequestHandler):
         user = self._user()
         path, _, query = self.path.partition("?")
         header = self.headers.get("Authorization")
-        self.served.requests.append(Request(self.command, self.path, user, header))
+        told = Request(self.command, self.path, user, header, dict(self.headers.items()))
+        self.served.requests.append(told)
         self.served.hold.wait(60)
-        if self.served.redirect_to:
+        asked = f"{self.command} {self.path}"
+        if self.served.redirect_to and self.served.redirected in asked:
             return self._reply(302, {"Location": self.served.redirect_to + self.path}, b"")
         if user is None:
             challenge = {"WWW-Authenticate": 'Basic realm="git"'}
             return self._reply(401, challenge, b"who are you?\n")
         if user == "read" and "git-receive-pack" in self.path:
             return self._reply(403, {}, b"read only\n")
+        if self.served.dumb:
+            file = self.served.folder / "repositories" / path.lstrip("/")
+            return self._reply(200, {}, file.read_bytes()) if file.is_file() else self._lacks()
         return self._backend(path, query, user, body)
+
+    def _lacks(self) -> None:
+        self._reply(404, {}, b"no such file\n")
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":

@@ -10,7 +10,7 @@ import pytest
 
 from bernstein.api.project import Project
 from bernstein.controllers.network_policies import build
-from bernstein.controllers.settings import CLUSTER_DNS, peers
+from bernstein.controllers.settings import CLUSTER_DNS, PRIVATE, peers, ranges
 from bernstein.core import labels
 from tests.unit.controllers.jobs.built import FULL_SETTINGS, PLAIN, PLAIN_SETTINGS, jobs
 from tests.unit.core import objects
@@ -24,7 +24,19 @@ DNS = {
         {"port": 5353, "protocol": "TCP"},
     ],
 }
-HTTPS = {"ports": [{"port": 443, "protocol": "TCP"}]}
+OUTSIDE = [
+    {
+        "ipBlock": {
+            "cidr": "0.0.0.0/0",
+            "except": [
+                *("169.254.0.0/16", "10.0.0.0/8", "172.16.0.0/12"),
+                *("192.168.0.0/16", "100.64.0.0/10"),
+            ],
+        }
+    },
+    {"ipBlock": {"cidr": "::/0", "except": ["fe80::/10", "fc00::/7"]}},
+]
+HTTPS = {"to": OUTSIDE, "ports": [{"port": 443, "protocol": "TCP"}]}
 IN_CLUSTER = {
     "to": [{"podSelector": {"matchLabels": {"app": "git"}}}],
     "ports": [{"port": 8443, "protocol": "TCP"}],
@@ -85,7 +97,13 @@ def test_nothing_connects_to_a_pod_of_ours(network: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("network", "reached"),
     [
-        ({}, {"ports": [{"port": 443, "protocol": "TCP"}, {"port": 8443, "protocol": "TCP"}]}),
+        (
+            {},
+            {
+                "to": OUTSIDE,
+                "ports": [{"port": 443, "protocol": "TCP"}, {"port": 8443, "protocol": "TCP"}],
+            },
+        ),
         ({"models": [INDEX]}, INDEX),
     ],
 )
@@ -136,7 +154,7 @@ def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
         (
             {"api": "https://forge.example:8443/api/v4"},
             {},
-            {"ports": [{"port": 8443, "protocol": "TCP"}]},
+            {"to": OUTSIDE, "ports": [{"port": 8443, "protocol": "TCP"}]},
         ),
         ({}, {"forge": [INDEX]}, INDEX),
     ],
@@ -163,14 +181,96 @@ def test_a_formatter_reaches_what_jobs_of_ours_do_and_is_none_of_a_project_witho
 
 
 def test_the_port_of_the_repositorys_address_is_the_git_servers() -> None:
-    repository = {
-        "name": "app",
-        "url": "https://git.example:8443/app.git",
-        "credentials": {a: {"secretName": f"git-{a}"} for a in ("read", "work", "deliver")},
-    }
-    found = build(objects.project(repositories=[repository]), PLAIN_SETTINGS)
+    (rule,) = reached_for("https://git.example:8443/app.git")
 
-    assert found[1]["spec"]["egress"][1] == {"ports": [{"port": 8443, "protocol": "TCP"}]}
+    assert rule == {"to": OUTSIDE, "ports": [{"port": 8443, "protocol": "TCP"}]}
+
+
+def reached_for(url: str, settings: Any = PLAIN_SETTINGS) -> list[Any]:
+    """What checks reach beside DNS, of a repository with this url."""
+    found = build(
+        objects.project(repositories=[{**PLAIN.spec.repository.dump(), "url": url}]), settings
+    )
+    _, *rules = found[2]["spec"]["egress"]
+    return list(rules)
+
+
+@pytest.mark.parametrize("host", ["git.forge.svc", "git.forge.svc.cluster.local", "GIT.forge.svc."])
+def test_a_git_server_that_is_a_service_is_reached_in_its_namespace_alone(host: str) -> None:
+    (rule,) = reached_for(f"https://{host}:8443/app.git")
+
+    named = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "forge"}}}
+    assert rule == {"to": [named], "ports": [{"port": 8443, "protocol": "TCP"}]}
+
+
+def test_a_name_below_svc_of_an_unknown_domain_may_be_a_service_or_a_host() -> None:
+    (rule,) = reached_for("https://git.forge.svc.example.com/app.git")
+
+    named = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "forge"}}}
+    assert rule["to"] == [named, *OUTSIDE]
+
+
+@pytest.mark.parametrize(
+    ("host", "cidr"), [("10.1.2.3", "10.1.2.3/32"), ("[fd00::7]", "fd00::7/128")]
+)
+def test_a_git_server_whose_url_has_its_address_is_reached_there_alone(
+    host: str, cidr: str
+) -> None:
+    (rule,) = reached_for(f"https://{host}/app.git")
+
+    assert rule["to"] == [{"ipBlock": {"cidr": cidr}}]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]"),
+        *("2852039166", "git.-a.svc", "git..svc"),
+    ],
+)
+def test_no_url_opens_an_address_that_clouds_give_credentials_at(host: str) -> None:
+    (rule,) = reached_for(f"https://{host}/app.git")
+
+    assert rule["to"] == OUTSIDE
+
+
+def test_ranges_of_the_cluster_are_those_that_the_operator_is_told() -> None:
+    told = replace(PLAIN_SETTINGS, internal=ranges('["10.96.0.0/12", "169.254.0.0/16"]'))
+
+    (rule,) = reached_for("https://git.example/app.git", told)
+
+    v4, v6 = (peer["ipBlock"]["except"] for peer in rule["to"])
+    assert (v4, v6) == (["169.254.0.0/16", "10.96.0.0/12"], ["fe80::/10"])
+
+
+def test_without_any_range_link_local_addresses_are_left_out_still() -> None:
+    (rule,) = reached_for(
+        "https://git.example/app.git", replace(PLAIN_SETTINGS, internal=ranges("[]"))
+    )
+
+    assert [p["ipBlock"]["except"] for p in rule["to"]] == [["169.254.0.0/16"], ["fe80::/10"]]
+
+
+def test_models_in_the_cluster_are_reached_where_they_are() -> None:
+    own = {**MODELS[1], "baseUrl": "https://llm.models.svc:8443/v1"}
+    judge = limits(asks=[MODELS[0], own])["judge"]
+
+    named = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "models"}}}
+    assert sorted(judge["egress"], key=str) == sorted(
+        [HTTPS, {"to": [named], "ports": [{"port": 8443, "protocol": "TCP"}]}], key=str
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "10", "[10]", '["10.0.0.1/8"]', '["0.0.0.0/0"]', '["::/0"]', '["git"]']
+)
+def test_what_is_no_list_of_ranges_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="rang"):
+        ranges(text)
+
+
+def test_by_default_they_are_private_addresses() -> None:
+    assert PLAIN_SETTINGS.internal == PRIVATE
 
 
 def test_a_project_says_where_its_git_server_is() -> None:
@@ -206,7 +306,7 @@ def test_what_checks_may_reach_more_is_theirs_alone() -> None:
                 }
             ],
         ),
-        ("https://callbacks.example", [HTTPS]),
+        ("https://callbacks.example", [{"ports": [{"port": 443, "protocol": "TCP"}]}]),
     ],
 )
 def test_agents_that_are_limited_still_reach_dns_git_and_our_server(

@@ -86,6 +86,10 @@ ALONE = {
         "test_attributes_of_the_tree_hide_nothing",
         "test_what_calls_itself_generated_is_shown_all_the_same",
     },
+    "tests/programs/pods/git/test_no_credential_elsewhere.py": {
+        "test_a_redirect_at_any_step_is_followed_nowhere",
+        "test_a_server_without_git_names_no_other_one_that_objects_are_fetched_from",
+    },
     "tests/programs/pods/programs/test_judge_of_reviews.py": {
         "test_a_reviewer_that_obeys_its_data_approves_only_where_a_mark_is_known_and_let_pass",
     },

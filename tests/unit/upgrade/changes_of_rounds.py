@@ -139,7 +139,7 @@ def _is_a_quote(pair: Pair) -> bool:
 def _names_the_way_of_agents(pair: Pair) -> bool:
     both = (pair.recorded, pair.today)
     said, says = (status.get("outcome", {}).get("remedy", "") for status in both)
-    kept, more, _ = says.partition("; of agents, ")
+    kept, more, _ = says.partition(", where its address is a private one, too; of agents, ")
     return bool(more) and said == f"{kept})."
 
 

@@ -71,7 +71,7 @@ def session_then(obj: dict[str, Any]) -> dict[str, Any]:
 
 def policies_then(policies: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The NetworkPolicies that the older code made: it let others connect to its pods, tried no
-    Project, and looked up names anywhere."""
+    Project, looked up names anywhere, and reached the git server's port in the cluster, too."""
     return [_about_then(p) for p in policies if p["spec"]["policyTypes"] == ["Egress"]]
 
 
@@ -82,8 +82,13 @@ def _about_then(policy: dict[str, Any]) -> dict[str, Any]:
     known = jobs | {"values": [job for job in jobs["values"] if job != PROBE]}
     selector = spec["podSelector"] | {"matchExpressions": [known]}
     dns, *others = spec["egress"]
-    egress = [{"ports": dns["ports"]}, *others]
+    anywhere = [{"ports": rule["ports"]} if _outside(rule) else rule for rule in others]
+    egress = [{"ports": dns["ports"]}, *anywhere]
     return policy | {"spec": spec | {"podSelector": selector, "egress": egress}}
+
+
+def _outside(rule: dict[str, Any]) -> bool:
+    return any(peer.get("ipBlock", {}).get("cidr") == "::/0" for peer in rule.get("to", ()))
 
 
 def ref_then(ref: str) -> str:

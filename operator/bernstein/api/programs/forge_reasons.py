@@ -57,7 +57,9 @@ POLICIES: Final[Mapping[ForgeReason, Policy]] = {
     ),
     ForgeReason.UNAVAILABLE: Policy("Look at the forge's status page or log.", again=True),
     ForgeReason.UNREACHABLE: Policy(
-        "Check the forge's address, and that pods may reach it.", again=True
+        "Check the forge's address, and that pods may reach it (network.forge, where it is a "
+        "private one).",
+        again=True,
     ),
     ForgeReason.UNTRUSTED: Policy(
         "Name the certificate authority of the address, where it is a private one."

@@ -127,7 +127,8 @@ class Network(Model):
     )
     git: Annotated[EgressRules, Field(min_length=1)] | None = Field(
         default=None,
-        description="Where the git server is; absent: the port of the repository's url, anywhere.",
+        description="Where the git server is; absent: the port of the repository's url, where that "
+        "says (`.svc`, or an address), or anywhere outside the cluster.",
     )
     checks: Annotated[EgressRules, Field(min_length=1)] | None = Field(
         default=None, description="What the Jobs of signals and gates may reach beside that."
@@ -138,11 +139,11 @@ class Network(Model):
     )
     models: Annotated[EgressRules, Field(min_length=1)] | None = Field(
         default=None,
-        description="Where the Project's models are; absent: the ports of their addresses, "
-        "anywhere.",
+        description="Where the Project's models are; absent: the ports of their addresses, as of "
+        "`git`.",
     )
     forge: Annotated[EgressRules, Field(min_length=1)] | None = Field(
         default=None,
         description="Where the API of the repository's forge is; absent: the port of its address, "
-        "anywhere.",
+        "as of `git`.",
     )

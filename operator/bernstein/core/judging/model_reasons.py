@@ -66,7 +66,9 @@ POLICIES: Final[Mapping[ModelReason, Policy]] = {
     ModelReason.USAGE_LIMITED: Policy("Wait for the provider's limit to reset, or raise it."),
     ModelReason.PROVIDER_UNAVAILABLE: Policy("Look at the provider's status page.", again=True),
     ModelReason.PROVIDER_UNREACHABLE: Policy(
-        "Check the model's baseUrl, and that pods may reach it.", again=True
+        "Check the model's baseUrl, and that pods may reach it (network.models, where its address "
+        "is a private one).",
+        again=True,
     ),
     ModelReason.PROVIDER_UNTRUSTED: Policy(
         "Name the certificate authority of the address, where it is a private one."

@@ -55,8 +55,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
         Retry.PROBE,
         False,
         "Check the repository's url and CA in the Project, and that pods may reach it "
-        "(network.git; of agents, in a namespace that denies everything, network.agents) and the "
-        "cluster's DNS (dns.peers of the chart).",
+        "(network.git, where its address is a private one, too; of agents, in a namespace that "
+        "denies everything, network.agents) and the cluster's DNS (dns.peers of the chart).",
         holds=WaitScope.REPOSITORY,
     ),
     Reason.REPOSITORY_AUTH_FAILED: Policy(
