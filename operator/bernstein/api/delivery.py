@@ -14,6 +14,8 @@ from bernstein.api.meta import (
 from bernstein.api.waiting import Abandoned
 
 AttestationState = Literal["Signed", "Unsigned", "OtherKey", "Missing"]
+CiState = Literal["None", "Pending", "Passed", "Failed"]
+"""What the CI of a forge says of a commit; None: nothing reports there."""
 
 
 class PullRequest(Model):
@@ -27,6 +29,10 @@ class PullRequest(Model):
     """Closed: without having been merged."""
     sha: Sha
     """Where its head is, or was when it ended."""
+    ci: CiState | None = Field(
+        default=None,
+        description="What the forge's CI says of that commit; None: nothing. Absent: nobody knows.",
+    )
 
 
 class Delivery(Model):

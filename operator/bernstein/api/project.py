@@ -20,7 +20,6 @@ from bernstein.api.meta import (
     Name,
     ObjectName,
     RelativePath,
-    Sha,
     cel,
     list_map,
     named,
@@ -39,6 +38,7 @@ from bernstein.api.projects.gates import Gates
 from bernstein.api.projects.merge import Merge
 from bernstein.api.projects.network import Network
 from bernstein.api.projects.repository import Repository
+from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.signals import MOST_FILES
 from bernstein.api.vocabulary import FileScope
 from bernstein.api.waiting import Abandoned
@@ -195,10 +195,6 @@ class PodSettings(Model):
 
 AgentLogs = Literal["Never", "Failed", "Always"]
 """Of which attempts is kept what the agent logged."""
-
-
-MOST_PULL_REQUESTS = 200
-"""That are watched for one Project."""
 
 
 class Retention(Model):
@@ -374,46 +370,6 @@ class Probe(Model):
     )
     abandoned: Abandoned | None = Field(
         default=None, description="Why the Job is being ended before it has told."
-    )
-
-
-class WatchedPullRequest(Model):
-    """A pull request that a Plan waits for, as it was seen last."""
-
-    repository: Name
-    """By its name in the Project."""
-    number: Annotated[int, Field(ge=1)]
-    """By which the forge knows it."""
-    state: Literal["Open", "Merged", "Closed", "Missing"]
-    """Closed: without having been merged. Missing: the forge shows the token no such one."""
-    sha: Sha
-    """Where its head is, or was when it ended."""
-    base: Annotated[str, Field(max_length=300)] = Field(
-        default="", description="The branch that it is to be merged into, or was."
-    )
-
-
-class PullRequestWatch(Model):
-    """The Job that looks at the forge, and what it has seen."""
-
-    number: Annotated[int, Field(ge=0)] = 0
-    """Of the Job; its name has it."""
-    pull_requests: Annotated[
-        tuple[WatchedPullRequest, ...], Field(max_length=MOST_PULL_REQUESTS)
-    ] = ()
-    """Those that Plans wait for."""
-    failures: Annotated[int, Field(ge=0)] = 0
-    """Jobs in a row that could not tell."""
-    reason: Annotated[str, Field(max_length=64)] | None = None
-    """Why the last one could not tell, in one word."""
-    message: Annotated[str, Field(max_length=512)] | None = None
-    """The same for people."""
-    until: datetime | None = Field(default=None, description="When it is tried again.")
-    requests: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="That were made of the forge by Jobs that have ended."
-    )
-    unchanged: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="Of these, those that the forge answered with no change."
     )
 
 

@@ -140,6 +140,7 @@ class Engine:
             plans=self.caches.plans_there,
             approvals=self.caches.approvals_there,
             projects=self.caches.projects_there,
+            allowances=self.caches.allowances,
         ):
             await self._work(events, logs, controllers)
 

@@ -119,7 +119,8 @@ def proposed(caches: Caches, project: Project) -> tuple[SeenPullRequest, ...]:
         gone = plan.metadata.deletion_timestamp is not None
         if delivery is not None and pull is not None and not gone:
             base = names.branch_of(delivery.onto)
-            found.append(SeenPullRequest(pull.number, pull.state, pull.sha, base))
+            ci = pull.ci or ""
+            found.append(SeenPullRequest(pull.number, pull.state, pull.sha, base, ci))
     return tuple(found)
 
 

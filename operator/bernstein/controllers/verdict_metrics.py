@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.project import Project
 from bernstein.api.requests import Answer
 from bernstein.api.signals import Signal
 from bernstein.api.verification import Verification
 from bernstein.checks.spec import SIGNAL
 from bernstein.observe.metrics import AttemptLabel, Metrics
+from bernstein.observe.vocabulary import NO_FORGE
 
 
 class _Status(Protocol):
@@ -31,11 +33,13 @@ def count(
     *,
     attempt: AttemptLabel,
     signals: Callable[[], Sequence[Signal]],
+    project: Callable[[], Project | None],
 ) -> None:
     """Counts what this write has decided; call it once the write has succeeded.
 
     `signals` tells the completion signals that the checks' names number, where there are verdicts:
-    those of a Plan are looked for in all of its Tasks.
+    those of a Plan are looked for in all of its Tasks. `project` is whose forge has the pull
+    request.
     """
     _count_verdicts(metrics, namespace, old, new, attempt, signals)
     known = {answer.id for answer in old.requests or ()}
@@ -44,7 +48,24 @@ def count(
             metrics.answered(namespace, kind, answer.verb, answer.answer)
     state = _ended(new)
     if state is not None and state != _ended(old):
-        metrics.merge_finished(namespace, kind, state)
+        _count_delivery(metrics, namespace, kind, new.delivery, project)
+
+
+def _count_delivery(
+    metrics: Metrics,
+    namespace: str,
+    kind: Literal["Task", "Plan"],
+    delivery: Delivery | None,
+    project: Callable[[], Project | None],
+) -> None:
+    assert delivery is not None
+    if delivery.branch is None:
+        metrics.delivered(namespace, kind, delivery.state)
+        return
+    of = project()
+    forge = of.spec.repository.forge if of is not None else None
+    named = forge.type if forge is not None else NO_FORGE
+    metrics.delivered(namespace, kind, delivery.state, strategy="pr", forge=named)
 
 
 def _count_verdicts(

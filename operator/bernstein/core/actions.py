@@ -13,7 +13,8 @@ from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FENCE, CheckVerdict
 from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.programs.plugin import PluginConfig
-from bernstein.api.project import Probe, PullRequestWatch
+from bernstein.api.project import Probe
+from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.requests import TaskRequest
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic.alias_generators import to_snake
 
 from bernstein.api.approvals.approval import Approval, ApprovalState, Shown, ShownCheck
-from bernstein.api.delivery import Delivery
+from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.meta import LONGEST_PATH, PLAN_KIND, TASK_KIND, ConditionType
 from bernstein.api.plan import Estimate, Plan
 from bernstein.api.requests import Answer
@@ -303,9 +303,22 @@ def _delivery(delivery: Delivery | None) -> Document | None:
     return {
         "state": to_snake(delivery.state),
         "onto": delivery.onto,
+        "pull_request": _pull_request(delivery.pull_request),
         "sha": delivery.sha,
         "reason": delivery.reason,
         "message": None if delivery.message is None else text(delivery.message, 2048),
+    }
+
+
+def _pull_request(pull: PullRequest | None) -> Document | None:
+    if pull is None:
+        return None
+    return {
+        "number": pull.number,
+        "url": line(pull.url, 2048),
+        "state": to_snake(pull.state),
+        "sha": pull.sha,
+        "ci": _word(pull.ci),
     }
 
 

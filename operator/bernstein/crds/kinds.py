@@ -91,6 +91,8 @@ KINDS = (
             Column("Until", ".status.waiting.until", wide=True),
             Column("Budget", ".spec.budget", wide=True),
             Column("Delivery", ".status.delivery.state", wide=True),
+            Column("Request", ".status.delivery.pullRequest.number", "integer", wide=True),
+            Column("CI", ".status.delivery.pullRequest.ci", wide=True),
             Column("Project", ".status.project", wide=True),
             Column("Approval", ".status.approval.name", wide=True),
         ),

@@ -13,10 +13,11 @@ from bernstein.api.meta import PLAN_KIND, PROJECT_KIND, TASK_KIND
 from bernstein.api.requests import OF_A_PLAN, OF_A_TASK
 from bernstein.api.states import SessionState, TaskState
 from bernstein.observe import series
+from bernstein.observe.allowances import Allowances, Remaining
 from bernstein.observe.engine import EngineMetrics
 from bernstein.observe.population import Census, Population, Stalled
 from bernstein.observe.registry import counter, histogram, new_registry, one_of, word
-from bernstein.observe.vocabulary import JOBS, REASONS
+from bernstein.observe.vocabulary import FORGES, JOBS, NO_FORGE, REASONS
 
 VERBS = frozenset({*OF_A_TASK, *OF_A_PLAN})
 AttemptLabel = Literal["first", "later", "plan"]
@@ -48,6 +49,7 @@ class Metrics(EngineMetrics):
         self._verifications = counter(series.VERIFICATIONS, self.registry)
         self._scores = histogram(series.QUALITY_SCORE, self.registry)
         self._merges = counter(series.MERGES, self.registry)
+        self._asked = counter(series.FORGE_REQUESTS, self.registry)
         self._cost = counter(series.COST, self.registry)
         self._tokens = counter(series.TOKENS, self.registry)
 
@@ -60,6 +62,7 @@ class Metrics(EngineMetrics):
         plans: Census,
         approvals: Census,
         projects: Census,
+        allowances: Allowances,
     ) -> Iterator[None]:
         """Inside of the block every scrape tells how many of these objects there are.
 
@@ -72,6 +75,7 @@ class Metrics(EngineMetrics):
             Population(series.PLANS, plans),
             Population(series.APPROVALS, approvals, known=ApprovalState),
             Stalled({TASK_KIND: tasks, PLAN_KIND: plans, PROJECT_KIND: projects}),
+            Remaining(allowances),
         )
         for collector in collectors:
             self.registry.register(collector)
@@ -138,8 +142,25 @@ class Metrics(EngineMetrics):
         if score is not None:
             self._scores(namespace, attempt).observe(score / 100)
 
-    def merge_finished(self, namespace: str, kind: Literal["Task", "Plan"], result: str) -> None:
-        self._merges(namespace, kind, word(result)).inc()
+    def delivered(
+        self,
+        namespace: str,
+        kind: Literal["Task", "Plan"],
+        result: str,
+        *,
+        strategy: Literal["pr", "direct"] = "direct",
+        forge: str = NO_FORGE,
+    ) -> None:
+        """`forge`: of its pull request; NO_FORGE where it has none."""
+        labels = (namespace, kind, strategy, one_of(forge, FORGES), word(result))
+        self._merges(*labels).inc()
+
+    def forge_asked(self, namespace: str, forge: str, *, requests: int, unchanged: int) -> None:
+        """`unchanged`: of the requests, those that were answered by a tag."""
+        forge = one_of(forge, FORGES)
+        for answer, many in (("full", requests - unchanged), ("unchanged", unchanged)):
+            if many > 0:
+                self._asked(namespace, forge, answer).inc(many)
 
     def spent(self, namespace: str, adapter: str, usd: Decimal | float) -> None:
         amount = float(usd)

@@ -159,9 +159,25 @@ QUALITY_SCORE = Series(
 MERGES = Series(
     "bernstein_merges_total",
     "counter",
-    ("namespace", "kind", "result"),
-    "Deliveries that ended, by the kind of what was delivered (`Task`, `Plan`) and by state "
-    "(`Merged`, `Conflict`, `CredentialRefused`, ...).",
+    ("namespace", "kind", "strategy", "forge", "result"),
+    "Deliveries that ended, or came to an open pull request, by the kind of what was delivered "
+    "(`Task`, `Plan`), by strategy (`direct`, `pr`), by the forge of its pull request (`gitea`, "
+    "`github`, `gitlab`, else `none`) and by state (`Merged`, `PullRequestOpen`, `Conflict`, ...).",
+)
+FORGE_REQUESTS = Series(
+    "bernstein_forge_requests_total",
+    "counter",
+    ("namespace", "forge", "answer"),
+    "Requests by which Jobs that watched pull requests asked the forge, counted when they ended: "
+    "`unchanged` ones were answered by a tag (304), and cost little or nothing of its limit; all "
+    "others are `full`.",
+)
+FORGE_REMAINING = Series(
+    "bernstein_forge_requests_remaining",
+    "gauge",
+    ("namespace", "project"),
+    "Requests that the forge let a Project's token make when the last watching Job ended, until it "
+    "raises its limit again; absent where it does not say, or nothing is watched.",
 )
 COST = Series(
     "bernstein_cost_usd_total",
@@ -301,6 +317,8 @@ OPERATOR = (
     VERIFICATIONS,
     QUALITY_SCORE,
     MERGES,
+    FORGE_REQUESTS,
+    FORGE_REMAINING,
     COST,
     TOKENS,
 )

@@ -91,7 +91,7 @@ def test_a_commit_on_the_branch_is_seen(repository: Repository) -> None:
     pull = opened(repository).pull_request
     sha = repository.server.commit(OWNER, repository.name, "more.txt", "more", branch=BRANCHES.head)
 
-    assert seen(repository, pull) == (replace(pull, sha=sha),)
+    assert seen(repository, pull) == (replace(pull, sha=sha, ci="None"),)
 
 
 def test_one_that_the_forge_does_not_show_is_missing_and_the_others_are_still_watched(
@@ -105,6 +105,40 @@ def test_one_that_the_forge_does_not_show_is_missing_and_the_others_are_still_wa
         replace(gone, state="Missing"),
         replace(pull, state="Closed"),
     )
+
+
+def test_what_its_ci_says_is_seen_and_none_is_worth_no_word(repository: Repository) -> None:
+    pull = opened(repository).pull_request
+    assert seen(repository, pull) == (), "nothing reports there"
+
+    status = f"/statuses/{pull.sha}"
+    repository.api("POST", status, state="failure", context="tests")
+    assert seen(repository, pull) == (replace(pull, ci="Failed"),)
+    assert seen(repository, replace(pull, ci="Failed")) == ()
+    repository.api("POST", status, state="success", context="tests")
+    assert seen(repository, replace(pull, ci="Failed")) == (replace(pull, ci="Passed"),)
+
+    repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
+    ended = replace(pull, state="Closed", ci="Failed")
+    assert seen(repository, replace(pull, ci="Failed")) == (ended,), "as it was seen last"
+
+
+def test_where_nobody_can_say_what_ci_says_the_pull_request_is_watched_all_the_same(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pull = opened(repository).pull_request
+
+    def refused(self: Any, at: Any, pull: Any) -> Any:
+        raise ForgeError(ForgeReason.RIGHTS_MISSING, "not for this token")
+        yield
+
+    monkeypatch.setattr(type(GITEA), "checks", refused)
+    known = replace(pull, ci="Pending")
+    assert seen(repository, pull) == seen(repository, known) == ()
+
+    name, branch = repository.name, BRANCHES.head
+    sha = repository.server.commit(OWNER, name, "more.txt", "more", branch=branch)
+    assert seen(repository, known) == (replace(pull, sha=sha),), "of another commit nobody knows"
 
 
 def test_one_that_was_merged_is_told_as_it_was_merged_whatever_is_at_its_branch_now(
@@ -126,7 +160,7 @@ def test_one_that_goes_to_another_branch_now_is_seen(repository: Repository) -> 
     repository.server.commit(OWNER, repository.name, "d.txt", "d", branch="main", new="dev")
     repository.api("PATCH", f"/pulls/{pull.number}", base="dev")
 
-    assert seen(repository, pull) == (replace(pull, base="dev"),)
+    assert seen(repository, pull) == (replace(pull, base="dev", ci="None"),)
 
 
 def test_one_that_cannot_be_read_keeps_no_other_one_from_being_told(

@@ -6,11 +6,13 @@ from typing import Any
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
+from bernstein.api.project import Project
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.controllers import verdict_metrics
 from bernstein.observe.metrics import Metrics
 from tests.unit.core import objects
+from tests.unit.core.delivery.test_proposal import project as on_a_forge
 from tests.unit.core.objects import gate
 
 SIGNALS = objects.task(
@@ -37,16 +39,16 @@ def counted(metrics: Metrics) -> dict[str, float]:
 
 def of_a_task(old: TaskStatus, new: TaskStatus, **more: Any) -> dict[str, float]:
     metrics = Metrics(process=False)
-    known: dict[str, Any] = {"attempt": "first", "signals": lambda: SIGNALS} | more
+    known: dict[str, Any] = {"attempt": "first", "signals": lambda: SIGNALS}
+    known |= {"project": lambda: None, **more}
     verdict_metrics.count(metrics, "team", "Task", old, new, **known)
     return counted(metrics)
 
 
-def of_a_plan(old: PlanStatus, new: PlanStatus) -> dict[str, float]:
+def of_a_plan(old: PlanStatus, new: PlanStatus, project: Project | None = None) -> dict[str, float]:
     metrics = Metrics(process=False)
-    verdict_metrics.count(
-        metrics, "team", "Plan", old, new, attempt="plan", signals=lambda: SIGNALS
-    )
+    known: dict[str, Any] = {"attempt": "plan", "signals": lambda: SIGNALS}
+    verdict_metrics.count(metrics, "team", "Plan", old, new, project=lambda: project, **known)
     return counted(metrics)
 
 
@@ -123,9 +125,28 @@ def test_a_delivery_is_counted_when_it_ends_by_what_was_delivered() -> None:
     task = of_a_task(TaskStatus(delivery=merging), TaskStatus(delivery=merged))
     plan = of_a_plan(PlanStatus(delivery=merging), PlanStatus(delivery=merged))
 
-    assert (task, plan) == ({"team Task Merged": 1}, {"team Plan Merged": 1})
+    assert (task, plan) == (
+        {"team Task direct none Merged": 1},
+        {"team Plan direct none Merged": 1},
+    )
+
     assert of_a_plan(PlanStatus(delivery=merged), PlanStatus(delivery=merged)) == {}
     assert of_a_plan(PlanStatus(), PlanStatus(delivery=merging)) == {}
+
+
+def test_a_delivery_by_pull_request_is_counted_with_its_forge_once_it_is_open_and_once_merged() -> (
+    None
+):
+    branch = "refs/heads/bernstein/web-1"
+    opened = Delivery(state="PullRequestOpen", branch=branch)
+    merged = Delivery(state="Merged", branch=branch)
+    proposed, landed = PlanStatus(delivery=opened), PlanStatus(delivery=merged)
+
+    told = of_a_plan(PlanStatus(), proposed, on_a_forge(None))
+    assert told == {"team Plan pr gitea PullRequestOpen": 1}
+    assert of_a_plan(proposed, proposed, on_a_forge(None)) == {}
+    assert of_a_plan(proposed, landed, on_a_forge(None)) == {"team Plan pr gitea Merged": 1}
+    assert of_a_plan(proposed, landed) == {"team Plan pr none Merged": 1}, "its Project is gone"
 
 
 def test_an_answer_to_a_request_is_counted_once_by_verb_and_answer() -> None:

@@ -7,6 +7,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from bernstein.kube.observer import Observer
 from bernstein.observe import series
+from bernstein.observe.allowances import Allowances
 from bernstein.observe.metrics import Metrics, ServerMetrics
 from bernstein.observe.population import Census
 from bernstein.observe.registry import render
@@ -119,7 +120,11 @@ def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     metrics.gate_was_known("team", "no_foo")
     metrics.verified("team", "first", passed=True)
     metrics.verified("team", "later", passed=False, score=85)
-    metrics.merge_finished("team", "Task", "Merged")
+    metrics.delivered("team", "Task", "Merged")
+    metrics.delivered("team", "Plan", "PullRequestOpen", strategy="pr", forge="gitea")
+    metrics.delivered("team", "Plan", "Merged", strategy="pr", forge="nonsense")
+    metrics.forge_asked("team", "gitea", requests=9, unchanged=7)
+    metrics.forge_asked("team", "gitea", requests=0, unchanged=0)
     metrics.task_moved("team", "Closed")
     metrics.task_closed("team", 300.0)
 
@@ -143,7 +148,16 @@ def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     later = {"namespace": "team", "attempt": "later", "result": "rejected"}
     assert value(metrics, "bernstein_verifications_total", **later) == 1
     merged = {"namespace": "team", "kind": "Task", "result": "Merged"}
-    assert value(metrics, "bernstein_merges_total", **merged) == 1
+    direct = {"strategy": "direct", "forge": "none"}
+    assert value(metrics, "bernstein_merges_total", **merged, **direct) == 1
+    opened = {"namespace": "team", "kind": "Plan", "result": "PullRequestOpen"}
+    on_gitea = {"strategy": "pr", "forge": "gitea"}
+    assert value(metrics, "bernstein_merges_total", **opened, **on_gitea) == 1
+    strange = merged | {"kind": "Plan", "strategy": "pr", "forge": "other"}
+    assert value(metrics, "bernstein_merges_total", **strange) == 1
+    asked = {"namespace": "team", "forge": "gitea"}
+    assert value(metrics, "bernstein_forge_requests_total", **asked, answer="full") == 2
+    assert value(metrics, "bernstein_forge_requests_total", **asked, answer="unchanged") == 7
     assert value(metrics, "bernstein_task_moves_total", namespace="team", state="Closed") == 1
     assert value(metrics, "bernstein_task_closed_seconds_count", namespace="team") == 1
 
@@ -173,7 +187,23 @@ def census(*objects: dict[str, Any], field: str = "state") -> Census:
 
 def counting(metrics: Metrics, **of_kinds: Census) -> AbstractContextManager[None]:
     nothing = dict.fromkeys(("tasks", "sessions", "plans", "approvals", "projects"), census())
-    return metrics.population(**{**nothing, **of_kinds})
+    return metrics.population(**{**nothing, **of_kinds}, allowances=Allowances())
+
+
+def test_what_a_forge_lets_a_project_ask_is_told_while_it_is_known() -> None:
+    metrics, allowances, nothing = Metrics(process=False), Allowances(), census()
+    kinds = dict.fromkeys(("tasks", "sessions", "plans", "approvals", "projects"), nothing)
+    left = {"namespace": "team", "project": "shop"}
+    meta = {"namespace": "team", "name": "shop"}
+    watched = {"metadata": meta, "status": {"watch": {"number": 1, "remaining": 4987}}}
+    with metrics.population(**kinds, allowances=allowances):
+        allowances.changed(None, watched)
+        assert value(metrics, "bernstein_forge_requests_remaining", **left) == 4987
+        allowances.changed(watched, {"metadata": meta, "status": {"watch": {"number": 2}}})
+        assert value(metrics, "bernstein_forge_requests_remaining", **left) is None
+        allowances.changed({"metadata": meta}, watched)
+        allowances.changed(watched, None)
+        assert value(metrics, "bernstein_forge_requests_remaining", **left) is None
 
 
 def test_what_exists_is_counted_when_it_changes() -> None:

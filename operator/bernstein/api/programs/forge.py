@@ -48,6 +48,9 @@ class SeenPullRequest:
     """Where its head is, or was when it ended."""
     base: str = ""
     """The branch that it is to be merged into, or was."""
+    ci: str = ""
+    """What the forge's CI says of that commit: Pending, Passed, Failed; None: nothing does. "":
+    nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +83,5 @@ class WatchResult:
     """That were made of the forge."""
     unchanged: int = 0
     """Of them, those that cost nothing: the forge said that it was as before."""
+    remaining: int | None = None
+    """That it lets us make until it raises its limit again; None: it does not say."""

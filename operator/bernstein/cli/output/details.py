@@ -54,6 +54,7 @@ def tell_standing(
     message, _ = notes.ending(plan)
     if message:
         terminal.say(terminal.settings.placed(message))
+    _tell_pull_request(terminal, plan)
     _tell_questions(terminal, tasks, message)
     if helps := asked.remedy(plan, *tasks):
         terminal.advise(helps)
@@ -90,6 +91,7 @@ def tell_ending(
         if attested and delivery.reason == Reason.ATTESTATION_REFUSED:
             attested += ": the git server takes none"
         terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}{attested}")
+    _tell_pull_request(terminal, plan)
     if remedy and not good:
         terminal.advise(remedy)
     if further := notes.how_it_goes_on(plan):
@@ -101,6 +103,13 @@ def tell_ending(
     if not good:
         _tell_whole(terminal, plan)
     tell_tasks(terminal, tasks, f"{message} {remedy}")
+
+
+def _tell_pull_request(terminal: Terminal, plan: Plan) -> None:
+    """Tells which pull request has its work, and what the forge says of it."""
+    delivery = plan.status.delivery
+    if delivery is not None and delivery.pull_request is not None:
+        terminal.quote(f"  {notes.pull_request(delivery.pull_request)}")
 
 
 def tell_tasks(terminal: Terminal, tasks: Sequence[Task], told: str = "") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+from bernstein.api.delivery import PullRequest
 from bernstein.api.meta import Condition
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
@@ -35,6 +36,7 @@ _UNKNOWN = re.compile(r"(?:no agent|the model) '(.*)', (?:it has|but): (.*)")
 """How messages of ours name an agent or a model that nobody knows, and what there is instead."""
 MOST_COMPARED = 150
 """Words that an unknown one is compared with: more than a message mostly has."""
+_CI = {"Pending": ", CI runs", "Passed": ", CI passed", "Failed": ", CI failed"}
 _LONGEST = 4096
 LONGEST_NOTE = 200
 """Characters of what somebody else says that a terminal shows."""
@@ -87,6 +89,12 @@ def ending(plan: Plan) -> tuple[str, str]:
         return parted(text(message, _LONGEST))[0], asked.own_remedy(plan)
     message, remedy = explanation(plan.status.waiting)
     return labelled(reason, message), naming(plan.metadata.name, remedy)
+
+
+def pull_request(pull: PullRequest) -> str:
+    """Which one it is, how it stands, and what CI says of it."""
+    told = f"pull request {pull.number}, {pull.state.lower()}{_CI.get(pull.ci or '', '')}"
+    return f"{told}: {line(pull.url, _LONGEST)}"
 
 
 def naming(plan: str, remedy: str) -> str:

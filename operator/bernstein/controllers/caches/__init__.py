@@ -51,6 +51,7 @@ from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import Observer
 from bernstein.kube.resource import JOBS, NETWORK_POLICIES, PODS
+from bernstein.observe.allowances import Allowances
 from bernstein.observe.population import Census
 from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 
@@ -103,6 +104,8 @@ class Caches:
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
         unready = (ConditionType.READY, "False")
         self.projects_there = _counted(self.projects.informer, Census(None, unready))
+        self.allowances = Allowances()
+        self.projects.informer.add_handler(self.allowances.changed)
         self.tasks_there = _counted(self.tasks.informer, Census("state"))
         self.sessions_there = _counted(self.sessions.informer, Census("state"))
         self.plans_there = _counted(self.plans.informer, Census("phase"))

@@ -137,6 +137,7 @@ class PlanController(KindController):
             new,
             attempt="plan",
             signals=partial(verification.signals_of, snapshot),
+            project=lambda: snapshot.project,
         )
         if new.phase != old.phase and new.phase is not None:
             log.info("plan moved", uid=uid, before=old.phase, after=new.phase)

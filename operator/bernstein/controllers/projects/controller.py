@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from bernstein.api.programs.forge import WATCH
 from bernstein.api.project import Project
+from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.reasons import Reason
 from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.predicates import project_matters
@@ -69,9 +70,25 @@ class ProjectController(KindController):
             watched = await self._watch(key, project)
         status = readiness.status(project, running, problem, probed.status, self._context.now())
         status = status.model_copy(update={"watch": watched.status})
-        await self._writer.status(key, PROJECTS, obj, status.dump())
+        if await self._writer.status(key, PROJECTS, obj, status.dump()):
+            self._count(project, project.status.watch, status.watch)
         again = (probed.requeue_after, watched.requeue_after)
         return Result(min((seconds for seconds in again if seconds is not None), default=None))
+
+    def _count(
+        self, project: Project, old: PullRequestWatch | None, new: PullRequestWatch | None
+    ) -> None:
+        """Counts the requests of a watch that has told."""
+        forge = project.spec.repository.forge
+        if new is None or forge is None:
+            return
+        before = old or PullRequestWatch()
+        self._metrics.forge_asked(
+            project.metadata.namespace,
+            forge.type,
+            requests=new.requests - before.requests,
+            unchanged=new.unchanged - before.unchanged,
+        )
 
     async def _limit_network(self, key: Key, project: Project) -> Diagnosis | None:
         try:

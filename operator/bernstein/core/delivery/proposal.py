@@ -18,7 +18,7 @@ from typing import Any
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.programs.forge import PROPOSE, ProposeResult
-from bernstein.api.project import MOST_PULL_REQUESTS, PullRequestWatch
+from bernstein.api.projects.watching import MOST_PULL_REQUESTS, PullRequestWatch
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
@@ -173,7 +173,8 @@ def _seen(
         return _held_up(status, delivery, pull, "Unknown", reason, text, now)
     base = ""
     if row is not None and row.state != "Missing":
-        pull = PullRequest(number=pull.number, url=pull.url, state=row.state, sha=row.sha)
+        told = {"state": row.state, "sha": row.sha, "ci": row.ci}
+        pull = pull.model_copy(update=told)
         base = row.base
     status = _became(snapshot, status, delivery, pull, base, now)
     crowded = row is None and len(watch.pull_requests) >= MOST_PULL_REQUESTS

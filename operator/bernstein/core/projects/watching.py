@@ -18,9 +18,9 @@ from datetime import datetime, timedelta
 from bernstein.api.encoding import load
 from bernstein.api.programs.forge import WATCH, SeenPullRequest, WatchResult
 from bernstein.api.programs.forge_reasons import ForgeReason
-from bernstein.api.project import (
+from bernstein.api.project import Project
+from bernstein.api.projects.watching import (
     MOST_PULL_REQUESTS,
-    Project,
     PullRequestWatch,
     WatchedPullRequest,
 )
@@ -91,6 +91,7 @@ def _of_those(watch: PullRequestWatch, snapshot: WatchSnapshot) -> PullRequestWa
 def _row(repository: str, seen: SeenPullRequest) -> WatchedPullRequest:
     """Raises ValueError for what is no pull request."""
     told = {"number": seen.number, "state": seen.state, "sha": seen.sha, "base": seen.base}
+    told |= {"ci": seen.ci or None}
     return WatchedPullRequest.model_validate({"repository": repository, **told})
 
 
@@ -136,7 +137,8 @@ def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> Wa
 def _run(snapshot: WatchSnapshot, watch: PullRequestWatch) -> RunWatch:
     name = names.watch_job(snapshot.project.metadata.name, watch.number)
     known = tuple(
-        SeenPullRequest(row.number, row.state, row.sha, row.base) for row in watch.pull_requests
+        SeenPullRequest(row.number, row.state, row.sha, row.base, row.ci or "")
+        for row in watch.pull_requests
     )
     generation = snapshot.project.metadata.generation
     return RunWatch(name, known, generation, once=watch.reason is not None)
@@ -181,6 +183,7 @@ def _over(
         "message": None,
         "requests": min(watch.requests + max(told.requests, 0), _MOST_REQUESTS),
         "unchanged": min(watch.unchanged + max(told.unchanged, 0), _MOST_REQUESTS),
+        "remaining": _bounded(told.remaining),
     }
     if not told.changed:
         return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), 1.0)
@@ -188,6 +191,10 @@ def _over(
     seconds = float(snapshot.project.spec.merge.pull_requests.look_seconds)
     update["until"] = now + timedelta(seconds=seconds)
     return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), seconds)
+
+
+def _bounded(count: int | None) -> int | None:
+    return None if count is None else min(max(count, 0), _MOST_REQUESTS)
 
 
 def _failed(

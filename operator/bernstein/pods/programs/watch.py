@@ -17,6 +17,7 @@ from bernstein.api.programs.forge import SeenPullRequest, WatchConfig, WatchResu
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.client import Client
 from bernstein.forges.errors import ForgeError
+from bernstein.forges.forge import PullRequest
 from bernstein.pods import asked_forge, log
 
 CONFIG = WatchConfig
@@ -46,7 +47,8 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
     for each in changed:
         log.event("changed", number=each.number, state=each.state, sha=each.sha)
     traffic = client.traffic
-    return WatchResult(changed[:MOST_CHANGES], traffic.requests, traffic.unchanged)
+    told = changed[:MOST_CHANGES]
+    return WatchResult(told, traffic.requests, traffic.unchanged, traffic.remaining)
 
 
 async def _look(
@@ -62,10 +64,16 @@ async def _look(
         except ForgeError as error:
             failed = failed or error
         else:
-            changed += [now] if now != each else []
+            changed += [now] if _is_news(now, each) else []
     if failed is not None and not changed:
         raise failed
     return tuple(changed)
+
+
+def _is_news(now: SeenPullRequest, known: SeenPullRequest) -> bool:
+    """That there is no CI is worth no new Job: it is told along with something else."""
+    is_nothing = (known.ci, now.ci) == ("", "None")
+    return (replace(now, ci="") if is_nothing else now) != known
 
 
 async def _one(client: Client, known: SeenPullRequest, ends: float) -> SeenPullRequest:
@@ -89,4 +97,18 @@ async def _asked(client: Client, known: SeenPullRequest) -> SeenPullRequest:
         if error.reason != ForgeReason.NOT_FOUND:
             raise
         return replace(known, state="Missing")
-    return asked_forge.seen(pull)
+    seen = replace(asked_forge.seen(pull), ci=known.ci if known.sha == pull.sha else "")
+    if pull.state != "Open":
+        return seen
+    return replace(seen, ci=await _checks(client, pull) or seen.ci)
+
+
+async def _checks(client: Client, pull: PullRequest) -> str:
+    """What CI says of its commit. Empty: the token may not ask, or nothing is answered that can be
+    read; what becomes of the pull request is seen all the same."""
+    try:
+        return (await client.run(client.forge.checks(client.repository, pull))).state
+    except ForgeError as error:
+        if error.reason == ForgeReason.RATE_LIMITED:
+            raise
+        return ""

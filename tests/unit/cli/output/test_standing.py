@@ -11,6 +11,7 @@ from bernstein.api.task import Task
 from bernstein.cli.output import details, notes, tables
 from bernstein.cli.output.views import LineView
 from bernstein.cli.settings import CliSettings
+from bernstein.core.serializers import plan_record
 from tests.unit.cli.scenes import ago, condition, name, needs, plan, task, terminal
 
 AGAIN = "`bernstein retry task/x` gives it another round"
@@ -42,6 +43,30 @@ def test_of_a_conflict_whose_remedy_names_no_command_it_is_named() -> None:
     said = told(stalled("MergeConflict", "it does not merge. Remedy: Look."))
 
     assert "nothing is tried by itself. Another round: `bernstein retry rate-limit-api`.\n" in said
+
+
+@pytest.mark.parametrize(
+    ("ci", "words"),
+    [
+        ("Failed", ", CI failed"),
+        ("Pending", ", CI runs"),
+        ("Passed", ", CI passed"),
+        ("None", ""),
+        (None, ""),
+    ],
+)
+def test_the_pull_request_is_told_with_what_ci_says_of_it(ci: str | None, words: str) -> None:
+    pull = {"number": 7, "url": "https://git.example/app/pulls/7", "state": "Open"}
+    pull |= {"sha": "a" * 40, **({"ci": ci} if ci else {})}
+    delivery = {"state": "PullRequestOpen", "pullRequest": pull}
+    shown = f"  pull request 7, open{words}: https://git.example/app/pulls/7"
+
+    waits = plan(phase="Delivering", delivery=delivery)
+    assert shown in told(waits).splitlines()
+    held = stalled("PullRequestClosed", "it was closed", delivery=delivery)
+    assert shown in told(held).splitlines()
+    record = plan_record(waits)["delivery"]["pull_request"]
+    assert (record["number"], record["state"], record["ci"]) == (7, "open", ci and ci.lower())
 
 
 @pytest.mark.parametrize("reason", ["GateErrored", "GateFailed", "SignalFailed"])

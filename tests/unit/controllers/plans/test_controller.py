@@ -81,4 +81,5 @@ async def test_the_delivery_of_a_plan_is_counted(
 
     assert api.get(PLANS, "web", NAMESPACE)["status"]["phase"] == "Succeeded"
     counted = {"namespace": NAMESPACE, "kind": "Plan", "result": "NoChange"}
+    counted |= {"strategy": "direct", "forge": "none"}
     assert metrics.registry.get_sample_value("bernstein_merges_total", counted) == 1

@@ -10,9 +10,9 @@ from bernstein.api.delivery import PullRequest
 from bernstein.api.plan import PlanStatus
 from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
 from bernstein.api.programs.merge import LandResult
-from bernstein.api.project import (
+from bernstein.api.project import Project
+from bernstein.api.projects.watching import (
     MOST_PULL_REQUESTS,
-    Project,
     PullRequestWatch,
     WatchedPullRequest,
 )
@@ -79,6 +79,7 @@ def opened() -> PlanStatus:
 
 def watched(state: str, at_sha: str | None = None, **more: Any) -> Project:
     said = {"state": state, "sha": at_sha or sha(2), "base": more.pop("base", "main")}
+    said |= {"ci": more.pop("ci", None)}
     row = WatchedPullRequest.model_validate({"repository": "app", "number": 7, **said})
     return project(PullRequestWatch(pull_requests=(row,), **more))
 
@@ -105,6 +106,19 @@ def test_then_its_pull_request_is_opened_by_a_job_of_the_next_number() -> None:
     head = BRANCH.removeprefix("refs/heads/")
     assert (propose.job, propose.head, propose.base) == ("web-propose-2", head, "main")
     assert propose.title == "Better web"
+
+
+def test_what_ci_says_is_told_and_nothing_follows_from_it() -> None:
+    status = seen(opened(), of=watched("Open")).status
+    red = seen(status, of=watched("Open", ci="Failed")).status
+    assert red.delivery is not None
+    assert red.delivery.pull_request is not None
+    assert red.delivery.pull_request.ci == "Failed"
+    assert (red.waiting, red.phase, red.conditions) == (
+        status.waiting,
+        status.phase,
+        status.conditions,
+    )
 
 
 def test_while_it_is_open_a_person_is_waited_for() -> None:

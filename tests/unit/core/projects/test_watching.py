@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from bernstein.api.programs.forge import SeenPullRequest, WatchResult
-from bernstein.api.project import MOST_PULL_REQUESTS, Project, PullRequestWatch
+from bernstein.api.project import Project
+from bernstein.api.projects.watching import MOST_PULL_REQUESTS, PullRequestWatch
 from bernstein.core import labels
 from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision
 from bernstein.core.jobs import JobView, refusal
@@ -93,6 +95,35 @@ def test_what_has_changed_is_known_and_the_next_job_is_told() -> None:
     assert step(watch, waits=(ONE, TWO)).requeue_after == LOOK
     (run, *_) = step(watch, waits=(ONE, TWO), now=at(LOOK)).actions
     assert run == RunWatch("default--watch-1", (MERGED, TWO), 1)
+
+
+def test_what_ci_says_is_known_and_the_next_job_waits_for_the_time_of_a_look() -> None:
+    failed_ci = replace(ONE, ci="Failed")
+    watch = told_by(failed_ci).status
+    assert watch is not None
+    assert [row.ci for row in watch.pull_requests] == ["Failed"]
+
+    soon = step(watch)
+    assert (soon.actions, soon.requeue_after) == ((), LOOK)
+    assert step(watch, now=at(LOOK)).actions == (RunWatch("default--watch-1", (failed_ci,), 1),)
+
+
+def test_a_result_of_an_older_release_tells_nothing_of_ci_or_of_limits() -> None:
+    watch, run = begun()
+    said = {"changed": [{"number": 1, "state": "Merged", "sha": sha(1), "base": "main"}]}
+    decision = step(watch, job(run, over(ended("watch", said=json.dumps(said)))))
+    assert decision.status is not None
+    (row,) = decision.status.pull_requests
+    assert (row.state, row.ci, decision.status.remaining) == ("Merged", None, None)
+
+
+@pytest.mark.parametrize(("told", "known"), [(4987, 4987), (-3, 0), (10**12, 10**9), (None, None)])
+def test_what_the_forge_still_lets_us_ask_is_known(told: int | None, known: int | None) -> None:
+    watch, run = begun()
+    result = WatchResult((), requests=9, unchanged=7, remaining=told)
+    decision = step(watch, job(run, over(ended("watch", said=result))))
+    assert decision.status is not None
+    assert decision.status.remaining == known
 
 
 def test_a_plan_that_has_ended_is_not_looked_for_any_more() -> None:
@@ -185,10 +216,17 @@ def test_of_too_many_those_are_watched_that_are_open() -> None:
     assert [row.number for row in watch.pull_requests] == [pull.number for pull in many]
 
 
-@pytest.mark.parametrize("told", [("Merged", "nonsense"), ("Sold", sha(1))])
-def test_nonsense_of_a_pod_is_no_pull_request(told: tuple[str, str]) -> None:
-    state, commit = told
-    decision = told_by(SeenPullRequest(1, state, commit))
+@pytest.mark.parametrize(
+    "told",
+    [
+        ("Merged", "nonsense", ""),
+        ("Sold", sha(1), ""),
+        ("Open", sha(1), "Green"),
+    ],
+)
+def test_nonsense_of_a_pod_is_no_pull_request(told: tuple[str, str, str]) -> None:
+    state, commit, ci = told
+    decision = told_by(SeenPullRequest(1, state, commit, ci=ci))
     assert decision.status is not None
     assert decision.status.reason == "InfrastructureError"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.plan import Plan
-from bernstein.api.project import Project, PullRequestWatch
+from bernstein.api.project import Project
+from bernstein.api.projects.watching import PullRequestWatch
 from tests.unit.core.delivery.test_proposal import BRANCH, opened, project, watched
 from tests.unit.core.objects import sha
 from tests.unit.core.plans.decisions import GIVEN_UP, again, look
