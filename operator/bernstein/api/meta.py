@@ -221,12 +221,12 @@ variation selectors it may hold: scripts and emoji are spelled with them. They a
 the text is shown."""
 
 
-def _outside(ranges: tuple[tuple[int, int], ...]) -> str:
+def outside(ranges: tuple[tuple[int, int], ...]) -> str:
     """A pattern, as the API server writes them, of texts without these code points."""
     return "^[^" + "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in ranges) + "]*$"
 
 
-LINE_PATTERN, PATH_PATTERN = _outside(NOT_IN_A_LINE), _outside(NOT_IN_A_PATH)
+LINE_PATTERN, PATH_PATTERN = outside(NOT_IN_A_LINE), outside(NOT_IN_A_PATH)
 _NO_LINE = re.compile("[" + "".join(rf"\U{a:08x}-\U{b:08x}" for a, b in NOT_IN_A_LINE) + "]")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bernstein import places
+from bernstein.api.programs.commit import CommitText
 from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.programs.plugin import PluginConfig
 
@@ -218,16 +219,6 @@ class Callback:
     token_file: str
     ca_file: str | None = None
     heartbeat_seconds: int = 15
-
-
-@dataclass(frozen=True, slots=True)
-class CommitText:
-    """Author and text of a commit to be made."""
-
-    message: str
-    """The whole message, with its trailers."""
-    author: str = "Bernstein"
-    email: str = "bernstein@bernstein.dev"
 
 
 @dataclass(frozen=True, slots=True)

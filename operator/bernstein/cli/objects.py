@@ -25,6 +25,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
+from bernstein.api.projects.commits import EMAIL_PATTERN, NAME_PATTERN
 from bernstein.api.vocabulary import ROLES
 from bernstein.core.money import models
 from bernstein.core.plans.estimate import without_money
@@ -47,6 +48,8 @@ _FORMS = {
     r"^https?://[^\s]+$": "must begin with https:// or http:// and hold no spaces",
     LINE_PATTERN: "must be a single line without control or invisible characters",
     PATH_PATTERN: "must be a single line without control characters",
+    NAME_PATTERN: "must be a single line without control or invisible characters, < and >",
+    EMAIL_PATTERN: "must be an address such as bot@example.com",
 }
 """What these patterns ask for, in words."""
 _BUDGET = "spec.budget"

@@ -138,6 +138,17 @@ SPECS = {
     "only strategy pr takes 'pullRequest'": Pair(
         {"strategy": "direct"}, ({"strategy": "direct", "pullRequest": {"draft": True}},)
     ),
+    "somebody signs off: name the 'author' or the 'committer'": Pair(
+        {"signOff": True, "committer": {"name": "A", "email": "a@example.com"}},
+        ({"signOff": True},),
+    ),
+    "a name neither begins nor ends with a space, a quote or one of . , : ; \\": Pair(
+        {"name": "A. O'Neil: \\, b", "email": "a@example.com"},
+        tuple(
+            {"name": name, "email": "a@example.com"}
+            for name in ("A.", " A", "'A", 'A"', "A\\", ",", ":A", "A;")
+        ),
+    ),
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
         (valid("Project", "", defaultAgent="codex")["spec"],),

@@ -7,7 +7,16 @@ from typing import Any
 
 from tests.patterns import in_python
 
-_TEXTS = ("one", "One", "0.5", "1Gi", "https://example.com/", "0" * 40, f"sha256:{'0' * 64}")
+_TEXTS = (
+    "one",
+    "One",
+    "0.5",
+    "1Gi",
+    "https://example.com/",
+    "a@example.com",
+    "0" * 40,
+    f"sha256:{'0' * 64}",
+)
 _GONE = object()
 # Where the rules allow less than the schema does.
 _CHOSEN: dict[str, Any] = {

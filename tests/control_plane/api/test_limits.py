@@ -16,6 +16,7 @@ import pytest
 
 from bernstein import crds
 from bernstein.api.meta import LINE_PATTERN, PATH_PATTERN
+from bernstein.api.projects.commits import EMAIL_PATTERN, NAME_PATTERN
 from bernstein.api.signals import LOOPBACK_URL
 from bernstein.api.task import parse
 from bernstein.kube.client import Client
@@ -66,6 +67,8 @@ EXAMPLES: Mapping[str, Example] = {
     r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
     r"^[^,\s]([^,\n\r\t]*[^,\s])?$": Example("good first issue", "a,b"),
     LOOPBACK_URL: Example("/health", "health", "http://127.0.0.1:$PORT/a"),
+    NAME_PATTERN: Example("Ada Lovelace", "Ada <ada@example.com>"),
+    EMAIL_PATTERN: Example("ada@example.com", "ada@example.com>", f"{'a' * 243}@example.co"),
     LINE_PATTERN: Example("Write it", "Write it\nCo-authored-by: me"),
     PATH_PATTERN: Example("docs/Größe der Welt.md", "docs/a\nb.md"),
     r"^[0-9a-f]{40}([0-9a-f]{24})?$": Example("a" * 40, "a" * 41, "a" * 64),
@@ -109,6 +112,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "pipeline[].model": {"name": "review_rubric"},
     "pipeline[].plugin": {"name": "my_own"},
     "merge.pullRequest": {"strategy": "pr"},
+    "commit.signOff": {"author": {"name": "Ada", "email": "ada@example.com"}},
     "crossModel.quorum": {"reviewers": [f"reviewer-{n}" for n in range(8)]},
 }
 """What else an object must have, or must not have, with a field in it."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bernstein.api.pod import CommitText, RecorderConfig, TreeLimits
+from bernstein.api.pod import RecorderConfig, TreeLimits
+from bernstein.api.programs.commit import CommitText
 from bernstein.places import PACKS
 from bernstein.pods.git.client import Git
 from bernstein.pods.worktree.limits import WalkLimits

@@ -7,7 +7,17 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bernstein.api.pod import AGENT, AUDIENCE, CHECKOUT, INSPECT, LAND, PROBE, PUSHER, RECORDER
+from bernstein.api.pod import (
+    AGENT,
+    AUDIENCE,
+    CHECKOUT,
+    INSPECT,
+    LAND,
+    PREPARE,
+    PROBE,
+    PUSHER,
+    RECORDER,
+)
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
 from bernstein.controllers.jobs.pod import mount, scratch
@@ -103,8 +113,8 @@ _NEVER = (
 
 
 def checkout_then(job: dict[str, Any]) -> dict[str, Any]:
-    """A Job whose checkout, or `land`, is told no more than the older code told it, with the
-    cluster's DNS."""
+    """A Job whose checkout, `prepare` or `land` is told no more than the older code told it, with
+    the cluster's DNS."""
     template = job["spec"]["template"]
     kinds = ("initContainers", "containers")
     told = {k: [*map(_told_then, template["spec"][k])] for k in kinds if k in template["spec"]}
@@ -114,7 +124,7 @@ def checkout_then(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told_then(container: dict[str, Any]) -> dict[str, Any]:
-    if container["name"] not in (CHECKOUT, LAND):
+    if container["name"] not in (CHECKOUT, PREPARE, LAND):
         return container
     return container | {"env": [*map(_config_then, container["env"])]}
 
@@ -213,6 +223,8 @@ def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
         and name not in _NEVER
         and (value is not None or name not in _NEW)
     }
+    if "commit" in kept:
+        kept["commit"] = {name: kept["commit"][name] for name in ("author", "email", "message")}
     return variable | {"value": json.dumps(kept, separators=(",", ":"), sort_keys=True)}
 
 

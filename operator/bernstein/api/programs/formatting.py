@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bernstein import places
-from bernstein.api.pod import Changed, CommitText, Remote, TreeLimits
+from bernstein.api.pod import Changed, Remote, TreeLimits
+from bernstein.api.programs.commit import CommitText
 
 FOLDER = "/changed"
 """Where `checkout` lists the files that the work has changed."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bernstein import places
-from bernstein.api.pod import Changed, CommitText, Remote
+from bernstein.api.pod import Changed, Remote
+from bernstein.api.programs.commit import CommitText
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bernstein.api.meta import Model, cel, refuses
+from bernstein.api.projects.commits import Commits
 
 SucceedOn = Literal["Merged", "Opened"]
 _LABEL = r"^[^,\s]([^,\n\r\t]*[^,\s])?$"
@@ -47,6 +48,8 @@ class Merge(Model):
     )
     pull_request: PullRequests | None = None
     """How pull requests look; absent: as by default."""
+    commit: Commits = Field(default_factory=Commits)
+    """Who the commits are by that agents' work becomes, and those that merge it."""
 
     @property
     def pull_requests(self) -> PullRequests:

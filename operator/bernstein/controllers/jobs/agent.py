@@ -13,14 +13,13 @@ from bernstein.api.pod import (
     RECORDER,
     Callback,
     CheckoutConfig,
-    CommitText,
     PromptConfig,
     PusherConfig,
     RecorderConfig,
 )
 from bernstein.api.project import Agent, Project
 from bernstein.api.session import AgentSession
-from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs import commit, pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names, owners
@@ -61,11 +60,11 @@ def prompt_config_map(
 
 
 def agent_job(
-    session: AgentSession, project: Project, agent: Agent, commit: str, settings: OperatorSettings
+    session: AgentSession, project: Project, agent: Agent, message: str, settings: OperatorSettings
 ) -> Object:
     """The Job: first `checkout`, then `pusher` and `recorder` as sidecars, then the agent.
 
-    `commit` is the whole message of the work's commit.
+    `message` is the whole message of the work's commit.
     """
     repository = project.spec.repository
     meta = session.metadata
@@ -75,7 +74,7 @@ def agent_job(
         init=[
             _checkout(session, project, settings),
             {**_pusher(session, project, settings), "restartPolicy": "Always"},
-            {**_recorder(session, project, commit, settings), "restartPolicy": "Always"},
+            {**_recorder(session, project, message, settings), "restartPolicy": "Always"},
         ],
         containers=[_agent(session, agent, settings)],
         volumes=[
@@ -162,7 +161,7 @@ def _prompt(session: AgentSession) -> PromptConfig:
 
 
 def _recorder(
-    session: AgentSession, project: Project, commit: str, settings: OperatorSettings
+    session: AgentSession, project: Project, message: str, settings: OperatorSettings
 ) -> Object:
     meta = session.metadata
     callback = None
@@ -177,7 +176,7 @@ def _recorder(
         namespace=meta.namespace,
         session=meta.name,
         adapter=session.spec.adapter,
-        commit=CommitText(message=commit),
+        commit=commit.text(project, message),
         callback=callback,
         checkpoint_seconds=settings.checkpoint_seconds,
         stall_seconds=project.spec.limits.stall_seconds,

@@ -10,7 +10,7 @@ and the git server.
 
 from __future__ import annotations
 
-from bernstein.api.pod import COLLECT, FORMAT, FORMATTER, CheckoutConfig, CommitText
+from bernstein.api.pod import COLLECT, FORMAT, FORMATTER, CheckoutConfig
 from bernstein.api.programs.formatting import (
     CHANGED,
     FOLDER,
@@ -19,7 +19,7 @@ from bernstein.api.programs.formatting import (
     FormatConfig,
 )
 from bernstein.api.project import Project
-from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs import commit, pod
 from bernstein.controllers.jobs.check import answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
@@ -131,7 +131,7 @@ def _format(action: RunFormat, project: Project, settings: OperatorSettings) -> 
         base=action.base,
         sha=action.sha,
         to=action.to,
-        commit=CommitText(message=action.message),
+        commit=commit.text(project, action.message),
         protected=project.spec.protected_paths,
     )
     return pod.ours(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from bernstein.api.pod import BEGIN, LAND, PREPARE, CommitText
+from bernstein.api.pod import BEGIN, LAND, PREPARE
 from bernstein.api.programs.merge import AttestConfig, BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.project import Project
-from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs import commit, pod
 from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
@@ -41,7 +41,7 @@ def prepare_job(
         sha=action.sha,
         onto=action.onto,
         candidate=action.candidate,
-        commit=CommitText(message=action.message),
+        commit=commit.text(project, action.message),
         merge=action.merge,
         protected=project.spec.protected_paths,
     )

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bernstein.api.pod import CommitText
+from bernstein.api.programs.commit import CommitText
 from bernstein.api.programs.merge import LandConfig
 from bernstein.api.reasons import Reason
 from bernstein.attestation import envelope, statement

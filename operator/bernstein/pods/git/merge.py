@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bernstein.api.pod import CommitText
+from bernstein.api.programs.commit import CommitText
 from bernstein.core import sanitise
 from bernstein.pods.errors import PodError
 from bernstein.pods.git.client import Git
@@ -57,15 +57,16 @@ def commit_tree(repository: Git, tree: str, parents: list[str], text: CommitText
     The author date is that of the commit `work`; the committer date is the latest committer date of
     `parents` and `work`, so that it is never before a parent's.
     """
-    if not text.author.strip(" <>\n") or not text.message.strip():
-        raise PodError("InvalidConfig", "the commit needs an author and a message")
+    committer, committer_email = text.committed_by
+    if not all(name.strip(" <>\n") for name in (text.author, committer, text.message)):
+        raise PodError("InvalidConfig", "the commit needs an author, a committer and a message")
     dates = [repository.text("show", "-s", "--format=%ct", each) for each in [*parents, work]]
     environment = {
         "GIT_AUTHOR_NAME": text.author,
         "GIT_AUTHOR_EMAIL": text.email,
         "GIT_AUTHOR_DATE": f"@{repository.text('show', '-s', '--format=%at', work)} +0000",
-        "GIT_COMMITTER_NAME": text.author,
-        "GIT_COMMITTER_EMAIL": text.email,
+        "GIT_COMMITTER_NAME": committer,
+        "GIT_COMMITTER_EMAIL": committer_email,
         "GIT_COMMITTER_DATE": f"@{max(map(int, dates))} +0000",
     }
     flags = [flag for parent in parents for flag in ("-p", parent)]

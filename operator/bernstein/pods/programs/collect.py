@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bernstein.api import encoding
-from bernstein.api.pod import CommitText
+from bernstein.api.programs.commit import CommitText
 from bernstein.api.programs.formatting import (
     CHANGED,
     SETTINGS,

@@ -7,7 +7,8 @@ import os
 import time
 from pathlib import Path
 
-from bernstein.api.pod import Changed, CommitText, RecorderConfig
+from bernstein.api.pod import Changed, RecorderConfig
+from bernstein.api.programs.commit import CommitText
 from bernstein.checks.changes import changed_from_paths
 from bernstein.core.sessions import blocked
 from bernstein.pods import log

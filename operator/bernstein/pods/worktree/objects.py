@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bernstein.api.pod import CommitText
+from bernstein.api.programs.commit import CommitText
 from bernstein.core import sanitise
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
@@ -169,10 +169,15 @@ def _is_trailer(line: str) -> bool:
 
 
 def _commit_command(text: CommitText, when: int, base: str) -> bytes:
-    person = f"{_plain(text.author) or 'bernstein'} <{_plain(text.email)}> {when} +0000"
+    author = _person(text.author, text.email, when)
+    committer = _person(*text.committed_by, when)
     message = text.message.replace("\0", "").encode("utf-8", "replace")
-    head = f"commit {_REF}\nmark :1\nauthor {person}\ncommitter {person}\ndata {len(message)}\n"
+    head = f"commit {_REF}\nmark :1\nauthor {author}\ncommitter {committer}\ndata {len(message)}\n"
     return head.encode() + message + f"\nfrom {base}\n".encode()
+
+
+def _person(name: str, email: str, when: int) -> str:
+    return f"{_plain(name) or 'bernstein'} <{_plain(email)}> {when} +0000"
 
 
 def _plain(name: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import CommitText
+from bernstein.api.programs.commit import CommitText
 from bernstein.pods.worktree import walker
 from tests.programs.pods.agent_pod import TEXT, Taker, Volumes, git, write
 from tests.programs.pods.conftest import BASE

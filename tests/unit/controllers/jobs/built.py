@@ -93,7 +93,15 @@ FULL = objects.project(
             },
         }
     ],
-    merge={"strategy": "pr", "pullRequest": {"draft": True, "labels": ["ours"], "lookSeconds": 60}},
+    merge={
+        "strategy": "pr",
+        "pullRequest": {"draft": True, "labels": ["ours"], "lookSeconds": 60},
+        "commit": {
+            "author": {"name": "Ada", "email": "ada@example.com"},
+            "committer": {"name": "Robot", "email": "robot@example.com"},
+            "signOff": True,
+        },
+    },
     agents=[
         {
             "name": "demo",

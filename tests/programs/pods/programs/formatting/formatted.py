@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bernstein.api.pod import CheckoutConfig, CommitText, TreeLimits
+from bernstein.api.pod import CheckoutConfig, TreeLimits
+from bernstein.api.programs.commit import CommitText
 from bernstein.api.programs.formatting import CHANGED, CollectConfig, FormatConfig, FormatResult
 from bernstein.checks.gate import Formats
 from bernstein.checks.gates.changing.auto_format import GATE

@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bernstein.api.pod import (
-    CommitText,
-)
+from bernstein.api.programs.commit import CommitText
 from bernstein.pods.errors import PodError
 
 TARGET = "refs/heads/main"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bernstein.api.pod import CommitText
+from bernstein.api.programs.commit import CommitText
 from bernstein.api.programs.merge import LandConfig, LandResult, PrepareConfig, PrepareResult
 from bernstein.pods.git.client import Git, GitError
 from bernstein.pods.programs import land, prepare

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import ChangedFile, CommitText
+from bernstein.api.pod import ChangedFile
+from bernstein.api.programs.commit import CommitText
 from bernstein.api.programs.merge import PrepareResult
 from bernstein.pods import termination
 from bernstein.pods.git import client as git
@@ -159,7 +160,24 @@ def test_histories_without_a_common_commit_are_no_merge(
     assert reason(lambda: do_prepare(work)) == "InternalError"
 
 
-def test_the_message_and_author_of_a_candidate_are_required(
+def test_a_candidate_is_by_its_author_and_its_committer(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    base = origin.commit({"a": "1\n"})
+    work = origin.commit({"b": "2\n"}, base, ref=SESSION)
+    origin.commit({"c": "3\n"}, base, ref=INTEGRATION)
+    message = "Work\n\nBernstein-Task: t\nSigned-off-by: R. O'Bot <r@example.com>\n"
+    text = CommitText(message, "Ada É", "ada@example.com", "R. O'Bot", "r@example.com")
+
+    sha = do_prepare(work, commit=text).sha
+
+    shown = origin.git("show", "-s", "--format=%an <%ae> %cn <%ce>", sha)
+    assert shown == "Ada É <ada@example.com> R. O'Bot <r@example.com>"
+    trailer = origin.git("show", "-s", "--format=%(trailers:key=Signed-off-by,valueonly)", sha)
+    assert trailer.strip() == "R. O'Bot <r@example.com>"
+
+
+def test_the_message_author_and_committer_of_a_candidate_are_required(
     origin: Origin, do_prepare: Callable[..., PrepareResult]
 ) -> None:
     base = origin.commit({"a": "1\n"})
@@ -169,6 +187,7 @@ def test_the_message_and_author_of_a_candidate_are_required(
         CommitText("m", "", "x@y"),
         CommitText("m", "<>", "x@y"),
         CommitText(" ", "a", ""),
+        CommitText("m", "a", "x@y", "<>", "x@y"),
     ):
         assert reason(lambda b=broken: do_prepare(work, commit=b)) == "InvalidConfig"  # type: ignore[misc]
 

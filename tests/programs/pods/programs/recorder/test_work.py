@@ -12,7 +12,8 @@ import pytest
 
 from bernstein.agents.demo import DemoParser
 from bernstein.api import encoding, pod
-from bernstein.api.pod import CommitText, FinalRecord, RecorderResult
+from bernstein.api.pod import FinalRecord, RecorderResult
+from bernstein.api.programs.commit import CommitText
 from bernstein.checks.changes import digest_of
 from bernstein.pods.worktree import packs
 from tests.background import wait_for
@@ -202,6 +203,18 @@ def test_a_message_without_trailers_gets_a_paragraph_of_them(run: Run) -> None:
     raw = git(run.volumes.recorder / "repo.git", "cat-file", "commit", result.sha).decode()
     trailers = f"Bernstein-Tree-Files-Skipped: 1\n{ENDED}"
     assert raw.endswith(f"\n\nSubject: with a colon\n\n{trailers}")
+
+
+def test_work_is_by_its_author_and_its_committer_and_stays_signed_off(run: Run) -> None:
+    text = "Do it\n\nBernstein-Task: a/b\nSigned-off-by: Bob <b@b.c>\n"
+    run.start(commit=CommitText(text, "Ada", "a@b.c", "Bob", "b@b.c"))
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    result = run.end()
+    repository = run.volumes.recorder / "repo.git"
+    shown = git(repository, "show", "-s", "--format=%an <%ae> %cn <%ce>", result.sha).decode()
+    assert shown.strip() == "Ada <a@b.c> Bob <b@b.c>"
+    form = "--format=%(trailers:key=Signed-off-by,valueonly)"
+    assert git(repository, "show", "-s", form, result.sha).decode().strip() == "Bob <b@b.c>"
 
 
 def test_the_last_commit_says_how_the_agent_ended_and_that_it_was_not_sure(run: Run) -> None:
