@@ -43,7 +43,14 @@ CERT_FILE = {folder}/tls.crt
 KEY_FILE = {folder}/tls.key
 STATIC_ROOT_PATH = {static}
 OFFLINE_MODE = true
-DISABLE_SSH = true
+DISABLE_SSH = {no_ssh}
+START_SSH_SERVER = true
+BUILTIN_SSH_SERVER_USER = git
+SSH_DOMAIN = {host}
+SSH_LISTEN_HOST = {host}
+SSH_LISTEN_PORT = {ssh_port}
+SSH_PORT = {ssh_port}
+SSH_SERVER_HOST_KEYS = {folder}/ssh-host-key
 LFS_START_SERVER = false
 [security]
 INSTALL_LOCK = true
@@ -73,6 +80,7 @@ class Gitea:
     port: int
     host: str = "127.0.0.1"
     certificate: Certificate | None = None
+    ssh_port: int | None = None
     password: str = field(default_factory=lambda: secrets.token_hex(12))
     process: subprocess.Popen[bytes] | None = None
 
@@ -150,6 +158,15 @@ class Gitea:
         url = f"{self.url}/api/v1/repos/{owner}/{repository}/pulls/{number}/merge"
         wait_for(lambda: self.ask("POST", url, owner, Do="merge").is_success, 60)
 
+    def ssh_url(self, owner: str, name: str) -> str:
+        return f"ssh://git@{self.host}:{self.ssh_port}/{owner}/{name}.git"
+
+    @property
+    def known_hosts(self) -> str:
+        """The line of its host key."""
+        public = (self.folder / "ssh-host-key.pub").read_text()
+        return f"[{self.host}]:{self.ssh_port} {public}"
+
     def add_user(self, name: str) -> str:
         mail = f"{name}@example.invalid"
         password: dict[str, Any] = {"password": self.password, "must_change_password": False}
@@ -182,19 +199,24 @@ class Gitea:
 
 
 @contextlib.contextmanager
-def gitea(host: str = "127.0.0.1", *, tls: bool = False) -> Iterator[Gitea]:
+def gitea(host: str = "127.0.0.1", *, tls: bool = False, ssh: bool = False) -> Iterator[Gitea]:
     """A server of its own on this address of the machine, gone at the end."""
     program = GITEA.ensure()
     with tempfile.TemporaryDirectory(prefix="gitea-") as name:
         folder = Path(name)
         certificate = issue([host]) if tls else None
-        server = Gitea(folder, _free_port(host), host, certificate)
+        ssh_port = _free_port(host) if ssh else None
+        if ssh:
+            ssh_key(folder / "ssh-host-key")
+        server = Gitea(folder, _free_port(host), host, certificate, ssh_port)
         settings = _SETTINGS.format(
             folder=folder,
             protocol=server.protocol,
             host=host,
             port=server.port,
             static=program.parent,
+            no_ssh=str(not ssh).lower(),
+            ssh_port=ssh_port or 22,
             secret=secrets.token_hex(32),
         )
         (folder / "app.ini").write_text(settings)
@@ -211,6 +233,13 @@ def gitea(host: str = "127.0.0.1", *, tls: bool = False) -> Iterator[Gitea]:
             yield server
         finally:
             server.stop()
+
+
+def ssh_key(file: Path) -> str:
+    """Writes a new private key to the file, its public half beside it; returns that half."""
+    quiet = ("-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(file))
+    subprocess.run(["ssh-keygen", *quiet], check=True, capture_output=True)
+    return file.with_name(f"{file.name}.pub").read_text().strip()
 
 
 def _free_port(host: str) -> int:

@@ -11,7 +11,13 @@ from tests.cluster import kind
 from tests.cluster.errors import ClusterError
 from tests.cluster.machine.packages import CONTROL_PLANE, IMAGES, NODE, ensure_packages
 
-DEVELOPMENT = {"cc": "gcc", "git": "git", "jq": "jq", "redis-server": "redis-server"}
+DEVELOPMENT = {
+    "cc": "gcc",
+    "git": "git",
+    "jq": "jq",
+    "redis-server": "redis-server",
+    "ssh": "openssh-client",
+}
 
 
 def _cluster() -> Mapping[str, str]:

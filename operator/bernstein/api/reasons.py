@@ -24,7 +24,10 @@ class Reason(StrEnum):
     REPOSITORY_UNREACHABLE = "RepositoryUnreachable"
     """The git server does not answer: name, network or certificate."""
     REPOSITORY_AUTH_FAILED = "RepositoryAuthFailed"
-    """The git server refuses user name and password, or shows them no such repository."""
+    """The git server refuses the account, or shows it no such repository."""
+    HOST_KEY_UNTRUSTED = "HostKeyUntrusted"
+    """The git server shows a host key of SSH that is not among those that the account's Secret
+    holds: it is not known, or it has changed."""
     REPOSITORY_INVALID = "RepositoryInvalid"
     """Objects of the repository do not pass git's checks."""
     REF_NOT_FOUND = "RefNotFound"

@@ -26,6 +26,7 @@ from bernstein.api.meta import (
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.projects.commits import EMAIL_PATTERN, NAME_PATTERN
+from bernstein.api.projects.repository import URL_PATTERN
 from bernstein.api.vocabulary import ROLES
 from bernstein.core.money import models
 from bernstein.core.plans.estimate import without_money
@@ -44,6 +45,7 @@ _OURS = (PLAN_KIND, PROJECT_KIND, TASK_KIND)
 _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _FORMS = {
+    URL_PATTERN: "must be an https:// address without credentials, or one that begins with ssh://",
     r"^https://[^\s@]+$": "must begin with https:// and hold no credentials or spaces",
     r"^https?://[^\s]+$": "must begin with https:// or http:// and hold no spaces",
     LINE_PATTERN: "must be a single line without control or invisible characters",

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE
+from bernstein.api.programs.account import is_ssh
 from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.project import Project
 from bernstein.api.projects.network import EgressRule
@@ -130,7 +131,7 @@ def _places(urls: Iterable[str], settings: OperatorSettings) -> list[Object]:
     for address in urls:
         url = urlsplit(address)
         peers = json.dumps(_peers((url.hostname or "").rstrip("."), settings))
-        ports.setdefault(peers, set()).add(url.port or 443)
+        ports.setdefault(peers, set()).add(url.port or (22 if is_ssh(address) else 443))
     return [
         {"to": json.loads(peers), "ports": [_port(port) for port in sorted(found)]}
         for peers, found in sorted(ports.items())

@@ -19,6 +19,8 @@ _FIELDS = (
 """Ends of the paths of fields that name a Secret, a ConfigMap or an image."""
 ADDED_BY_OTHERS = "that it sets itself only"
 """Words of our own admission policy where a Job has fields that the operator has not set."""
+_OF_ACCOUNTS = (Reason.REPOSITORY_AUTH_FAILED, Reason.HOST_KEY_UNTRUSTED)
+"""What is mended in the Secret of an account."""
 _AUTHORITY = (
     "Let repositories[0].ca of the Project name the CA that has signed the git server's "
     "certificate, which must be valid, and for the host in the url."
@@ -49,7 +51,7 @@ def remedy_of(
     fields: list[str] = []
     if project is not None and row.names_object:
         fields = naming(project, text)
-    if project is not None and reason == Reason.REPOSITORY_AUTH_FAILED:
+    if project is not None and reason in _OF_ACCOUNTS:
         fields = _secrets(project, {*accounts, *_ACCOUNT.findall(without_quotes(text))})
     return f"{row.remedy.rstrip('.')}: {', '.join(fields)}." if fields else row.remedy
 

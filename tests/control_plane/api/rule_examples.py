@@ -195,6 +195,23 @@ BRANCHES = {
         ("a..b", "a//b", "a/.b", "a.lock/b", "a.lock", "a.", "a/"),
     )
 }
+_ACCOUNTS = {each: {"secretName": f"git-{each}"} for each in ("read", "work", "deliver")}
+_HTTPS = {"name": "app", "url": "https://git.example/team/app.git", "credentials": _ACCOUNTS}
+_SSH = {**_HTTPS, "url": "ssh://git@git.example:2222/team/app.git"}
+_FORGE = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
+_API = {**_FORGE, "api": "https://git.example/api/v1"}
+_CA = {"name": "git-ca"}
+REPOSITORIES = {
+    "an address begins with https:// or ssh://; what git also takes as HOST:PATH is "
+    "ssh://HOST/PATH": Pair(_SSH["url"], ("git@git.example:team/app.git", "git.example:app")),
+    "an address for SSH does not say where the forge's API is: say it in forge.api": Pair(
+        {**_SSH, "forge": _API}, ({**_SSH, "forge": _FORGE},)
+    ),
+    "SSH knows no certificates: known_hosts in the accounts' Secrets has the server's keys. With a "
+    "forge 'ca' is the authority of its API": Pair(
+        {**_SSH, "forge": _API, "ca": _CA}, ({**_SSH, "ca": _CA},)
+    ),
+}
 DIGEST = f"sha256:{'0a' * 32}"
 IMAGES = (
     "agent",
@@ -282,6 +299,7 @@ PAIRS: dict[str, Pair] = {
     **STEPS,
     **GATES,
     **BRANCHES,
+    **REPOSITORIES,
     **CONTAINERS,
     **SPECS,
     **REVIEWS,

@@ -62,15 +62,16 @@ def policies(
     *,
     formats: bool = False,
     on: dict[str, Any] | None = None,
+    repositories: Sequence[Any] = (),
     **network: Any,
 ) -> dict[str, Any]:
     """Spec of each, by the last word of its name; `asks`: the models of the Project; `formats`:
     whether it has the gate; `on`: the forge of its repository."""
     gates = {"pipeline": [{"name": "auto_format"}] if formats else []}
     more = {} if on is None else {"forge": on}
-    repositories = [{**PLAIN.spec.repository.dump(), **more}]
+    repositories = repositories or [{**PLAIN.spec.repository.dump(), **more}]
     project = objects.project(
-        network=network, models=[*asks], gates=gates, repositories=repositories
+        network=network, models=[*asks], gates=gates, repositories=[*repositories]
     )
     found = build(project, settings)
     return {p["metadata"]["name"].rpartition("-")[2]: p["spec"] for p in found}
@@ -118,6 +119,21 @@ def test_who_asks_models_reaches_them_beside_git_and_nobody_else_does(
     assert judge["egress"] == [reached]
     assert "judge" in found["git"]["podSelector"]["matchExpressions"][0]["values"]
     assert all(others["egress"] == [DNS, HTTPS] for others in found.values())
+
+
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("ssh://git@git.example/app.git", 22),
+        ("ssh://git@git.example:2222/app.git", 2222),
+        ("https://git.example:8443/app.git", 8443),
+    ],
+)
+def test_the_port_of_the_git_server_is_that_of_the_address(url: str, port: int) -> None:
+    found = policies(repositories=[{**PLAIN.spec.repository.dump(), "url": url}])
+
+    _, git_server = found["git"]["egress"]
+    assert git_server["ports"] == [{"port": port, "protocol": "TCP"}]
 
 
 def test_all_but_agents_reach_dns_and_the_git_servers_port_only() -> None:

@@ -29,6 +29,7 @@ TABLE = {
     "ImagePullFailed": (Retry.SOON, False, "image pull secret"),
     "RepositoryUnreachable": (Retry.PROBE, False, "url"),
     "RepositoryAuthFailed": (Retry.PROBE, False, "Secret"),
+    "HostKeyUntrusted": (Retry.PROBE, False, "known_hosts"),
     "RepositoryInvalid": (Retry.PROBE, False, "git fsck"),
     "Unschedulable": (Retry.PROBE, False, "nodes"),
     "Disrupted": (Retry.AT_ONCE, False, ""),
@@ -127,6 +128,7 @@ CAPPED = {
 HOLDS = {
     "AgentNotStarted": WaitScope.AGENT,
     "ConfigMapNotFound": WaitScope.AGENT,
+    "HostKeyUntrusted": WaitScope.REPOSITORY,
     "ImagePullFailed": WaitScope.AGENT,
     "ImageUnusable": WaitScope.AGENT,
     "IntegrationMoved": WaitScope.PLAN,

@@ -11,7 +11,8 @@ from bernstein.api.vocabulary import ModelProvider
 
 
 class SecretRef(Model):
-    """A Secret of type kubernetes.io/basic-auth (keys `username`, `password`)."""
+    """A Secret: for https of type kubernetes.io/basic-auth (keys `username`, `password`), for SSH
+    of type kubernetes.io/ssh-auth (keys `ssh-privatekey`, `known_hosts`)."""
 
     secret_name: ObjectName
     """Secret of this namespace."""

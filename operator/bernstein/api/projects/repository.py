@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bernstein.api.meta import Model, Name, cel
+from bernstein.api.meta import Model, Name, cel, rule
 from bernstein.api.projects.credentials import ConfigMapKey, Credentials, SecretKey
 from bernstein.api.vocabulary import ForgeType
 
@@ -17,7 +17,8 @@ class Forge(Model):
     type: ForgeType = Field(description="Which one it is. gitea: Forgejo, too.")
     api: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] | None = Field(
         default=None,
-        description="https address of its API; absent: where the repository's url has it.",
+        description="https address of its API; absent: where the repository's url has it, which "
+        "must be one of https then.",
     )
     token: SecretKey = Field(
         description="Token that may read the repository, and write pull requests. The Jobs that "
@@ -25,11 +26,55 @@ class Forge(Model):
     )
 
 
+_PORT = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+URL_PATTERN = (
+    r"^(https://[^\s@]+|ssh://([A-Za-z0-9_][A-Za-z0-9._-]*@)?"
+    rf"([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(:{_PORT})?"
+    r"(/[A-Za-z0-9._~+][A-Za-z0-9._~+-]*)+/?"
+    r"|([A-Za-z0-9][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~+][A-Za-z0-9._~/+-]*)$"
+)
+"""No part of one for SSH can be read as an option, and none is encoded: programs take it apart by
+the same rule. The last form is HOST:PATH, which a rule refuses in words that help."""
+
+
 class Repository(Model):
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                "!self.url.startsWith('ssh:') || !has(self.forge) || has(self.forge.api)",
+                "an address for SSH does not say where the forge's API is: say it in forge.api",
+                fieldPath=".forge.api",
+                reason="FieldValueRequired",
+            ),
+            rule(
+                "!self.url.startsWith('ssh:') || !has(self.ca) || has(self.forge)",
+                "SSH knows no certificates: known_hosts in the accounts' Secrets has the server's "
+                "keys. With a forge 'ca' is the authority of its API",
+                fieldPath=".ca",
+                reason="FieldValueForbidden",
+            ),
+        ),
+    }
+
     name: Name
     """What it is called in columns and messages."""
-    url: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] = Field(
-        description="https address without credentials."
+    url: Annotated[
+        str,
+        Field(
+            pattern=URL_PATTERN,
+            max_length=2048,
+            json_schema_extra=cel(
+                (
+                    "self.startsWith('https://') || self.startsWith('ssh://')",
+                    "an address begins with https:// or ssh://; what git also takes as "
+                    "HOST:PATH is ssh://HOST/PATH",
+                )
+            ),
+        ),
+    ] = Field(
+        description="https address without credentials, or ssh://USER@HOST:PORT/PATH; absent user: "
+        "git, absent port: 22."
     )
     branch: Annotated[
         str,

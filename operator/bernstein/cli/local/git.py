@@ -23,6 +23,13 @@ _OF_A_REPOSITORY = (
 )
 """Variables that say of which repository, as a hook of one sets them, or how to show it."""
 
+_NOBODY_ANSWERS = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "SSH_ASKPASS": "false",
+    "SSH_ASKPASS_REQUIRE": "force",
+}
+"""ssh would ask at the terminal, which is not its standard input."""
+
 
 class GitFailed(Exception):  # noqa: N818 - it says what is so
     """What was asked of git did not work; the text is one line, partly the server's words."""
@@ -101,5 +108,5 @@ async def _drained(process: asyncio.subprocess.Process) -> bytes:
 def _environment(own: Mapping[str, str], *, asks: bool) -> dict[str, str]:
     """The person's, with which the credentials are found."""
     kept = {name: value for name, value in own.items() if name not in _OF_A_REPOSITORY}
-    prompts = {} if asks else {"GIT_TERMINAL_PROMPT": "0"}
+    prompts = {} if asks else _NOBODY_ANSWERS
     return {**kept, **prompts, "LC_ALL": "C"}

@@ -9,6 +9,7 @@ from typing import Any
 
 from bernstein.api.encoding import dump_brief
 from bernstein.api.pod import CHECKOUT, PROGRAM, CheckoutConfig, Remote
+from bernstein.api.programs import account as account_keys
 from bernstein.api.project import Project, Resources
 from bernstein.api.projects.repository import Repository
 from bernstein.controllers.settings import OperatorSettings
@@ -315,11 +316,11 @@ def secret(name: str, secret_name: str) -> Object:
     return {"name": name, "secret": {"secretName": secret_name, "defaultMode": 0o440}}
 
 
-def _account(name: str, secret_name: str) -> Object:
+def _account(name: str, secret_name: str, url: str) -> Object:
     """A volume of an account's Secret. It names both keys, so that a pod whose Secret lacks one
     does not start, and its events tell which."""
     volume = secret(name, secret_name)
-    volume["secret"]["items"] = [{"key": k, "path": k} for k in ("username", "password")]
+    volume["secret"]["items"] = [{"key": k, "path": k} for k in account_keys.keys(url)]
     return volume
 
 
@@ -343,9 +344,10 @@ def config_map(name: str, config_map_name: str) -> Object:
 
 def repository_volumes(repository: Repository, *accounts: str) -> list[Object]:
     """The Secrets of these accounts (read, work, deliver) and the repository's CA."""
+    credentials = repository.credentials
     volumes = [
-        _account(f"secret-{account}", getattr(repository.credentials, account).secret_name)
-        for account in accounts
+        _account(f"secret-{each}", getattr(credentials, each).secret_name, repository.url)
+        for each in accounts
     ]
     if repository.ca is not None:
         volume = config_map("repository-ca", repository.ca.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bernstein.api.pod import PROBE, PROBE_KEY
+from bernstein.api.programs import account as account_keys
 from bernstein.api.programs.probe import KEY_VARIABLE, ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
@@ -52,8 +53,9 @@ def probe_job(
 
 
 def _tries(account: str, project: Project, settings: OperatorSettings) -> Object:
-    """The container that tries an account. Only the account's name is a variable: by that the
-    kubelet starts it when the Secret is there, and the password is a file."""
+    """The container that tries an account. Only what is no secret of it is a variable, its name or
+    the known host keys: by that the kubelet starts it when the Secret is there, and the password or
+    key is a file."""
     repository, name = project.spec.repository, ACCOUNTS[account]
     secret = getattr(repository.credentials, account).secret_name
     config = ProbeConfig(
@@ -66,7 +68,9 @@ def _tries(account: str, project: Project, settings: OperatorSettings) -> Object
     )
     mounts = pod.repository_mounts(repository, account)
     container = pod.ours(PROBE, config, settings, tmp=name, mounts=mounts, name=name)
-    return container | {"env": [pod.of_secret(_ACCOUNT_VARIABLE, secret, "username")]}
+    return container | {
+        "env": [pod.of_secret(_ACCOUNT_VARIABLE, secret, account_keys.not_secret(repository.url))]
+    }
 
 
 def _signs(secret: str, public: str, settings: OperatorSettings) -> Object:

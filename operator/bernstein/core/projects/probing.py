@@ -44,6 +44,7 @@ FINDINGS = frozenset(
         Reason.CONFIG_MAP_NOT_FOUND,
         Reason.REPOSITORY_UNREACHABLE,
         Reason.REPOSITORY_AUTH_FAILED,
+        Reason.HOST_KEY_UNTRUSTED,
         Reason.REF_NOT_FOUND,
         Reason.CREDENTIAL_REFUSED,
         Reason.ATTESTATION_KEY_INVALID,

@@ -62,7 +62,15 @@ POLICIES: Final[Mapping[str, Policy]] = {
     Reason.REPOSITORY_AUTH_FAILED: Policy(
         Retry.PROBE,
         False,
-        "Check the url, and user name and password in the Secret that the Project names.",
+        "Check the url, and user name and password, or the SSH key, in the Secret that the "
+        "Project names.",
+        holds=WaitScope.REPOSITORY,
+    ),
+    Reason.HOST_KEY_UNTRUSTED: Policy(
+        Retry.PROBE,
+        False,
+        "Ask whoever runs the git server for its host keys, and put them under known_hosts in the "
+        "Secret that the Project names.",
         holds=WaitScope.REPOSITORY,
     ),
     Reason.REPOSITORY_INVALID: Policy(

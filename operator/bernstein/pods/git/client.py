@@ -17,12 +17,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from bernstein.api.pod import Remote
 from bernstein.api.reasons import Reason
 from bernstein.core import sanitise
-from bernstein.pods.git import credential
+from bernstein.pods.git import remotes
 from bernstein.pods.git.errors import GitError, from_output
 
 __all__ = ["ATTRIBUTES", "Completed", "Git", "GitError", "full_ref", "init_bare", "is_sha"]
@@ -67,7 +67,6 @@ _SETTINGS = {
     "merge.renames": "true",
     "pack.window": "0",
     "protocol.allow": "never",
-    "protocol.https.allow": "always",
     "protocol.version": "2",
     "push.recurseSubmodules": "no",
     "safe.bareRepository": "explicit",
@@ -152,7 +151,7 @@ class Git:
         for flaw in _HARMLESS:
             self._settings[f"fetch.fsck.{flaw}"] = "ignore"
         if remote is not None:
-            self._settings |= _remote_settings(remote, git_dir)
+            self._settings |= remotes.settings(remote, git_dir)
 
     # --- any command ----------------------------------------------------------------------------
 
@@ -316,6 +315,7 @@ class Git:
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_PROTOCOL_FROM_USER": "0",
             "GIT_TERMINAL_PROMPT": "0",
+            **remotes.environment(self.remote),
             **settings,
             **extra,
         }
@@ -326,25 +326,6 @@ def _lease(ref: str, expect: str | None) -> str:
     if expect and not is_sha(expect):
         raise GitError("InvalidConfig", "push takes full object ids")
     return f"--force-with-lease={full_ref(ref)}:{expect or ''}"
-
-
-def _remote_settings(remote: Remote, git_dir: Path) -> dict[str, str]:
-    parts = urlsplit(remote.url)
-    if parts.scheme != "https" or not parts.hostname:
-        raise GitError("InvalidConfig", "the repository's URL must start with https://")
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        raise GitError(
-            "InvalidConfig", "the repository's URL holds a user, a query or a fragment: remove it"
-        )
-    settings = {}
-    if remote.ca_file:
-        # The path is a folder without certificates, so that the given authority alone is trusted.
-        settings = {"http.sslCAInfo": remote.ca_file, "http.sslCAPath": str(git_dir / "refs")}
-    if remote.credential_dir:
-        path = unquote(parts.path).strip("/")
-        asked = (parts.scheme, parts.netloc, path)
-        settings["credential.helper"] = credential.helper(remote.credential_dir, *asked)
-    return settings
 
 
 @contextlib.contextmanager

@@ -20,8 +20,13 @@ class GitError(PodError):
 _AUTHENTICATION = (
     r"Authentication failed|could not read (Username|Password)|returned error: 40[13]\b"
     r"|Permission denied \(|invalid credentials"
+    r"|marked as read only|Permission to \S+ denied to|Write access to repository not granted"
+    r"|not allowed to push code|does not have write access|is not authorized to (read|write)"
 )
-_NOT_SHOWN = r"returned error: 404\b|repository '[^']*' not found|Repository not found"
+_NOT_SHOWN = (
+    r"returned error: 404\b|repository '[^']*' not found|Repository not found"
+    r"|project you were looking for could not be found|Cannot find repository"
+)
 """What an account may not see, forges call not found."""
 _UNREACHABLE = (
     r"Could not resolve|Failed to connect|Couldn't connect|Connection (refused|timed out|reset)"
@@ -32,6 +37,8 @@ _UNREACHABLE = (
     r"|Could not read from remote repository|not (currently )?(allowed|supported)"
 )
 _TABLE = (
+    # What the server prints has "remote: " before it with https: that is none of ssh's words.
+    (Reason.HOST_KEY_UNTRUSTED, re.compile(r"^Host key verification failed", re.MULTILINE)),
     (Reason.REF_NOT_FOUND, re.compile(r"couldn't find remote ref|Remote branch .* not found")),
     (
         Reason.REF_MOVED,
@@ -79,6 +86,9 @@ _MEANS: Mapping[str, str] = {
     Reason.BRANCH_PROTECTED: "the rules of the git server{at} refuse this push",
     Reason.REPOSITORY_INVALID: "objects of the repository{at} do not pass git's checks",
     Reason.REPOSITORY_AUTH_FAILED: "{account} does not see the repository{at}",
+    Reason.HOST_KEY_UNTRUSTED: (
+        "the git server{at} shows a host key that known_hosts of {account} does not hold"
+    ),
     Reason.CREDENTIAL_REFUSED: "the git server{at} refuses this account's push",
     Reason.PUSH_REJECTED: "the git server{at} did not take the push",
 }

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bernstein.api.programs import account
 from bernstein.api.reasons import Reason
 from bernstein.checks.content.rules import (
     ADDED_BYTES,
@@ -36,6 +37,8 @@ _PLACE = 200
 """Characters of one."""
 _SHORTEST = 8
 """Characters of a password: a shorter one stands in other words."""
+_LINE = 16
+"""Characters of a line of a key: a shorter one may be chance."""
 _LONGEST = 200
 """Characters of a value that are looked for: patterns see a window of the text."""
 
@@ -113,7 +116,7 @@ def _within(seconds: float) -> Callable[[], None]:
 
 @dataclass(frozen=True)
 class _Own:
-    """The password of the account that pushes."""
+    """The password or the SSH key of the account that pushes."""
 
     rule: Rule
     pattern: re.Pattern[str]
@@ -123,22 +126,44 @@ class _Own:
 
 
 def _account_rule(folder: str | None) -> _Own | None:
-    """It is looked for as it is, and as a request to the server has it; None: there is none, or
-    one that is found in other words."""
-    try:
-        name, password = (
-            (Path(folder or "", each).read_bytes().decode("ascii", "replace").strip())
-            for each in ("username", "password")
-        )
-    except OSError:
+    """None: there is none, or one that is found in other words."""
+    if folder is None:
         return None
-    if folder is None or len(password) < _SHORTEST:
+    what, values = "password", _password(folder)
+    if not values:
+        what, values = "key", _key_lines(folder)
+    if not values:
         return None
-    sent = (base64.b64encode(f"{start}{password}".encode()) for start in ("", f"{name}:"))
-    values = (password, *(each.decode().rstrip("=") for each in sent))
     pattern = re.compile("|".join(re.escape(value[:_LONGEST]) for value in values))
-    rule = Rule("password of the account that pushes", True, pattern.finditer, hint="")
+    rule = Rule(f"{what} of the account that pushes", True, pattern.finditer, hint="")
     return _Own(rule, pattern)
+
+
+def _password(folder: str) -> tuple[str, ...]:
+    """As it is, and as a request to the server has it."""
+    try:
+        name, password = (_read(folder, each) for each in (account.USERNAME, account.PASSWORD))
+    except OSError:
+        return ()
+    if len(password) < _SHORTEST:
+        return ()
+    sent = (base64.b64encode(f"{start}{password}".encode()) for start in ("", f"{name}:"))
+    return (password, *(each.decode().rstrip("=") for each in sent))
+
+
+def _key_lines(folder: str) -> tuple[str, ...]:
+    """Those of an SSH key, any of which is a part of it: a whole one is known by its form. The
+    first line is the same in many keys."""
+    try:
+        rows = [row.strip() for row in _read(folder, account.SSH_KEY).splitlines()]
+    except OSError:
+        return ()
+    inside = [row for row in rows if row and not row.startswith("-----")]
+    return tuple(row for row in inside[1:] or inside if len(row) >= _LINE)
+
+
+def _read(folder: str, name: str) -> str:
+    return Path(folder, name).read_bytes().decode("ascii", "replace").strip()
 
 
 def _too_large(why: str) -> PodError:

@@ -12,18 +12,20 @@ import base64
 import hashlib
 import http.client
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from bernstein.api.pod import Remote
+from bernstein.api.programs.account import PASSWORD, USERNAME, is_ssh
 from bernstein.api.reasons import Reason
+from bernstein.pods.git import remotes, ssh_service
 from bernstein.pods.git.client import LOOKUP_SECONDS, GitError, full_ref
 from bernstein.pods.git.errors import from_output, unreachable
 
 NOTHING = "0" * 40
 """In a command: there is no such ref."""
 _SERVICE = "git-receive-pack"
+_FLUSH = b"0000"
 _MOST_BYTES = 65536
 """Of an answer."""
 _EMPTY_PACK = b"PACK" + (2).to_bytes(4) + (0).to_bytes(4)
@@ -32,7 +34,10 @@ _EMPTY_PACK = b"PACK" + (2).to_bytes(4) + (0).to_bytes(4)
 def may_push_somewhere(remote: Remote) -> None:
     """Raises GitError(CredentialRefused) where the server opens the repository to no push of this
     account. Which refs it may push stays open."""
-    _ask(remote, "GET", f"/info/refs?service={_SERVICE}")
+    if is_ssh(remote.url):
+        ssh_service.received(remote, _FLUSH, LOOKUP_SECONDS)
+    else:
+        _ask(remote, "GET", f"/info/refs?service={_SERVICE}")
 
 
 def may_push(remote: Remote, ref: str, sha: str) -> bool | None:
@@ -56,8 +61,8 @@ def _judged(remote: Remote, ref: str, old: str, new: str) -> bool | None:
     name = full_ref(ref)
     command = f"{old} {new} {name}\0report-status agent=bernstein".encode()
     pack = _EMPTY_PACK + hashlib.sha1(_EMPTY_PACK, usedforsecurity=False).digest()
-    body = f"{len(command) + 4:04x}".encode() + command + b"0000" + pack
-    for line in _lines(_ask(remote, "POST", f"/{_SERVICE}", body)):
+    body = f"{len(command) + 4:04x}".encode() + command + _FLUSH + pack
+    for line in _answers(remote, body):
         word, _, rest = line.partition(b" ")
         told, _, why = rest.strip().partition(b" ")
         if told != name.encode() or word not in (b"ok", b"ng"):
@@ -67,6 +72,12 @@ def _judged(remote: Remote, ref: str, old: str, new: str) -> bool | None:
         reason = from_output(b"[remote rejected] (" + why + b")", pushing=True).reason
         return {Reason.REF_MOVED: True, Reason.BRANCH_PROTECTED: False}.get(Reason(reason))
     return None
+
+
+def _answers(remote: Remote, body: bytes) -> Iterable[bytes]:
+    if is_ssh(remote.url):
+        return ssh_service.received(remote, body, LOOKUP_SECONDS)
+    return _lines(_ask(remote, "POST", f"/{_SERVICE}", body))
 
 
 def _lines(answer: bytes) -> Iterator[bytes]:
@@ -83,9 +94,8 @@ def _lines(answer: bytes) -> Iterator[bytes]:
 
 def _ask(remote: Remote, method: str, path: str, body: bytes | None = None) -> bytes:
     """The beginning of the answer. No redirect is followed. Raises GitError."""
-    url = urlsplit(remote.url)
-    if url.scheme != "https" or not url.hostname:
-        raise GitError("InvalidConfig", "the repository's URL must start with https://")
+    url = remotes.https_address(remote.url)
+    assert url.hostname is not None
     connection = http.client.HTTPSConnection(
         url.hostname, url.port, timeout=LOOKUP_SECONDS, context=_trust(remote)
     )
@@ -120,7 +130,7 @@ def _headers(remote: Remote, posts: bool) -> Mapping[str, str]:
         headers["Content-Type"] = f"application/x-{_SERVICE}-request"
         headers["Accept"] = f"application/x-{_SERVICE}-result"
     if remote.credential_dir is not None:
-        pair = ":".join(_line(remote.credential_dir, name) for name in ("username", "password"))
+        pair = ":".join(_line(remote.credential_dir, name) for name in (USERNAME, PASSWORD))
         headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
     return headers
 

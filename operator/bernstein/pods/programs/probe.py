@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from bernstein.api.pod import Remote
+from bernstein.api.programs import account
 from bernstein.api.programs.probe import ProbeConfig, ProbeResult
 from bernstein.api.reasons import Reason
 from bernstein.pods import log
@@ -27,7 +28,7 @@ def run(config: ProbeConfig) -> ProbeResult:
     """Reads the branch; with an account that pushes, asks what the server lets it push.
 
     Raises PodError: SecretNotFound, ConfigMapNotFound, RepositoryUnreachable,
-    RepositoryAuthFailed, RefNotFound, CredentialRefused.
+    RepositoryAuthFailed, HostKeyUntrusted, RefNotFound, CredentialRefused.
     """
     _find_files(config)
     git.init_bare(Path(config.git_dir))
@@ -59,7 +60,7 @@ def _find_files(config: ProbeConfig) -> None:
         raise PodError(Reason.CONFIG_MAP_NOT_FOUND, text)
     assert remote.credential_dir is not None
     until = time.monotonic() + FILES_SECONDS
-    for key in ("username", "password"):
+    for key in account.keys(remote.url):
         while not (Path(remote.credential_dir) / key).exists():
             if time.monotonic() > until:
                 text = f'secret "{config.secret}" has no key {key}'

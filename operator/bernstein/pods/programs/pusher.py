@@ -37,8 +37,9 @@ _FINAL_PUSH_SECONDS = 60.0
 """How long after SIGTERM the last push is tried again where the repository cannot be reached."""
 _LONGEST_PAUSE_SECONDS = 60.0
 _UNREACHABLE = Reason.REPOSITORY_UNREACHABLE
-_MAY_PASS = (_UNREACHABLE, Reason.REPOSITORY_AUTH_FAILED)
-"""The server does not answer, or does not show the repository: it is pushed to again."""
+_MAY_PASS = (_UNREACHABLE, Reason.REPOSITORY_AUTH_FAILED, Reason.HOST_KEY_UNTRUSTED)
+"""The server does not answer, does not show the repository, or has a new key: it is pushed to
+again."""
 _STAYS = (Reason.SECRET_FOUND, Reason.SNAPSHOT_TOO_LARGE)
 """What is wrong with the record itself: only a newer one may be pushed."""
 _UNCERTAIN = {_UNREACHABLE, Reason.REF_MOVED, "InternalError"}

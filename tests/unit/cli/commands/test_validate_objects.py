@@ -300,7 +300,8 @@ def test_of_a_value_whose_form_is_wrong_it_says_what_form_it_has(
     assert code == 2
     assert err.splitlines() == [
         f"✗ {path}: 1 problem",
-        "    spec.repositories[0].url: must begin with https:// and hold no credentials or spaces",
+        "    spec.repositories[0].url: must be an https:// address without credentials, or one "
+        "that begins with ssh://",
     ]
 
 

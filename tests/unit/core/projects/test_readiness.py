@@ -175,9 +175,21 @@ def test_a_refused_login_names_the_secret_and_its_field() -> None:
     assert message.startswith("work and deliver: this account does not see the repository at ")
     account = "spec.repositories[0].credentials"
     assert message.endswith(
-        "user name and password in the Secret that the Project names: "
+        "user name and password, or the SSH key, in the Secret that the Project names: "
         f"'git-work' ({account}.work.secretName), 'git-deliver' ({account}.deliver.secretName)."
     )
+
+
+def test_an_untrusted_host_key_names_the_secret_that_lacks_it() -> None:
+    words = "Host key verification failed.\r\nfatal: Could not read from remote repository."
+    met = finding("HostKeyUntrusted", "work", of_git(words, "work"))
+
+    truth, reason, message = ready(status(project(), 0, None, probed(met), NOW))
+
+    assert (truth, reason) == ("False", "HostKeyUntrusted")
+    assert "a host key that known_hosts of this account does not hold" in message
+    field = "spec.repositories[0].credentials.work.secretName"
+    assert message.endswith(f"in the Secret that the Project names: 'git-work' ({field}).")
 
 
 def test_where_the_certificate_is_not_trusted_the_authority_alone_is_to_be_looked_at() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from bernstein.api.meta import ConditionType
+from bernstein.api.programs import account as account_keys
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.attestation.envelope import KeyInvalid, private_key, public_key
@@ -113,7 +114,7 @@ def named(project: Project) -> Iterator[Named]:
     for account in ("read", "work", "deliver"):
         secret = getattr(repository.credentials, account).secret_name
         field = f"repositories[0].credentials.{account}.secretName"
-        yield Named(field, SECRETS, secret, ("username", "password"))
+        yield Named(field, SECRETS, secret, account_keys.keys(repository.url))
     if repository.ca is not None:
         ca = repository.ca
         yield Named("repositories[0].ca.name", CONFIG_MAPS, ca.name, (ca.key,))

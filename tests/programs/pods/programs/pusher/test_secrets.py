@@ -17,6 +17,7 @@ from bernstein.pods.git import contents, leaks
 from bernstein.pods.git.client import Git
 from bernstein.pods.git.trees import ContentChange
 from tests.background import wait_for
+from tests.gitea import ssh_key
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.pusher.session import REF, Session, checked_out
 from tests.unit.checks.content.test_secret_tokens import KEYS, TOKENS
@@ -158,6 +159,21 @@ def test_the_account_that_pushes_stays_secret_whatever_its_form_is(
     assert failure.reason == "SecretFound"
     assert "password of the account that pushes" in failure.message
     assert "correct horse" not in failure.message
+
+
+@pytest.mark.parametrize("number", [2, -2])
+def test_a_line_of_the_key_that_pushes_by_ssh_stays_secret(session: Session, number: int) -> None:
+    account = session.volumes.root / "account"
+    account.mkdir()
+    ssh_key(account / "ssh-privatekey")
+    line = (account / "ssh-privatekey").read_text().splitlines()[number]
+    remote = replace(session.config.remote, credential_dir=str(account))
+    session.start(remote=remote)
+    session.record({"a.py": f"x = '{line}'\n"}, final=True)
+    failure = session.failure()
+    assert failure.reason == "SecretFound"
+    assert "key of the account that pushes" in failure.message
+    assert line not in failure.message
 
 
 # --- bounds -------------------------------------------------------------------------------------

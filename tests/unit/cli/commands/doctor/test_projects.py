@@ -147,6 +147,19 @@ async def test_a_secret_or_key_that_is_missing_is_named_with_its_field(
     ]
 
 
+async def test_with_ssh_a_secret_needs_a_key_and_the_host_keys_of_the_server(
+    api: ApiServer, client: Client
+) -> None:
+    (repository,) = (each.dump() for each in objects.project().spec.repositories)
+    repository["url"] = "ssh://git@git.example/app.git"
+    accounts(api, "read", "deliver", data={"ssh-privatekey": "a2V5", "known_hosts": "aG9zdA=="})
+    accounts(api, "work", data={"ssh-privatekey": "a2V5"})
+
+    _, *found = await look(client, seen(objects.project(repositories=[repository])))
+
+    assert found == [("objects", "bad", "Secret 'git-work' of 'default' has no key known_hosts")]
+
+
 async def test_what_helps_where_a_secret_is_missing_is_to_make_it(
     api: ApiServer, client: Client
 ) -> None:
