@@ -9,6 +9,7 @@ from pydantic import Field
 from bernstein.api.meta import Model, cel, refuses
 from bernstein.api.projects.commits import Commits
 
+Method = Literal["Merge", "Squash"]
 SucceedOn = Literal["Merged", "Opened"]
 _LABEL = r"^[^,\s]([^,\n\r\t]*[^,\s])?$"
 Label = Annotated[str, Field(min_length=1, max_length=50, json_schema_extra={"pattern": _LABEL})]
@@ -45,6 +46,12 @@ class Merge(Model):
     strategy: Literal["direct", "pr"] = Field(
         description="direct: verified work is pushed to the branch. pr: a Plan's is pushed to a "
         "branch of its own, for a pull request; that of a Task without a Plan to the branch."
+    )
+    method: Method = Field(
+        default="Merge",
+        description="How a Plan's work is brought to its branch. Merge: by fast-forward; where the "
+        "branch has moved meanwhile, by a merge commit. Squash: as one commit. Either new one is "
+        "verified.",
     )
     pull_request: PullRequests | None = None
     """How pull requests look; absent: as by default."""

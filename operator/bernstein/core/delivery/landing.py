@@ -176,7 +176,10 @@ def _needs_candidate(status: Delivering, landing: Landing) -> bool:
         return False
     if is_lost(status) or is_making_candidate(status, landing.commit.base):
         return True
-    return landing.tip is not None and landing.tip != landing.commit.base
+    commit, source = landing.commit, landing.source
+    if source.always and commit.sha == source.origin.sha and commit.sha != commit.base:
+        return True
+    return landing.tip is not None and landing.tip != commit.base
 
 
 def is_making_candidate(status: Delivering, base: str) -> bool:

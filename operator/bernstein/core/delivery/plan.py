@@ -11,7 +11,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Origin
 from bernstein.core import names
 from bernstein.core.actions import PlanDecision, RunFence
-from bernstein.core.delivery import attestation, end, landing, proposal
+from bernstein.core.delivery import attestation, end, landing, messages, proposal
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -21,7 +21,6 @@ from bernstein.core.delivery.way import (
     Prepared,
     Source,
 )
-from bernstein.core.sanitise import line as sanitise
 from bernstein.core.sanitise import some
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import round as rounds
@@ -109,8 +108,8 @@ def _delivered(status: PlanStatus, integration: Integration) -> JudgedCommit:
 
 def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration) -> Landing:
     meta = snapshot.plan.metadata
-    title = sanitise(snapshot.plan.spec.name, 200)
-    what = "plan" if status.partial is None else "part of plan"
+    project = snapshot.project
+    squash = project is not None and project.spec.merge.method == "Squash"
     commit = _delivered(status, integration)
     return Landing(
         job=partial(names.plan_job, meta.name),
@@ -119,15 +118,18 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         source=Source(
             origin=Origin(ref=integration.ref, sha=integration.tip),
             candidate=names.candidate_ref(integration.ref),
-            message=f"Merge {what} {title}\n\nBernstein-Plan: {meta.namespace}/{meta.name}\n",
-            merge=True,
+            message=messages.squash(snapshot, status)
+            if squash
+            else messages.merge(snapshot, status),
+            merge=not squash,
+            always=squash,
         ),
         onto=integration.target,
         tip=status.delivery.tip if status.delivery is not None else None,
         ours=False,
         conflict="the target moved, and the Plan's work conflicts with it in",
         attests=partial(attestation.of_plan, snapshot, status, integration),
-        project=snapshot.project,
+        project=project,
         jobs=snapshot.jobs,
         late=snapshot.late,
         branch=_branch(snapshot, status, commit),

@@ -103,14 +103,14 @@ def _table(plan: Plan, rows: Iterable[PlanTask], tasks: Mapping[str, Task]) -> s
     listed = [*rows]
     lines = ["| Step | Attempts | Verdicts | Cost |", "|---|---|---|---|"]
     for row in listed[:MOST_ROWS]:
-        cells = (_code(_heading(plan, row)), str(row.attempts), _verdicts(tasks.get(row.name)))
+        cells = (_code(heading(plan, row)), str(row.attempts), _verdicts(tasks.get(row.name)))
         lines.append(f"| {' | '.join(cells)} | ${_money(row.spend_usd)} |")
     if len(listed) > MOST_ROWS:
         lines.append(f"| and {len(listed) - MOST_ROWS} more | | | |")
     return "\n".join(lines) if listed else ""
 
 
-def _heading(plan: Plan, row: PlanTask) -> str:
+def heading(plan: Plan, row: PlanTask) -> str:
     steps = next((stage.steps for stage in plan.spec.stages if stage.name == row.stage), ())
     known = row.step is not None and row.step < len(steps)
     return steps[row.step].heading if known and row.step is not None else row.name

@@ -52,6 +52,8 @@ class Source:
     message: str
     merge: bool = False
     """The candidate is a merge commit; else the same change as a commit on the new tip."""
+    always: bool = False
+    """The work itself never lands, wherever the tip is: only a candidate does."""
 
 
 @dataclass(frozen=True)

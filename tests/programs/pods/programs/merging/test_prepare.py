@@ -143,6 +143,23 @@ def test_a_plan_is_merged_with_both_parents(
     assert parents == f"{result.sha} {tip} {second}"
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_plan_is_squashed_to_one_commit_wherever_the_target_is(
+    origin: Origin, do_prepare: Callable[..., PrepareResult], moved: bool
+) -> None:
+    tip = base = origin.commit({"a": "1\n"}, ref=TARGET)
+    first = origin.commit({"b": "2\n"}, base)
+    second = origin.commit({"c": "3\n"}, first, ref=INTEGRATION)
+    if moved:
+        tip = origin.commit({"d": "4\n"}, base, ref=TARGET)
+    result = do_prepare(second, ref=INTEGRATION, onto=TARGET)
+    assert origin.git("rev-list", "--parents", "-1", result.sha) == f"{result.sha} {tip}"
+    names = origin.git("ls-tree", "-r", "--name-only", result.tree).split()
+    assert names == ["a", "b", "c", *(["d"] if moved else [])]
+    assert (result.tree == origin.tip(f"{second}^{{tree}}")) != moved
+    assert result.changed.files == 2
+
+
 def test_a_session_ref_that_moved_is_refused(
     origin: Origin, do_prepare: Callable[..., PrepareResult]
 ) -> None:
