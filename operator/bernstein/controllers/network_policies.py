@@ -19,7 +19,7 @@ from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE
 from bernstein.api.programs.account import is_ssh
 from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.project import Project
-from bernstein.api.projects.network import EgressRule
+from bernstein.api.projects.network import EgressRule, Proxy
 from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.settings import LINK_LOCAL, OperatorSettings
 from bernstein.controllers.wiring import Context
@@ -28,6 +28,7 @@ from bernstein.core.owners import owner_reference
 from bernstein.core.verification.expected.required import formatter
 from bernstein.kube.resource import NETWORK_POLICIES, Key, Object, controller_of
 from bernstein.resources import PROJECTS
+from bernstein.urls import is_direct
 
 _DNS_PORTS = (53, 5353)
 """Policies name the ports of pods, and OpenShift's DNS pods listen on 5353."""
@@ -104,25 +105,40 @@ def _dns(settings: OperatorSettings) -> Object:
 
 
 def _git(project: Project, settings: OperatorSettings) -> list[Object]:
-    if project.spec.network.git is not None:
-        return _dumped(project.spec.network.git)
-    return _places([project.spec.repository.url], settings)
+    return _reached(project, project.spec.network.git, [project.spec.repository.url], settings)
 
 
 def _models(project: Project, settings: OperatorSettings) -> list[Object]:
-    """Where models are asked: as their addresses say, unless the Project does."""
-    if project.spec.network.models is not None:
-        return _dumped(project.spec.network.models)
-    return _places((model.base_url or "" for model in project.spec.models), settings)
+    urls = [model.base_url or "" for model in project.spec.models]
+    return _reached(project, project.spec.network.models, urls, settings)
 
 
 def _forge(project: Project, settings: OperatorSettings) -> list[Object]:
-    """Where the forge is asked: as its API's address says, unless the Project does."""
-    if project.spec.network.forge is not None:
-        return _dumped(project.spec.network.forge)
     repository = project.spec.repository
     api = repository.forge.api if repository.forge is not None else None
-    return _places([api or repository.url], settings)
+    return _reached(project, project.spec.network.forge, [api or repository.url], settings)
+
+
+def _reached(
+    project: Project,
+    rules: tuple[EgressRule, ...] | None,
+    urls: list[str],
+    settings: OperatorSettings,
+) -> list[Object]:
+    """The Project's rules for what is at these addresses, or what they say themselves; and the
+    proxy through which some are asked. One that is empty is a provider's own: its host is not known
+    here, so that it may be asked either way."""
+    proxy = project.spec.network.proxy
+    direct = [url for url in urls if proxy is None or not url or is_direct(url, proxy.no_proxy)]
+    found = _places(direct, settings) if rules is None else _dumped(rules)
+    if proxy is not None and (len(direct) < len(urls) or "" in urls):
+        found.append(_to_proxy(proxy, settings))
+    return found
+
+
+def _to_proxy(proxy: Proxy, settings: OperatorSettings) -> Object:
+    (rule,) = _places([proxy.url], settings)
+    return rule if proxy.peers is None else {**rule, "to": [peer.dump() for peer in proxy.peers]}
 
 
 def _places(urls: Iterable[str], settings: OperatorSettings) -> list[Object]:

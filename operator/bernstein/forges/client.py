@@ -102,8 +102,9 @@ class Client:
         self._limits = limits or Limits()
         self._around = surroundings or Surroundings()
         self._tagged: dict[str, tuple[str, Any]] = {}
-        self._host = sanitise.line(self._url(Call("GET", "/")).host, 253)
-        self._http = exchange.client(_trusted(ca_file), transport)
+        address = self._url(Call("GET", "/"))
+        self._host = sanitise.line(address.host, 253)
+        self._http = exchange.client(_trusted(ca_file), address, transport)
 
     async def __aenter__(self) -> Self:
         return self

@@ -114,7 +114,7 @@ class Client:
         self._around = surroundings or Surroundings()
         self._provider = endpoint.speaks
         self._host = endpoint.host
-        self._http = web.client(endpoint.trusted(), transport)
+        self._http = web.client(endpoint.trusted(), endpoint.url("/"), transport)
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,11 +1,12 @@
 """One request and its response, of which no more is read than may be of use.
 
 Nothing is decompressed, no redirect is followed, no cookie and no variable of the environment is
-read.
+read but our own, which name a proxy.
 """
 
 from __future__ import annotations
 
+import os
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from enum import StrEnum
 from http import HTTPStatus
 
 import httpx
+
+from bernstein import urls
 
 CONNECT_SECONDS = 10.0
 _ERROR_BYTES = 64 << 10
@@ -50,11 +53,14 @@ class TooLargeError(Exception):
 
 
 def client(
-    verify: ssl.SSLContext, transport: httpx.AsyncBaseTransport | None = None
+    verify: ssl.SSLContext, to: httpx.URL, transport: httpx.AsyncBaseTransport | None = None
 ) -> httpx.AsyncClient:
-    """`transport` None: over the network."""
+    """Asks the server at the address `to`, through the proxy of it that there may be. `transport`
+    None: over the network."""
+    proxy = urls.proxy_of(str(to), os.environ)
     return httpx.AsyncClient(
-        transport=transport or httpx.AsyncHTTPTransport(verify=verify, trust_env=False),
+        transport=transport
+        or httpx.AsyncHTTPTransport(verify=verify, trust_env=False, proxy=proxy),
         timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
         trust_env=False,
         follow_redirects=False,

@@ -249,12 +249,18 @@ CONTAINERS = {
     "at least 64Mi": Pair("64Mi", ("0Gi", "63Mi", "65535Ki")),
 }
 
+PROXY = {"url": "http://proxy.example.com:3128"}
 ANYWHERE = [{"ports": [{"port": 443}]}]
 NETWORKS = {
     f"policy Unmanaged takes no '{field}'": Pair(
         {"policy": "Managed", field: ANYWHERE}, ({"policy": "Unmanaged", field: ANYWHERE},)
     )
     for field in ("git", "checks", "agents", "models", "forge")
+} | {
+    "policy Unmanaged takes no 'proxy.peers'": Pair(
+        {"policy": "Unmanaged", "proxy": PROXY},
+        ({"policy": "Unmanaged", "proxy": PROXY | {"peers": [{"podSelector": {}}]}},),
+    )
 }
 PEERS = {
     "a peer is an ipBlock, or has a podSelector, a namespaceSelector or both": Pair(
@@ -338,6 +344,8 @@ def placed(rule: Rule, namespace: str, value: Any) -> Object:
         place["type"] = "path_exists"
     if rule.path.endswith("completionSignals[].value"):
         place["type"] = "glob_exists"
+    if "network.proxy." in rule.path:
+        obj["spec"]["network"]["proxy"] |= PROXY
     if "pipeline[]." in rule.path:
         obj["spec"]["gates"]["pipeline"][0]["name"] = "lint"
     return obj

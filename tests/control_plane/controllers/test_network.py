@@ -100,6 +100,25 @@ async def test_policies_follow_the_project(world: World) -> None:
         await world.gone(NETWORK_POLICIES, name)
 
 
+async def test_our_jobs_go_through_the_projects_proxy(world: World) -> None:
+    peers = [{"ipBlock": {"cidr": "192.0.2.7/32"}}]
+    proxy = {"url": "http://proxy.example.com:3128", "noProxy": ["example.org"], "peers": peers}
+    await world.project(network={"proxy": proxy})
+    await world.start()
+    await world.plan("shop", [stage("a", "one")])
+    await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded")
+
+    _, opened = (await world.get(NETWORK_POLICIES, GIT))["spec"]["egress"]
+    assert opened == {"to": peers, "ports": [{"port": 3128, "protocol": "TCP"}]}
+    told = {"name": "BERNSTEIN_PROXY", "value": proxy["url"]}
+    for job in (await world.all(JOBS)).values():
+        pod = job["spec"]["template"]["spec"]
+        ours = [
+            c for c in pod["containers"] + pod.get("initContainers", []) if told in c.get("env", [])
+        ]
+        assert ours
+
+
 async def test_a_name_that_is_taken_keeps_the_project_from_being_used(world: World) -> None:
     theirs = {"metadata": {"name": CHECKS, "namespace": world.namespace}}
     await world.admin.create(

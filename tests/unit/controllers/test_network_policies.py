@@ -277,6 +277,39 @@ def test_models_in_the_cluster_are_reached_where_they_are() -> None:
     )
 
 
+PROXY = "http://proxy.example.com:3128"
+TO_PROXY = {"to": OUTSIDE, "ports": [{"port": 3128, "protocol": "TCP"}]}
+AT_PROXY = [{"ipBlock": {"cidr": "10.0.0.7/32"}}]
+
+
+def test_with_a_proxy_it_is_reached_in_place_of_what_is_asked_through_it() -> None:
+    found = limits(asks=MODELS[1:], on=FORGE, proxy={"url": PROXY})
+
+    assert found["git"]["egress"] == found["checks"]["egress"] == [DNS, TO_PROXY]
+    assert found["forge"]["egress"] == [DNS, TO_PROXY]
+    assert found["judge"]["egress"] == [TO_PROXY]
+
+
+def test_where_the_proxy_is_may_be_said_and_what_a_project_opens_stays_open() -> None:
+    found = limits(proxy={"url": PROXY, "peers": AT_PROXY}, git=[IN_CLUSTER])
+
+    at = {"to": AT_PROXY, "ports": [{"port": 3128, "protocol": "TCP"}]}
+    assert found["git"]["egress"] == [DNS, IN_CLUSTER, at]
+
+
+def test_what_is_reached_without_the_proxy_is_reached_as_before() -> None:
+    found = limits(asks=MODELS[1:], proxy={"url": PROXY, "noProxy": ["git.example"]})
+
+    assert found["git"]["egress"] == [DNS, HTTPS]
+    assert found["judge"]["egress"] == [TO_PROXY]
+
+
+def test_a_provider_whose_host_nobody_names_may_be_asked_either_way() -> None:
+    judge = limits(asks=MODELS[:1], proxy={"url": PROXY})["judge"]
+
+    assert judge["egress"] == [HTTPS, TO_PROXY]
+
+
 @pytest.mark.parametrize(
     "text", ["", "{}", "10", "[10]", '["10.0.0.1/8"]', '["0.0.0.0/0"]', '["::/0"]', '["git"]']
 )

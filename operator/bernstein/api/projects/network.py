@@ -107,6 +107,37 @@ class EgressRule(Model):
 EgressRules = Annotated[tuple[EgressRule, ...], Field(max_length=16)]
 
 
+HostName = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$", max_length=253)
+]
+
+
+class Proxy(Model):
+    """A proxy through which git, models and the forge are reached, by CONNECT alone: it is told
+    host and port, and sees no credential."""
+
+    url: Annotated[
+        str,
+        Field(
+            pattern=r"^http://[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?:[0-9]{1,5}/?$", max_length=300
+        ),
+    ] = Field(description="http address, with the port and without a user.")
+    no_proxy: Annotated[tuple[HostName, ...], Field(max_length=32)] = Field(
+        default=(),
+        description="Hosts that are reached without it, each with all below it: `example.com` is "
+        "also `git.example.com`.",
+    )
+    peers: Annotated[tuple[NetworkPeer, ...], Field(min_length=1, max_length=16)] | None = Field(
+        default=None,
+        description="Where it is, for NetworkPolicies; absent: as of `git`, by its address.",
+    )
+    variables: Annotated[tuple[Literal["Agents", "Checks"], ...], Field(max_length=2)] = Field(
+        default=(),
+        description="Whose commands get the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY, by "
+        "which most programs use it.",
+    )
+
+
 class Network(Model):
     """What the Project's pods may connect to. It takes a network that enforces NetworkPolicy."""
 
@@ -117,6 +148,11 @@ class Network(Model):
                 refuses(field, "self.policy == 'Unmanaged'", f"policy Unmanaged takes no '{field}'")
                 for field in ("git", "checks", "agents", "models", "forge")
             ),
+            rule(
+                "self.policy != 'Unmanaged' || !has(self.proxy) || !has(self.proxy.peers)",
+                "policy Unmanaged takes no 'proxy.peers'",
+                fieldPath=".proxy.peers",
+            ),
         ),
     }
 
@@ -124,6 +160,10 @@ class Network(Model):
         default="Managed",
         description="Managed: the operator keeps NetworkPolicies, by which every Job of ours but "
         "agents reaches DNS and the git server only. Unmanaged: it keeps none.",
+    )
+    proxy: Proxy | None = Field(
+        default=None,
+        description="What our Jobs reach git, models and the forge through; absent: nothing.",
     )
     git: Annotated[EgressRules, Field(min_length=1)] | None = Field(
         default=None,

@@ -12,6 +12,7 @@ from bernstein.api.pod import CHECKOUT, PROGRAM, CheckoutConfig, Remote
 from bernstein.api.programs import account as account_keys
 from bernstein.api.project import Project, Resources
 from bernstein.api.projects.repository import Repository
+from bernstein.controllers.jobs import proxied
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.places import TMP, WORKSPACE
@@ -147,13 +148,13 @@ def pod(
 
     `only_ours`: no container has the image of somebody else.
     """
-    settings = project.spec.pods
+    settings, proxy = project.spec.pods, project.spec.network.proxy
     spec: Object = {
         **restricted(),
         "activeDeadlineSeconds": deadline,
         "terminationGracePeriodSeconds": grace,
-        "initContainers": list(init),
-        "containers": list(containers),
+        "initContainers": [proxied.told(proxy, each) for each in init],
+        "containers": [proxied.told(proxy, each) for each in containers],
         "volumes": list(volumes),
     }
     if only_ours:

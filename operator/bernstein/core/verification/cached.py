@@ -242,7 +242,7 @@ def _lasts(check: CheckSpec, project: ProjectSpec) -> bool:
     if check.reads is not None:
         return True
     network = project.network
-    is_open = network.policy != "Managed" or bool(network.checks)
+    is_open = network.policy != "Managed" or bool(network.checks) or network.proxy is not None
     # Where nobody says where git is, its port is open to anywhere.
     may_ask = is_open or (network.git is None and not check.alone)
     return check.command is not None and not may_ask

@@ -7,12 +7,14 @@ known hosts) would be a way around what the Project names.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from bernstein import urls
 from bernstein.api.pod import Remote
 from bernstein.api.programs.account import KNOWN_HOSTS, SSH_KEY, is_ssh
 from bernstein.pods.git import credential
@@ -112,6 +114,8 @@ def settings(remote: Remote, git_dir: Path) -> dict[str, str]:
         return {"protocol.ssh.allow": "always"}
     parts = https_address(remote.url)
     found = {"protocol.https.allow": "always"}
+    if proxy := urls.proxy_of(remote.url, os.environ):
+        found["http.proxy"] = proxy
     if remote.ca_file:
         # The path is a folder without certificates, so that the given authority alone is trusted.
         found |= {"http.sslCAInfo": remote.ca_file, "http.sslCAPath": str(git_dir / "refs")}

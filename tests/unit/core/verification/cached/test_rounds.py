@@ -245,8 +245,16 @@ def test_a_gate_that_reads_the_tip_of_a_branch_is_not_kept(gate: str, count: int
 
 @pytest.mark.parametrize(
     "network",
-    [{"policy": "Unmanaged"}, {"checks": [{"ports": [{"port": 443}]}]}],
-    ids=["nobody limits it", "the Project lets checks reach something"],
+    [
+        {"policy": "Unmanaged"},
+        {"checks": [{"ports": [{"port": 443}]}]},
+        {"git": [{"ports": [{"port": 443}]}], "proxy": {"url": "http://proxy.example.com:3128"}},
+    ],
+    ids=[
+        "nobody limits it",
+        "the Project lets checks reach something",
+        "it may ask a proxy for anything",
+    ],
 )
 def test_a_command_that_may_ask_somebody_is_not_kept(network: Any) -> None:
     project = closed_project(network=network)

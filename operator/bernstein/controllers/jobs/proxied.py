@@ -1,0 +1,36 @@
+"""What containers are told of the Project's proxy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein import urls
+from bernstein.api.pod import AGENT, PROGRAM
+from bernstein.api.projects.network import Proxy
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""What a command asks of its own pod no proxy could answer."""
+
+
+def told(proxy: Proxy | None, container: dict[str, Any]) -> dict[str, Any]:
+    """The container with the variables that are for it: ours, or those that most programs know. A
+    variable that it has stays."""
+    more = _variables(proxy, container) if proxy is not None else {}
+    if not more:
+        return container
+    env = container.get("env", [])
+    has = {each["name"] for each in env}
+    added = [{"name": k, "value": v} for k, v in sorted(more.items()) if k not in has]
+    return {**container, "env": [*env, *added]}
+
+
+def _variables(proxy: Proxy, container: dict[str, Any]) -> dict[str, str]:
+    if tuple(container.get("command", ())[: len(PROGRAM)]) == PROGRAM:
+        return {urls.PROXY: proxy.url, urls.NO_PROXY: ",".join(proxy.no_proxy)}
+    whose = "Agents" if container["name"] == AGENT else "Checks"
+    if whose not in proxy.variables:
+        return {}
+    direct = ",".join((*_LOOPBACK, *proxy.no_proxy))
+    usual = {"HTTPS_PROXY": proxy.url, "HTTP_PROXY": proxy.url, "NO_PROXY": direct}
+    # curl reads HTTP_PROXY in small letters alone, others all of them in capitals.
+    return usual | {name.lower(): value for name, value in usual.items()}

@@ -1,0 +1,134 @@
+"""git and our HTTP client through a real proxy: it opens a tunnel and is told nothing else."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bernstein.pods.git import client as git
+from bernstein.urls import NO_PROXY, PROXY
+from bernstein.web import exchange
+from bernstein.web.address import trusted
+from tests.programs.pods.conftest import Origin
+from tests.programs.pods.connect_proxy import Proxy, running
+from tests.programs.pods.git_server import USERS, GitServer
+
+WORK = "refs/bernstein/01234567/task/s1"
+
+
+@pytest.fixture
+def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+    """One that our programs are told of."""
+    with running() as proxy:
+        monkeypatch.setenv(PROXY, proxy.url)
+        yield proxy
+
+
+def ours(tmp_path: Path, origin: Origin) -> git.Git:
+    return git.Git(git.init_bare(tmp_path / "own.git").git_dir, origin.remote("work"))
+
+
+def test_git_fetches_and_pushes_in_a_tunnel_and_the_proxy_hears_no_credential(
+    tmp_path: Path, origin: Origin, proxy: Proxy
+) -> None:
+    first = origin.commit({"a": "1"}, ref="refs/heads/main")
+    before = len(origin.server.requests)
+    repository = ours(tmp_path, origin)
+
+    repository.fetch(["refs/heads/main:refs/heads/main"])
+    repository.push(WORK, first, None)
+
+    assert origin.tip(WORK) == first
+    assert proxy.asked_for == {f"CONNECT localhost:{origin.server.port} HTTP/1.1"}
+    assert {r.user for r in origin.server.requests[before:]} == {None, "work"}
+    told = "\n".join(proxy.told)
+    secret = base64.b64encode(f"work:{USERS['work']}".encode()).decode()
+    assert "authorization" not in told.lower()
+    assert not [each for each in (secret, USERS["work"]) if each in told]
+    server = [r.headers for r in origin.server.requests[before:]]
+    assert not [name for headers in server for name in headers if "proxy" in name.lower()]
+
+
+def test_a_redirect_is_followed_nowhere_through_a_proxy_either(
+    tmp_path: Path, origin: Origin, proxy: Proxy, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    origin.commit({"a": "1"}, ref="refs/heads/main")
+    trap = GitServer(tmp_path_factory.mktemp("trap"))
+    origin.server.redirect_to = f"https://127.0.0.1:{trap.port}"
+    try:
+        with pytest.raises(git.GitError):
+            ours(tmp_path, origin).read_ref("main")
+        assert trap.requests == []
+        assert proxy.asked_for == {f"CONNECT localhost:{origin.server.port} HTTP/1.1"}
+    finally:
+        origin.server.redirect_to = None
+        trap.close()
+
+
+@pytest.mark.parametrize("direct", ["localhost", "elsewhere,LOCALHOST."])
+def test_a_host_that_is_reached_without_the_proxy_is(
+    tmp_path: Path,
+    origin: Origin,
+    proxy: Proxy,
+    direct: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = origin.commit({"a": "1"}, ref="refs/heads/main")
+    monkeypatch.setenv(NO_PROXY, direct)
+
+    assert ours(tmp_path, origin).read_ref("main") == first
+    assert proxy.told == []
+
+
+def test_a_proxy_that_lets_nobody_through_is_told_apart_from_the_server(
+    tmp_path: Path, origin: Origin, proxy: Proxy
+) -> None:
+    proxy.refuses = True
+
+    with pytest.raises(git.GitError, match=r"network\.proxy") as refused:
+        ours(tmp_path, origin).read_ref("main")
+
+    assert refused.value.reason == "RepositoryUnreachable"
+
+
+def test_a_proxy_that_is_not_there_is_told_apart_from_the_server(
+    tmp_path: Path, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PROXY, "http://proxy.invalid:3128")
+
+    with pytest.raises(git.GitError, match=r"network\.proxy") as refused:
+        ours(tmp_path, origin).read_ref("main")
+
+    assert refused.value.reason == "RepositoryUnreachable"
+
+
+def test_variables_that_a_cluster_gives_to_every_container_name_no_proxy(
+    tmp_path: Path, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = origin.commit({"a": "1"}, ref="refs/heads/main")
+    with running() as proxy:
+        for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url)
+        assert ours(tmp_path, origin).read_ref("main") == first
+        assert proxy.told == []
+
+
+@pytest.mark.parametrize("direct", [False, True])
+async def test_who_asks_models_and_forges_does_so_in_a_tunnel(
+    origin: Origin, proxy: Proxy, direct: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(NO_PROXY, "localhost" if direct else "")
+    to = httpx.URL(f"https://localhost:{origin.server.port}/")
+    async with exchange.client(trusted(origin.server.ca_file), to) as http:
+        asked = http.build_request("GET", to, headers={"authorization": "Bearer of-the-forge"})
+        response, _ = await exchange.exchange(http, asked, 1000)
+
+    assert response.status_code == 401
+    assert origin.server.requests[-1].authorization == "Bearer of-the-forge"
+    wanted = set() if direct else {f"CONNECT localhost:{origin.server.port} HTTP/1.1"}
+    assert proxy.asked_for == wanted
+    assert "of-the-forge" not in "".join(proxy.told)

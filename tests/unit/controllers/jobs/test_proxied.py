@@ -1,0 +1,78 @@
+"""Who is told of the Project's proxy, and by which variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein import urls
+from bernstein.api.pod import AGENT
+from bernstein.api.projects.network import Proxy
+from bernstein.controllers.jobs.proxied import told
+from tests.unit.controllers.jobs import built
+from tests.unit.controllers.jobs.built import environment, follow_up, program
+
+URL = "http://proxy.example.com:3128"
+USUAL = {"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"}
+OURS = {urls.PROXY, urls.NO_PROXY}
+
+
+def containers(**proxy: Any) -> dict[str, dict[str, str]]:
+    """Variables by Job and container, of every Job of a Project that uses every field."""
+    network = built.FULL.spec.network.model_copy(update={"proxy": Proxy(url=URL, **proxy)})
+    spec = built.FULL.spec.model_copy(update={"network": network})
+    project = built.FULL.model_copy(update={"spec": spec})
+    jobs = {
+        name: follow_up(wanted, owner, project, built.FULL_SETTINGS)
+        for name, (wanted, owner) in built.WANTED.items()
+    } | {AGENT: built.agent_job(project, built.FULL_SETTINGS)}
+    found = {}
+    for name, job in jobs.items():
+        pod = job["spec"]["template"]["spec"]
+        for container in [*pod.get("initContainers", ()), *pod["containers"]]:
+            key = f"{'ours' if program(container) else 'theirs'} {name} {container['name']}"
+            found[key] = environment(container)
+    return found
+
+
+def test_programs_of_ours_are_told_by_variables_of_ours_and_nobody_else_is() -> None:
+    found = containers(no_proxy=("example.org", "git.example.com"))
+
+    assert {key.split()[0] for key in found} == {"ours", "theirs"}
+    for key, variables in found.items():
+        if key.startswith("ours"):
+            assert variables[urls.PROXY] == URL
+            assert variables[urls.NO_PROXY] == "example.org,git.example.com"
+        else:
+            assert not OURS & variables.keys()
+        assert not USUAL & variables.keys()
+
+
+@pytest.mark.parametrize("whose", ["Agents", "Checks"])
+def test_commands_are_told_where_the_project_says_so(whose: str) -> None:
+    found = containers(variables=(whose,), no_proxy=("example.org",))
+
+    have = {key for key, variables in found.items() if variables.keys() >= USUAL}
+    theirs = {key for key in found if key.startswith("theirs")}
+    agents = {f"theirs {AGENT} {AGENT}"}
+    assert have == (agents if whose == "Agents" else theirs - agents)
+    for key in have:
+        assert found[key]["HTTPS_PROXY"] == found[key]["http_proxy"] == URL
+        assert found[key]["no_proxy"] == "localhost,127.0.0.1,::1,example.org"
+
+
+def test_a_variable_that_a_container_has_stays() -> None:
+    proxy = Proxy(url=URL, variables=("Checks",))
+    own = {"name": "HTTPS_PROXY", "value": "http://other:1"}
+
+    found = told(proxy, {"name": "check", "command": ["sh"], "env": [own]})
+
+    assert environment(found)["HTTPS_PROXY"] == "http://other:1"
+    assert len(found["env"]) == len(USUAL)
+
+
+def test_without_a_proxy_nothing_is_said() -> None:
+    container = {"name": "check", "command": ["sh"]}
+
+    assert told(None, container) is container
