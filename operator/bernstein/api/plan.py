@@ -36,7 +36,7 @@ from bernstein.api.older import WithWaiting
 from bernstein.api.requests import Answers, PlanRequests, answered_once, kept_until_answered
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
-from bernstein.api.vocabulary import FileScope
+from bernstein.api.vocabulary import FileScope, PlanMerge
 from bernstein.api.waiting import Abandoned, Cancel
 
 DELIVERED_PARTIALLY = "DeliveredPartially"
@@ -125,6 +125,11 @@ class PlanSpec(Model):
         default=False,
         description="true: work that deletes or weakens tests that existed before it is rejected, "
         "whatever the Project says.",
+    )
+    merge: PlanMerge | None = Field(
+        default=None,
+        description="pr: what the Plan delivers goes to a pull request, also where the Project's "
+        "merge.strategy is direct; the repository needs a forge. Absent: as the Project says.",
     )
     author: UserName | None = Field(
         default=None,

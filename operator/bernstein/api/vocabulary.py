@@ -43,6 +43,10 @@ FileScope = Literal["Warn", "Enforce"]
 FILE_SCOPES: tuple[str, ...] = get_args(FileScope)
 """From the looser to the stricter."""
 
+PlanMerge = Literal["pr"]
+PLAN_MERGES: tuple[str, ...] = get_args(PlanMerge)
+"""What a Plan may say of its merge: never the looser way."""
+
 WrittenCondition = Literal[
     "always",
     "python_changed",

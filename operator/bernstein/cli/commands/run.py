@@ -47,6 +47,7 @@ class Strategy(StrEnum):
     """How verified work is delivered."""
 
     DIRECT = "direct"
+    PR = "pr"
 
 
 MaxAgents = Annotated[
@@ -82,7 +83,7 @@ def run(
     approval: Approving = None,
     merge: Annotated[
         Strategy | None,
-        typer.Option("--merge", metavar="direct", help="How verified work is delivered."),
+        typer.Option("--merge", metavar="pr|direct", help="How verified work is delivered."),
     ] = None,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Show the Plan until it has ended.")
@@ -98,13 +99,13 @@ def run(
     """
     if (path is None) == (from_plan is None):
         raise typer.BadParameter("give one plan file", param_hint="PLAN.yaml")
-    del merge  # a word of scripts for what every Project does
     options = _Options(
         path=path or from_plan or "",
         name=name,
         project=project,
         max_agents=max_agents,
         approval=approval,
+        merge=merge,
         wait=wait,
         timeout=timeout,
     )
@@ -125,6 +126,7 @@ class _Options:
     project: str | None
     max_agents: int | None
     approval: Approval | None
+    merge: Strategy | None
     wait: bool
     timeout: str | None
 
@@ -156,6 +158,8 @@ class _Run:
             if field_errors:
                 plan_files.refuse(self._terminal, file, field_errors)
                 return INVALID
+            if self._options.merge is Strategy.DIRECT and "pr" in _strategies(spec, project):
+                raise _merged_by_people()
             if self._options.approval is Approval.NONE and project is not None:
                 self._tell_asked(project)
             if project is not None:
@@ -196,6 +200,7 @@ class _Run:
             project=project,
             max_agents=self._options.max_agents,
             result=self._options.approval.result if self._options.approval else None,
+            merge="pr" if self._options.merge is Strategy.PR else None,
         )
 
     async def _leave(self, cluster: Cluster, plan: Plan) -> int:
@@ -230,3 +235,15 @@ class _Run:
         details.tell_ending(self._terminal, scene.plan, scene.tasks, left, good=good)
         if self._terminal.json:
             self._terminal.answer(plan_record(scene.plan, list(scene.tasks)))
+
+
+def _strategies(spec: PlanSpec, project: Project | None) -> tuple[str | None, str | None]:
+    """Who may ask for pull requests: each of both may, and none may do without one that the other
+    asks for."""
+    return spec.merge, project.spec.merge.strategy if project is not None else None
+
+
+def _merged_by_people() -> CliError:
+    text = "--merge direct: the Project, or the plan file, says that people merge pull requests"
+    helps = "leave the option out, or ask an administrator for merge.strategy direct"
+    return CliError("MergeStrategy", text, helps, INVALID)

@@ -142,7 +142,7 @@ def _branch(snapshot: PlanSnapshot, status: PlanStatus, commit: JudgedCommit) ->
     delivery, project, meta = status.delivery, snapshot.project, snapshot.plan.metadata
     if delivery is not None and (landing.has_started(status) or delivery.branch is not None):
         return delivery.branch
-    if project is None or project.spec.merge.strategy != "pr":
+    if project is None or "pr" not in (project.spec.merge.strategy, snapshot.plan.spec.merge):
         return None
     if commit.sha == commit.base:
         return None  # the target has all of it

@@ -128,14 +128,15 @@ def plan_object(
     project: str | None = None,
     max_agents: int | None = None,
     result: str | None = None,
+    merge: str | None = None,
 ) -> dict[str, Any]:
     """The Plan that a valid plan file describes, as JSON for the API server.
 
-    `name` is the object's name (default: made from the plan's); `max_agents` and `result`, that of
-    its approval, override the file's.
+    `name` is the object's name (default: made from the plan's); `max_agents`, `merge`
+    and `result`, that of its approval, override the file's.
     """
     spec = plan_spec(data)
-    overrides = {"projectRef": project, "maxAgents": max_agents}
+    overrides = {"projectRef": project, "maxAgents": max_agents, "merge": merge}
     spec |= {key: value for key, value in overrides.items() if value is not None}
     if result is not None:
         spec["approval"] = spec.get("approval", {}) | {"result": result}

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bernstein.api.approvals.policy import EXPIRES_AFTER_SECONDS, MOVED_BASE, PLANS, RESULTS
+from bernstein.api.project import ProjectSpec
+from bernstein.api.vocabulary import PLAN_MERGES
 from bernstein.core.plans.field_errors import Findings, Table
 
 
@@ -29,3 +31,10 @@ def go_together(findings: Findings, path: str, policy: Mapping[Any, Any]) -> Non
         findings.error(place, f"{path}: plan: AboveCost needs the field 'above_usd'")
     elif not asks and policy.get("above_usd") is not None:
         findings.error_at(place, "goes with plan: AboveCost, and only with that")
+
+
+def merge(findings: Findings, project: ProjectSpec | None, path: str, value: object) -> None:
+    """A pull request is opened where its Project knows a forge; of an unknown one nobody says."""
+    findings.choice(path, value, PLAN_MERGES)
+    if value in PLAN_MERGES and project is not None and project.repository.forge is None:
+        findings.error_at(path, "pr: the Project's repository has no 'forge'")

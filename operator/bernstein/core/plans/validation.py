@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -131,6 +132,7 @@ class _Walk:
             "approval": self._approval,
             "file_scope": lambda path, value: findings.choice(path, value, FILE_SCOPES),
             "protect_tests": findings.boolean,
+            "merge": partial(policy_fields.merge, findings, self._project),
             "workflow": self._unsupported,
             "stages": self._stages,
         }

@@ -48,7 +48,7 @@ def test_an_invalid_plan_is_not_run_and_no_cluster_is_asked(runner: CliRunner, b
         ["a.yaml", "--max-agents", "0"],
         ["-", "--timeout", "soon"],
         ["-", "--approval", "always"],
-        ["-", "--merge", "pr"],
+        ["-", "--merge", "squash"],
     ],
 )
 def test_a_wrong_call_ends_with_2(runner: CliRunner, arguments: list[str]) -> None:
@@ -159,3 +159,27 @@ async def test_a_plan_that_a_person_must_decide_about_is_not_said_to_go_on_or_ru
     assert f"it has this content and waits for a person, who must {command}" in answer.out
     assert f"  a person must {command}" in answer.err
     assert (answer.code, "goes on" in answer.err) == (1, False)
+
+
+async def test_a_run_may_ask_for_a_pull_request_and_never_for_less_than_the_project(
+    api: ApiServer, bernstein: Bernstein, good: str
+) -> None:
+    known_as(api, "ann")
+    (repository,) = objects.project().spec.repositories
+    forge = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
+    on_a_forge = [{**repository.dump(), "forge": forge}]
+
+    of_people = objects.project(repositories=on_a_forge, merge={"strategy": "pr"})
+    api.put(PROJECTS, "default", "team", **of_people.dump())
+    refused = await bernstein("run", good, "--no-wait", "--merge", "direct")
+    assert (refused.code, "--merge direct: the Project" in refused.err) == (2, True)
+    assert api.names(PLANS) == []
+
+    alone = objects.project(repositories=on_a_forge)
+    api.put(PROJECTS, "default", "team", **alone.dump())
+    made = await bernstein("run", good, "--no-wait", "--merge", "pr")
+    assert (made.code, api.get(PLANS, NAME, "team")["spec"]["merge"]) == (0, "pr")
+    again = await bernstein("run", good, "--no-wait", "--merge", "pr")
+    assert again.code == 0
+    other = await bernstein("run", good, "--no-wait")
+    assert (other.code, "--name" in other.err) == (1, True), "other content under the same name"

@@ -95,6 +95,21 @@ def test_what_was_verified_is_pushed_to_a_branch_of_its_own_that_must_not_be_the
     )
 
 
+def test_a_plan_may_ask_for_a_pull_request_where_its_project_does_not() -> None:
+    (repository,) = project().spec.repositories
+    direct = objects.project(repositories=[repository.dump()])
+    assert direct.spec.merge.strategy == "direct"
+
+    assert branch_of(seen(None, of=direct, merge="pr")) == BRANCH
+    assert branch_of(seen(None, of=direct)) is None
+    assert branch_of(seen(None)) == BRANCH, "a Plan that says nothing is not looser"
+
+
+def branch_of(decision: PlanDecision) -> str | None:
+    assert decision.status.delivery is not None
+    return decision.status.delivery.branch
+
+
 def test_then_its_pull_request_is_opened_by_a_job_of_the_next_number() -> None:
     status = proposing()
     assert status.delivery is not None

@@ -104,6 +104,17 @@ def test_more_agents_than_the_project_allows_is_an_error() -> None:
     assert in_cluster(plan(max_agents=4), project=None) == []
 
 
+def test_a_pull_request_needs_a_forge_and_a_plan_cannot_ask_for_less() -> None:
+    (repository,) = PROJECT.dump()["repositories"]
+    forge = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
+    on_a_forge = PROJECT.dump() | {"repositories": [repository | {"forge": forge}]}
+
+    assert in_cluster(plan(merge="pr"), PROJECT.model_validate(on_a_forge)) == []
+    assert in_cluster(plan(merge="pr"), project=None) == []
+    assert in_cluster(plan(merge="pr")) == ["merge: pr: the Project's repository has no 'forge'"]
+    assert errors(plan(merge="direct")) == ["merge: invalid value 'direct', must be one of [pr]"]
+
+
 def test_the_cluster_finds_what_spans_the_plan_in_the_same_words() -> None:
     data = plan(
         stages=[

@@ -67,7 +67,7 @@ async def _merge(terminal: Terminal, names: Sequence[str], at_most: str | None) 
                 await merging.begin(cluster)
                 await merging.over(told)
         except TimeoutError:
-            merging.settle(told, late=True)
+            merging.settle(told, late=True, over=True)
             return _tell(terminal, cluster, merging, late=bool(merging.waiting) or not merging.ends)
     return _tell(terminal, cluster, merging, late=False)
 
@@ -114,15 +114,15 @@ class _Merging:
                 return
             await self.here.bell.changed(_TICK)
 
-    def settle(self, tell: Callable[[End], None], *, late: bool) -> None:
+    def settle(self, tell: Callable[[End], None], *, late: bool, over: bool = False) -> None:
         """Takes what has ended from what is waited for. Nothing has, as long as nothing is known.
 
         `late`: the operator had time to answer, and to see what somebody has decided just before,
-        or nobody waits for that any more.
+        or nobody waits for that any more. `over`: nobody waits for anything any more.
         """
         if not self.here.known():
             return
-        for uid, end in self._look(late=late):
+        for uid, end in self._look(late=late, over=over):
             self.ends[uid] = end
             self.waiting.pop(uid, None)
             tell(end)
@@ -148,9 +148,9 @@ class _Merging:
         request = self._asked.get(task.metadata.uid)
         return request is None or answer_for(request, task.status.requests) is not None
 
-    def _look(self, *, late: bool) -> list[tuple[str, End]]:
+    def _look(self, *, late: bool, over: bool) -> list[tuple[str, End]]:
         """What has ended since the last look. A Plan whose last Task is merged is waited for, too:
-        only it brings the work to the branch. `late`: see `settle`."""
+        only it brings the work to the branch. `late`, `over`: see `settle`."""
         tasks, plans = self.here.all_tasks(), self.here.all_plans()
         ends = []
         for task in tasks:
@@ -162,7 +162,8 @@ class _Merging:
                 if end.good:
                     self._follow_plan(task, plans, tasks)
         for plan in plans:
-            end = standing.of_plan(plan, tasks) if plan.metadata.uid in self.waiting else None
+            waits = plan.metadata.uid in self.waiting
+            end = standing.of_plan(plan, tasks, over=over) if waits else None
             if end is not None:
                 ends.append((plan.metadata.uid, end))
         gone = [(uid, s) for uid, s in self.waiting.items() if self.here.current(s) is None]

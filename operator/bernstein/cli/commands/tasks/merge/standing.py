@@ -9,12 +9,14 @@ from datetime import datetime, timedelta
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.api.waiting import WaitReason
 from bernstein.cli.follow import succeeded
 from bernstein.cli.naming import called
 from bernstein.cli.output import notes
 from bernstein.core import owners
 from bernstein.core.fsm import VERIFYING, is_final
 from bernstein.core.plans.standstill import is_at_rest
+from bernstein.core.sanitise import line
 from bernstein.core.serializers import Document, task_status
 from bernstein.core.tasks.retention import ended_at
 from bernstein.core.waiting import is_held, is_stalled
@@ -110,14 +112,18 @@ def of_task(task: Task, *, decided: bool) -> End | None:
     return None
 
 
-def of_plan(plan: Plan, tasks: Iterable[Task]) -> End | None:
-    """None while it is on its way."""
+def of_plan(plan: Plan, tasks: Iterable[Task], *, over: bool = False) -> End | None:
+    """None while it is on its way. `over`: nobody waits any longer."""
     what, name = called(plan), plan.metadata.name
     if succeeded(plan):
         return End(what, name, good=True, message="delivered")
     if plan.spec.suspend and plan.status.ended_at is None:
         again = f"let it go on with `bernstein resume {name}`"
         return End(what, name, False, "Suspended", "it is suspended", again)
+    waiting = plan.status.waiting
+    if over and waiting is not None and waiting.reason == WaitReason.PULL_REQUEST_OPEN:
+        remedy = "merge it on the forge, then ask again"
+        return End(what, name, False, waiting.reason, line(waiting.message, 1024), remedy)
     if not is_at_rest(plan, [task for task in tasks if _is_of(task, plan)]):
         return None
     message, remedy = notes.ending(plan)

@@ -320,3 +320,17 @@ async def test_a_time_that_ends_before_anything_is_known_says_what_was_waited_fo
 @pytest.mark.parametrize("arguments", [["--timeout", "soon"]])
 def test_a_wrong_call_ends_with_2(runner: CliRunner, arguments: list[str]) -> None:
     calls.ends_with_2(runner, "merge", *arguments)
+
+
+async def test_a_pull_request_that_nobody_has_merged_in_time_is_told_as_that(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    waits = {"reason": "PullRequestOpen", "message": "a person merges https://git.example/pulls/7"}
+    waits |= {"since": "2030-01-01T00:00:00Z", "scope": "Plan"}
+    put_plan(api, phase="Delivering", endedAt=None, waiting=waits)
+
+    answer = await bernstein("merge", "rate-limit-api", "--timeout", "1s", "--json")
+
+    (failed,) = answer.json["failed"]
+    assert (answer.code, failed["reason"]) == (1, "PullRequestOpen")
+    assert failed["message"] == "a person merges https://git.example/pulls/7"
