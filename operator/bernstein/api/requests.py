@@ -22,7 +22,7 @@ UNCLAIM = "Unclaim"
 UNBLOCK = "Unblock"
 KILL = "Kill"
 OF_A_TASK = (RETRY, REMERGE, VERIFY, UNCLAIM, UNBLOCK, KILL)
-OF_A_PLAN = (RETRY, DELIVER_PARTIAL)
+OF_A_PLAN = (RETRY, DELIVER_PARTIAL, REMERGE)
 
 
 class RefusalReason(StrEnum):
@@ -95,8 +95,8 @@ class TaskRequest(Request):
 
 class PlanRequest(Request):
     verb: Annotated[str, Field(json_schema_extra={"enum": list(OF_A_PLAN)})]
-    """Retry: another round of attempts for all its Tasks that have failed or are in conflict.
-    DeliverPartial: what is Closed is verified and delivered; the other Tasks end."""
+    """Retry: another round for its Tasks that have failed or are in conflict. DeliverPartial: what
+    is Closed is delivered; the others end. Remerge: what it delivers is merged again."""
 
 
 class Answer(Model):

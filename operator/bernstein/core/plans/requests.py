@@ -1,9 +1,9 @@
 """What people ask of a Plan beside its work, and how one that had failed goes on.
 
 A Retry is handed on to the Tasks that have failed, as a request of the same person, and answered
-once they have answered. A Task that was granted a round says so (`status.round`), whoever asked:
-the Plan notes it in the Task's row, and is at work again. So neither a crash nor a cache that lags
-makes it end twice.
+once they have answered. A Remerge is about what the Plan delivers as a whole: no Task hears of it.
+A Task that was granted a round says so (`status.round`), whoever asked: the Plan notes it in the
+Task's row, and is at work again. So neither a crash nor a cache that lags makes it end twice.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from itertools import count as count_from
 from bernstein.api.plan import PlanStatus
 from bernstein.api.requests import (
     DELIVER_PARTIAL,
+    REMERGE,
     RETRY,
     Answer,
     PlanRequest,
@@ -25,14 +26,14 @@ from bernstein.api.requests import (
 from bernstein.api.task import Task
 from bernstein.core import requests
 from bernstein.core.actions import AskTask, PlanDecision
-from bernstein.core.delivery import conflict
+from bernstein.core.delivery import conflict, landing
 from bernstein.core.plans import part
 from bernstein.core.plans.member import failed_for_good
 from bernstein.core.plans.standstill import deleted
 from bernstein.core.plans.tally import tallied
 from bernstein.core.sanitise import count, line
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.waiting import goes_on, is_tried_later, tried_at_once
+from bernstein.core.waiting import goes_on, is_tried_later, is_trying, tried_at_once
 
 Verb = Callable[[PlanSnapshot, PlanStatus, PlanRequest, datetime], PlanDecision]
 
@@ -82,6 +83,10 @@ def _why_not(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[RefusalReason,
             RefusalReason.BEING_DELIVERED,
             "what is Closed of it is being delivered without the rest",
         )
+    return _gone(snapshot, status)
+
+
+def _gone(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[RefusalReason, str] | None:
     if snapshot.plan.spec.cancel is not None:
         return RefusalReason.CANCELLED, "it was cancelled"
     if status.ended_at is not None and status.phase != "Failed":
@@ -132,7 +137,40 @@ def _ask(task: Task, request: PlanRequest) -> AskTask:
     return AskTask(task.metadata.name, task.metadata.resource_version, (*kept, new))
 
 
-VERBS: Mapping[str, Verb] = {RETRY: _retry, DELIVER_PARTIAL: part.ask}
+# --- the merge of the whole -----------------------------------------------------------------------
+
+
+def _remerge(
+    snapshot: PlanSnapshot, status: PlanStatus, request: PlanRequest, now: datetime
+) -> PlanDecision:
+    """What the Plan delivers is merged or proposed again, as if the time for that had come."""
+    asked = snapshot.plan.spec.requests
+    refusal = _gone(snapshot, status) or _not_to_merge(status)
+    if refusal is not None:
+        return PlanDecision(requests.refused(status, asked, request, *refusal, now))
+    status = goes_on(status)
+    delivery = status.delivery
+    if delivery is not None and delivery.state == "Conflict":
+        pending = delivery.model_copy(update={"state": "Pending"})
+        status = status.model_copy(update={"delivery": pending})
+    return PlanDecision(requests.done(status, asked, request, "its merge is tried again", now))
+
+
+def _not_to_merge(status: PlanStatus) -> tuple[RefusalReason, str] | None:
+    why, judged = RefusalReason.NOTHING_TO_MERGE, status.verification
+    if status.delivery is None:
+        return why, "it does not deliver: its own Tasks may be asked"
+    if judged is not None and judged.passed is not True and not landing.is_lost(status):
+        return why, "its work as a whole is not verified"
+    waiting = status.waiting
+    tried = waiting.tried if waiting is not None else None
+    failed = waiting is not None and tried is not None and tried.reason == waiting.reason
+    if not failed or is_trying(status):
+        return why, "its delivery goes on by itself"
+    return None
+
+
+VERBS: Mapping[str, Verb] = {RETRY: _retry, DELIVER_PARTIAL: part.ask, REMERGE: _remerge}
 
 
 # --- rounds of its Tasks --------------------------------------------------------------------------

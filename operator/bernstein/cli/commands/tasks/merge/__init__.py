@@ -28,7 +28,7 @@ from bernstein.cli.settings import CliSettings
 from bernstein.core import owners
 from bernstein.core.requests import answer_for
 from bernstein.core.sanitise import some
-from bernstein.kube.errors import Forbidden
+from bernstein.kube.errors import Forbidden, Invalid
 
 _TICK = 1.0
 _REASON = "Merged by user"
@@ -139,14 +139,15 @@ class _Merging:
         self.waiting = {each.metadata.uid: each for each in taken}
         for uid, subject in self.waiting.items():
             now = self.here.current(subject)
-            if isinstance(now, Task) and standing.has_failed(now):
-                with suppress(Forbidden, requests.UnknownUserError):
+            if now is not None and standing.has_failed(now):
+                # CRDs that are older than this know the verb of Tasks alone.
+                with suppress(Forbidden, Invalid, requests.UnknownUserError):
                     self._asked[uid] = await requests.ask(cluster, now, REMERGE, _REASON)
 
-    def _is_heard(self, task: Task) -> bool:
+    def _is_heard(self, subject: Task | Plan) -> bool:
         """What was asked of it has its answer, if anything was."""
-        request = self._asked.get(task.metadata.uid)
-        return request is None or answer_for(request, task.status.requests) is not None
+        request = self._asked.get(subject.metadata.uid)
+        return request is None or answer_for(request, subject.status.requests) is not None
 
     def _look(self, *, late: bool, over: bool) -> list[tuple[str, End]]:
         """What has ended since the last look. A Plan whose last Task is merged is waited for, too:
@@ -162,7 +163,7 @@ class _Merging:
                 if end.good:
                     self._follow_plan(task, plans, tasks)
         for plan in plans:
-            waits = plan.metadata.uid in self.waiting
+            waits = plan.metadata.uid in self.waiting and (late or self._is_heard(plan))
             end = standing.of_plan(plan, tasks, over=over) if waits else None
             if end is not None:
                 ends.append((plan.metadata.uid, end))

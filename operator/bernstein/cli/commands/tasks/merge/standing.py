@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bernstein.api.plan import Plan
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import WaitReason
 from bernstein.cli.follow import succeeded
 from bernstein.cli.naming import called
@@ -63,11 +63,15 @@ def is_lost(task: Task, now: datetime) -> bool:
     return ended is not None and now - ended < _JUST_NOW
 
 
-def has_failed(task: Task) -> bool:
+def has_failed(subject: Task | Plan) -> bool:
     """Its merge was tried, and needs a person: it can be asked for again."""
-    status = task.status
+    status = subject.status
     judged, waiting = status.verification, status.waiting
-    if status.state is not TaskState.DONE or judged is None or judged.passed is not True:
+    if isinstance(status, TaskStatus) and (status.state is not TaskState.DONE or judged is None):
+        return False
+    if isinstance(status, PlanStatus) and (status.delivery is None or status.ended_at is not None):
+        return False
+    if judged is not None and judged.passed is not True:
         return False
     return waiting is not None and waiting.needs_person and is_held(status)
 

@@ -206,6 +206,21 @@ async def test_a_merge_that_has_failed_is_asked_for_again(
     assert found.out.startswith(f"✓ Task '{name(0)}'")
 
 
+async def test_a_plan_whose_merge_has_failed_is_asked_for_again(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    known_as(api, "ann")
+    tried = {"tried": {"reason": "BranchProtected", "generation": 1}}
+    held = {"phase": "Stalled", "endedAt": None, "delivery": {"state": "CredentialRefused"}}
+    put_plan(api, **held, waiting=STALLED | tried)
+
+    answer = await bernstein("merge", "rate-limit-api", "--timeout", "2s")
+
+    (request,) = api.get(PLANS, "rate-limit-api", "team")["spec"]["requests"]
+    assert (request["verb"], request["by"]) == ("Remerge", "ann")
+    assert answer.code == 1, "nobody has answered"
+
+
 async def test_who_may_not_ask_is_told_how_it_stands(api: ApiServer, bernstein: Bernstein) -> None:
     tried = {"tried": {"reason": "CredentialRefused", "generation": 1}}
     put(api, 0, state="Done", verification=verification(passed=True), waiting=STALLED | tried)
