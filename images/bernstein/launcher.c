@@ -2,7 +2,7 @@
  * launcher: runs one command in a container and ends it cleanly.
  *
  *   launcher [--session FOLDER] [--stream FOLDER] [--stdin FILE] [--stdout FILE] [--stderr FILE] [--exit-record FILE]
- *            [--start-file FILE] [--stop-file FILE] [--int-seconds N] [--term-seconds N]
+ *            [--start-file FILE] [--stop-file FILE] [--seconds N] [--int-seconds N] [--term-seconds N]
  *            [--echo FILE] [--echo-end FILE] [--echo-hides FILE] -- COMMAND [ARG...]
  *   launcher --ask PATH [--ask-status N] [--ask-contains TEXT] [--ask-seconds N] -- COMMAND [ARG...]
  *
@@ -13,7 +13,7 @@
  * With a start file the command is started when that file exists: somebody else is ready then. After
  * a minute without it the launcher gives up. The command gets a session and process group of its own. When the stop file appears, or the
  * launcher gets SIGTERM or SIGINT, the group gets SIGINT, after --int-seconds SIGTERM, after further
- * --term-seconds SIGKILL. When the command has ended, every process it left behind is killed. The
+ * --term-seconds SIGKILL; the same where it is not done in --seconds. When the command has ended, every process it left behind is killed. The
  * launcher adopts and reaps orphans, as PID 1 or as sub-reaper.
  *
  * Whatever lines somebody else appends to the echo file are copied to standard output as they come, with
@@ -26,7 +26,7 @@
  * has answered; 127 where its shell did not find it; else 1. The last line on standard error says why.
  *
  * Exit record: {"exitCode": N or null, "signal": N or null, "stopped": true or false}.
- * Exit code: the command's; 128 + signal; 126 or 127 if it cannot be started; 125 for a wrong call or
+ * Exit code: the command's; 128 + signal; 124 where it was not done in time; 126 or 127 if it cannot be started; 125 for a wrong call or
  * files that cannot be opened.
  *
  * Static and self-contained, because it is copied into images of any kind.
@@ -53,7 +53,7 @@
 
 #include "answer.h"
 
-enum { EXIT_NO_ANSWER = 1, EXIT_SETUP = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+enum { EXIT_NO_ANSWER = 1, EXIT_LATE = 124, EXIT_SETUP = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 static const long POLL_MS = 200;
 static const long REAP_LIMIT_MS = 5000;
@@ -69,7 +69,7 @@ struct options {
 	const char *input, *output, *error, *exit_record, *start_file, *stop_file;
 	const char *echo, *echo_end, *echo_hides;
 	const char *ask_path, *ask_contains;
-	long int_ms, term_ms, ask_status, ask_ms;
+	long limit_ms, int_ms, term_ms, ask_status, ask_ms;
 	char **command;
 };
 
@@ -141,6 +141,7 @@ static struct options parse(int argc, char **argv)
 		{"exit-record", required_argument, NULL, 'r'},
 		{"start-file", required_argument, NULL, 'a'},
 		{"stop-file", required_argument, NULL, 's'},
+		{"seconds", required_argument, NULL, 'l'},
 		{"int-seconds", required_argument, NULL, 'n'},
 		{"term-seconds", required_argument, NULL, 't'},
 		{"echo", required_argument, NULL, 'c'},
@@ -173,6 +174,7 @@ static struct options parse(int argc, char **argv)
 		case 'u': o.ask_status = number("ask-status", optarg); break;
 		case 'x': o.ask_contains = optarg; break;
 		case 'w': o.ask_ms = milliseconds("ask-seconds", optarg); break;
+		case 'l': o.limit_ms = milliseconds("seconds", optarg); break;
 		case 'n': o.int_ms = milliseconds("int-seconds", optarg); break;
 		case 't': o.term_ms = milliseconds("term-seconds", optarg); break;
 		default: exit(EXIT_SETUP);
@@ -444,10 +446,11 @@ static void copy_rest(const struct options *o, struct echo *e, const sigset_t *s
 
 /* Waits until the command has ended; returns its wait status. */
 static int supervise(const struct options *o, pid_t child, const sigset_t *signals, bool *stopped,
-		     struct echo *e)
+		     bool *late, struct echo *e)
 {
 	enum stage stage = RUNNING;
 	long deadline = LONG_MAX;
+	long limit = o->limit_ms ? now_ms() + o->limit_ms : LONG_MAX;
 	for (;;) {
 		struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
 		int got = sigtimedwait(signals, NULL, &pause);
@@ -460,7 +463,8 @@ static int supervise(const struct options *o, pid_t child, const sigset_t *signa
 		bool asked = got == SIGTERM || got == SIGINT ||
 			     (o->stop_file && access(o->stop_file, F_OK) == 0);
 		long now = now_ms();
-		if (stage == RUNNING && asked) {
+		*late = *late || (stage == RUNNING && !asked && now >= limit);
+		if (stage == RUNNING && (asked || *late)) {
 			*stopped = true;
 			kill(-child, SIGINT);
 			stage = INTERRUPTED;
@@ -620,8 +624,8 @@ int main(int argc, char **argv)
 	}
 	if (o.ask_path)
 		return serve(&o, &question, child, &signals);
-	bool stopped = false;
-	int status = supervise(&o, child, &signals, &stopped, &echo);
+	bool stopped = false, late = false;
+	int status = supervise(&o, child, &signals, &stopped, &late, &echo);
 	clean_up(child, &signals);
 	bool killed = WIFSIGNALED(status);
 	if (killed)
@@ -629,5 +633,9 @@ int main(int argc, char **argv)
 	else
 		write_record(o.exit_record, WEXITSTATUS(status), -1, stopped);
 	copy_rest(&o, &echo, &signals);
+	if (late) {
+		complain("not done after %ld s", o.limit_ms / 1000);
+		return EXIT_LATE;
+	}
 	return killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

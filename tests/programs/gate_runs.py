@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from bernstein.api.pod import CheckVerdict, CompareConfig, Compared, Listing
+from bernstein.api.pod import CheckVerdict
+from bernstein.api.programs.comparing import CompareConfig, Compared, Listing
 from bernstein.checks.gate import Command
 from bernstein.pods.programs import compare
 from bernstein.pods.programs.checkout import lay_out

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import CheckVerdict, CompareConfig
+from bernstein.api.pod import CheckVerdict
+from bernstein.api.programs.comparing import CompareConfig
 from bernstein.checks.gates import type_check
 from bernstein.pods.programs import compare
 from tests.programs.gate_runs import listing, run, verdict, write

@@ -61,9 +61,9 @@ PROGRAM = ("python3", "-m", "bernstein.pods")
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
 """Bytes one container may leave; the kubelet cuts at 4096."""
-TERMINATION_SHARE = 2400
-"""The same of an agent's pod, or of one that compares: the kubelet gives every container the same
-part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
+TERMINATION_SHARE = 2000
+"""The same of an agent's pod: the kubelet gives every container the same part of 12 KiB, also to a
+sixth one that somebody else puts into the pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,46 +396,3 @@ class InspectResult:
     """One verdict for each check, in the order of the configuration."""
 
     verdicts: tuple[CheckVerdict, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What a tool found in one tree, or measured."""
-
-    tree: str
-    """Folder that holds the tree here."""
-    findings: str
-    """File that the tool's output went to; "": it was not run."""
-    code: str
-    """File with its exit code."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompareConfig:
-    """Tell what a tool finds in `head` and not in `base`, or what is worse there; the result is
-    Compared."""
-
-    name: str
-    """Name of the check."""
-    root: str
-    """Folder that held the tree, the one or the other, where the tool ran."""
-    head: Listing
-    base: Listing
-    output: str = "ruff"
-    """In which form the tool prints."""
-    decides: bool = False
-    """Nothing has judged the head yet: where the tool cannot run there, it says so."""
-    tolerance: float | None = None
-    """How much worse a measure may be; None: nothing is measured."""
-    least: float | None = None
-    """Which share of faults the tests have to notice; None: there are none."""
-    known: str | None = None
-    """What was found or measured in the base before, packed: the tool was not run there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared(CheckVerdict):
-    """The verdict, with what was found or measured in the base, to be kept."""
-
-    base: str = ""
-    """Packed; "": it was known, or is too much."""

@@ -38,6 +38,7 @@ from bernstein.api.projects.gates import Gates
 from bernstein.api.projects.merge import Merge
 from bernstein.api.projects.network import Network
 from bernstein.api.projects.repository import Repository
+from bernstein.api.projects.setup import Setup
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.signals import MOST_FILES
 from bernstein.api.vocabulary import FileScope
@@ -258,6 +259,8 @@ class ProjectSpec(Model):
         default=None, description="Agent of steps that choose none; absent: the first."
     )
     toolchain: Toolchain
+    setup: Setup | None = None
+    """Runs in a checkout before its agent, and before checks that run the work's own code."""
     gates: Gates = Field(default_factory=Gates)
     """What work must pass before it lands."""
     file_scope: FileScope | None = Field(

@@ -87,6 +87,8 @@ class Reason(StrEnum):
     """The agent reports a failure, or ends with an exit code other than 0."""
     AGENT_NOT_STARTED = "AgentNotStarted"
     """The agent's command cannot be started in its image."""
+    SETUP_FAILED = "SetupFailed"
+    """The Project's setup did not succeed in a checkout; of a check, the cause of GateErrored."""
     NO_FINAL_RECORD = "NoFinalRecord"
     """The agent's output ends without a result: it crashed or was killed."""
     MAX_TURNS = "MaxTurns"

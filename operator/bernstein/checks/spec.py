@@ -100,6 +100,10 @@ class CheckSpec:
     formats: bool = False
     """Its verdict is there before anything is judged: it says what was formatted."""
     condition: GateCondition = "always"
+    setup: str | None = None
+    """Command of the Project's that is run in its tree before; None: none."""
+    setup_seconds: int = 0
+    """That it may take."""
     paths: tuple[str, ...] = ()
     """Globs of which one has to match a changed path; checkout asks, so that nothing of them is
     matched in the operator. Empty: any will do."""
@@ -125,6 +129,7 @@ class CheckSpec:
         data = ["database", *vars(self.database).values()] if self.database is not None else []
         content = [*asked, self.reads, *excused, *against, *least, *paths, *plugin, *model, *told]
         content += data
+        content += ["setup", self.setup] if self.setup is not None else []
         text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api import encoding, pod
+from bernstein.api.programs.comparing import COMPARISON
 from bernstein.api.programs.probe import PROBE_SHARE
 from bernstein.core import sanitise
 
@@ -20,7 +21,9 @@ def limit(program: str) -> int:
     """Bytes that the program's result may take."""
     if program in (pod.PROBE, pod.PROBE_KEY):
         return PROBE_SHARE
-    of_many = (pod.CHECKOUT, pod.RECORDER, pod.PUSHER, pod.COLLECT, pod.FORMAT, pod.COMPARE)
+    if program == pod.COMPARE:
+        return COMPARISON
+    of_many = (pod.CHECKOUT, pod.RECORDER, pod.PUSHER, pod.COLLECT, pod.FORMAT)
     return pod.TERMINATION_SHARE if program in of_many else pod.TERMINATION_LIMIT
 
 

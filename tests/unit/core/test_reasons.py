@@ -80,6 +80,7 @@ TABLE = {
     "ReviewRejected": (Retry.AT_ONCE, True, "Read the verdict"),
     "SecretFound": (Retry.AT_ONCE, True, "FAKE"),
     "AgentNotStarted": (Retry.PROBE, False, "command"),
+    "SetupFailed": (Retry.BACK_OFF, False, "setup in the Project"),
     "NoFinalRecord": (Retry.AT_ONCE, True, "bernstein logs"),
     "UnexpectedChanges": (Retry.AT_ONCE, True, "changes: none"),
     "ToolMissing": (Retry.PROBE, False, "Install"),
@@ -121,6 +122,7 @@ CAPPED = {
     "ProviderUnavailable",
     "RateLimited",
     "RefMoved",
+    "SetupFailed",
     "Terminated",
     "UsageLimited",
 }
@@ -141,6 +143,7 @@ HOLDS = {
     "RepositoryInvalid": WaitScope.PLAN,
     "RepositoryUnreachable": WaitScope.REPOSITORY,
     "SecretNotFound": WaitScope.AGENT,
+    "SetupFailed": WaitScope.AGENT,
     "Unschedulable": WaitScope.AGENT,
     "UsageLimited": WaitScope.PROVIDER,
 }
@@ -151,6 +154,7 @@ UNCONFIRMED = {
     "PodRejected",
     "ProviderUnavailable",
     "RateLimited",
+    "SetupFailed",
     "UsageLimited",
 }
 """What sessions say, or may be about one Task's own words: one of them holds no other Task."""

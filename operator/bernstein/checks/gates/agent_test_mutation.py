@@ -18,5 +18,6 @@ GATE = Gate(
         least=0.7,
         tool="mutants",
     ),
+    runs_code=True,
     lasts=False,  # how many faults there is time for depends on the node
 )

@@ -19,5 +19,6 @@ GATE = Gate(
     condition="always",
     default_on=False,
     runs=Command(_COMMAND, output="benchmark", against_base=True, tolerance=10.0),
+    runs_code=True,
     lasts=False,  # it measures this hour on this node
 )

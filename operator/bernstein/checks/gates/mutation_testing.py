@@ -28,5 +28,6 @@ GATE = Gate(
     condition="python_changed",
     default_on=False,
     runs=_tested_by(_TESTS),
+    runs_code=True,
     lasts=False,  # how many faults there is time for depends on the node
 )

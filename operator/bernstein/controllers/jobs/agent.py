@@ -19,7 +19,7 @@ from bernstein.api.pod import (
 )
 from bernstein.api.project import Agent, Project
 from bernstein.api.session import AgentSession
-from bernstein.controllers.jobs import commit, pod
+from bernstein.controllers.jobs import commit, pod, setup
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names, owners
@@ -28,6 +28,7 @@ from bernstein.core.prompts.parts import Part
 from bernstein.places import LAUNCHER, PARTS, PROMPT, SESSION, STREAM, TMP, WORKSPACE
 from bernstein.resources import SESSIONS
 
+_HOME = "/home/agent"
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
 
 
@@ -62,17 +63,20 @@ def prompt_config_map(
 def agent_job(
     session: AgentSession, project: Project, agent: Agent, message: str, settings: OperatorSettings
 ) -> Object:
-    """The Job: first `checkout`, then `pusher` and `recorder` as sidecars, then the agent.
+    """The Job: first `checkout` and the Project's setup, then `pusher` and `recorder` as sidecars,
+    then the agent.
 
     `message` is the whole message of the work's commit.
     """
     repository = project.spec.repository
     meta = session.metadata
+    seconds = project.spec.setup.timeout_seconds if project.spec.setup is not None else 0
     spec = pod.pod(
         project,
         only_ours=False,
         init=[
             _checkout(session, project, settings),
+            *_setup(project, agent, settings),
             {**_pusher(session, project, settings), "restartPolicy": "Always"},
             {**_recorder(session, project, message, settings), "restartPolicy": "Always"},
         ],
@@ -81,7 +85,7 @@ def agent_job(
             *pod.repository_volumes(repository, "read", "work"),
             *_volumes(session, agent),
         ],
-        deadline=session.spec.timeout_seconds,
+        deadline=session.spec.timeout_seconds + seconds,
         grace=pod.GRACE_SECONDS,
     )
     plan = session.spec.plan_ref
@@ -150,6 +154,24 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
             mount("parts", PARTS),
         ],
     )
+
+
+def _setup(project: Project, agent: Agent, settings: OperatorSettings) -> list[Object]:
+    """It is over before the sidecars begin, which hold credentials. What it leaves is part of the
+    tree from which the agent begins: what no rule ignores of that is in the work."""
+    asked = project.spec.setup
+    if asked is None:
+        return []
+    return [
+        setup.container(
+            asked.command,
+            asked.timeout_seconds,
+            agent.image,
+            agent.resources,
+            settings,
+            home=_HOME,
+        )
+    ]
 
 
 def _prompt(session: AgentSession) -> PromptConfig:
@@ -233,7 +255,7 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
             command=agent.command,
             workdir=WORKSPACE,
             tmp=TMP,
-            home="/home/agent",
+            home=_HOME,
         )
     )
     return pod.container(
@@ -249,7 +271,7 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
         env={
             **pod.GIT_TRUSTS_WORKSPACE,
             **invocation.env,
-            "HOME": "/home/agent",
+            "HOME": _HOME,
             "TMPDIR": TMP,
         },
         pull=settings.image_pull_policy,
@@ -262,7 +284,7 @@ def _agent_mounts(agent: Agent) -> list[Object]:
         mount("workspace", WORKSPACE),
         mount("stream", STREAM),
         mount("session", SESSION, read_only=True),
-        mount("home", "/home/agent"),
+        mount("home", _HOME),
         mount("tmp", TMP),
     ]
     if agent.config_map is not None:

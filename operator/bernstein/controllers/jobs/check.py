@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from bernstein.api.pod import (
-    CHECK,
-    COMPARE,
-    INSPECT,
-    CheckoutConfig,
+from bernstein.api.pod import CHECK, COMPARE, INSPECT, CheckoutConfig, InspectConfig
+from bernstein.api.programs.comparing import (
+    COMPARISON,
+    COMPARISON_WITH_SETUP,
     CompareConfig,
-    InspectConfig,
     Listing,
 )
+from bernstein.api.programs.setup import SETUP, SETUP_ON_BASE
 from bernstein.api.project import Project, Toolchain
 from bernstein.api.projects.repository import Repository
 from bernstein.checks.scans import reads_of
 from bernstein.checks.spec import CheckSpec
-from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs import pod, setup
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
@@ -29,8 +28,11 @@ from bernstein.core.verification.verdicts import START_SECONDS
 from bernstein.places import LAUNCHER, SESSION, TMP, WORKSPACE
 
 _BEFORE = "/before"
+_HOME = "/home/check"
 _CA, _CA_FILE = "database-ca", "ca.crt"
 _TOOLS = "/bernstein/tools"
+_SETUPS = {"before": SETUP_ON_BASE, "head": SETUP}
+"""By the tree."""
 
 
 def check_job(
@@ -48,10 +50,11 @@ def check_job(
     config = replace(
         config, plugin=action.plugin, test=check.test or None, tools=_TOOLS if tools else None
     )
-    brought = [mount("session", SESSION)] if check.launched else []
+    launched = check.launched or check.setup is not None
+    brought = [mount("session", SESSION)] if launched else []
     brought += [mount("tools", _TOOLS)] if tools else []
     checkout = pod.checkout(
-        replace(config, launcher_to=LAUNCHER) if check.launched else config,
+        replace(config, launcher_to=LAUNCHER) if launched else config,
         repository,
         settings,
         mounts=[mount("workspace", WORKSPACE), *brought],
@@ -67,21 +70,47 @@ def check_job(
     spec = pod.pod(
         project,
         only_ours=False,
-        init=[checkout],
+        init=[checkout, *_setup(check, toolchain, settings)],
         containers=[command],
         volumes=[
             scratch("workspace", limit),
             scratch("base"),
             scratch("home", limit),
             scratch("tmp", limit),
-            *([scratch("session")] if check.launched else []),
+            *([scratch("session")] if launched else []),
             *([scratch("tools", "64Mi")] if tools else []),
             *pod.repository_volumes(repository, "read"),
         ],
-        deadline=check.timeout + START_SECONDS,
+        deadline=check.timeout + check.setup_seconds + START_SECONDS,
         grace=5,
     )
     return answering(action, CHECK, _called(action), project, namespace, owner, spec)
+
+
+def _setup(
+    check: CheckSpec,
+    toolchain: Toolchain,
+    settings: OperatorSettings,
+    name: str = SETUP,
+    tree: str = "workspace",
+) -> list[Object]:
+    """What is run in the tree on that volume before the check; empty: nothing is."""
+    if check.setup is None:
+        return []
+    assert check.image is not None
+    return [
+        setup.container(
+            check.setup,
+            check.setup_seconds,
+            check.image,
+            toolchain.resources,
+            settings,
+            home=_HOME,
+            name=name,
+            tree=tree,
+            read_only=toolchain.read_only_root_filesystem,
+        )
+    ]
 
 
 def _called(action: RunCheck) -> str:
@@ -114,10 +143,12 @@ def compare_job(
     check, repository = action.check, project.spec.repository
     trees = [mount("workspace", WORKSPACE), mount("before", _BEFORE)]
     tools = [mount("tools", _TOOLS)] if check.tool is not None else []
+    session = [mount("session", SESSION)] if check.setup is not None else []
     config = replace(
         _checkout(action, repository),
         worktree=WORKSPACE,
         base_worktree=_BEFORE,
+        launcher_to=LAUNCHER if session else None,
         tool=check.tool,
         tools=_TOOLS if tools else None,
     )
@@ -129,23 +160,10 @@ def compare_job(
         project,
         only_ours=False,
         init=[
-            pod.checkout(config, repository, settings, mounts=[*trees, *tools]),
-            *(_lister(check, toolchain, settings, of, tree) for of, tree in listed.items()),
+            pod.checkout(config, repository, settings, mounts=[*trees, *tools, *session]),
+            *_listers(check, toolchain, settings, listed),
         ],
-        containers=[
-            pod.ours(
-                COMPARE,
-                _comparison(action),
-                settings,
-                tmp=COMPARE,
-                mounts=[
-                    *({**each, "readOnly": True} for each in trees),
-                    *(mount(f"list-{of}", f"/list-{of}", read_only=True) for of in listed),
-                ],
-                memory="512Mi",
-            )
-            | {"name": CHECK}
-        ],
+        containers=[_comparer(action, trees, listed, settings)],
         volumes=[
             scratch("workspace", limit),
             scratch("before", limit),
@@ -154,14 +172,40 @@ def compare_job(
             scratch("home", limit),
             scratch("tmp", limit),
             scratch(COMPARE, "64Mi"),
+            *([scratch("session")] if session else []),
             *([scratch("tools", "64Mi")] if tools else []),
             *_database_volumes(check),
             *pod.repository_volumes(repository, "read"),
         ],
-        deadline=2 * check.timeout + START_SECONDS,
+        deadline=2 * (check.timeout + check.setup_seconds) + START_SECONDS,
         grace=5,
     )
     return answering(action, CHECK, _called(action), project, namespace, owner, spec)
+
+
+def _listers(
+    check: CheckSpec, toolchain: Toolchain, settings: OperatorSettings, listed: Mapping[str, str]
+) -> Iterator[Object]:
+    """What runs in each tree, one after the other; `listed`: the trees' volumes."""
+    for of, tree in listed.items():
+        yield from _setup(check, toolchain, settings, _SETUPS[of], tree)
+        yield _lister(check, toolchain, settings, of, tree)
+
+
+def _comparer(
+    action: RunCheck,
+    trees: Iterable[Object],
+    listed: Iterable[str],
+    settings: OperatorSettings,
+) -> Object:
+    mounts = [
+        *({**each, "readOnly": True} for each in trees),
+        *(mount(f"list-{of}", f"/list-{of}", read_only=True) for of in listed),
+    ]
+    own = pod.ours(
+        COMPARE, _comparison(action), settings, tmp=COMPARE, mounts=mounts, memory="512Mi"
+    )
+    return own | {"name": CHECK}
 
 
 def _comparison(action: RunCheck) -> CompareConfig:
@@ -176,6 +220,7 @@ def _comparison(action: RunCheck) -> CompareConfig:
         tolerance=check.tolerance,
         least=check.least,
         known=known.measured if known is not None else None,
+        share=COMPARISON_WITH_SETUP if check.setup is not None else COMPARISON,
     )
 
 
@@ -247,14 +292,14 @@ def _command(
         ["sh", "-c", command],
         mounts=[
             mount(tree, WORKSPACE),
-            mount("home", "/home/check"),
+            mount("home", _HOME),
             mount("tmp", TMP),
             *([mount("session", SESSION, read_only=True)] if check.launched else []),
         ],
         resources=pod.their_resources(toolchain.resources),
         env={
             **pod.GIT_TRUSTS_WORKSPACE,
-            "HOME": "/home/check",
+            "HOME": _HOME,
             "TMPDIR": TMP,
             "CI": "true",
             **more,

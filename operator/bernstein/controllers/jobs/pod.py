@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bernstein.api.encoding import dump_brief
-from bernstein.api.pod import CHECKOUT, PROGRAM, CheckoutConfig, Remote
+from bernstein.api.pod import AGENT, CHECKOUT, PROGRAM, CheckoutConfig, Remote
 from bernstein.api.programs import account as account_keys
 from bernstein.api.project import Project, Resources
 from bernstein.api.projects.repository import Repository
@@ -149,11 +149,13 @@ def pod(
     `only_ours`: no container has the image of somebody else.
     """
     settings, proxy = project.spec.pods, project.spec.network.proxy
+    containers = list(containers)
+    of_agent = any(each["name"] == AGENT for each in containers)
     spec: Object = {
         **restricted(),
         "activeDeadlineSeconds": deadline,
         "terminationGracePeriodSeconds": grace,
-        "initContainers": [proxied.told(proxy, each) for each in init],
+        "initContainers": [proxied.told(proxy, each, of_agent=of_agent) for each in init],
         "containers": [proxied.told(proxy, each) for each in containers],
         "volumes": list(volumes),
     }

@@ -6,16 +6,19 @@ from typing import Any
 
 from bernstein import urls
 from bernstein.api.pod import AGENT, PROGRAM
+from bernstein.api.programs.setup import SETUP
 from bernstein.api.projects.network import Proxy
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """What a command asks of its own pod no proxy could answer."""
 
 
-def told(proxy: Proxy | None, container: dict[str, Any]) -> dict[str, Any]:
+def told(
+    proxy: Proxy | None, container: dict[str, Any], *, of_agent: bool = False
+) -> dict[str, Any]:
     """The container with the variables that are for it: ours, or those that most programs know. A
-    variable that it has stays."""
-    more = _variables(proxy, container) if proxy is not None else {}
+    variable that it has stays. `of_agent`: it stands in an agent's pod."""
+    more = _variables(proxy, container, of_agent=of_agent) if proxy is not None else {}
     if not more:
         return container
     env = container.get("env", [])
@@ -24,10 +27,11 @@ def told(proxy: Proxy | None, container: dict[str, Any]) -> dict[str, Any]:
     return {**container, "env": [*env, *added]}
 
 
-def _variables(proxy: Proxy, container: dict[str, Any]) -> dict[str, str]:
+def _variables(proxy: Proxy, container: dict[str, Any], *, of_agent: bool) -> dict[str, str]:
     if tuple(container.get("command", ())[: len(PROGRAM)]) == PROGRAM:
         return {urls.PROXY: proxy.url, urls.NO_PROXY: ",".join(proxy.no_proxy)}
-    whose = "Agents" if container["name"] == AGENT else "Checks"
+    is_agents = container["name"] == AGENT or (of_agent and container["name"] == SETUP)
+    whose = "Agents" if is_agents else "Checks"
     if whose not in proxy.variables:
         return {}
     direct = ",".join((*_LOOPBACK, *proxy.no_proxy))

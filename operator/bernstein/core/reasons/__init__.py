@@ -199,6 +199,15 @@ POLICIES: Final[Mapping[str, Policy]] = {
         holds=WaitScope.AGENT,
         unconfirmed=True,
     ),
+    Reason.SETUP_FAILED: Policy(
+        Retry.BACK_OFF,
+        False,
+        "Correct setup in the Project: its command, timeoutSeconds, and what it may reach "
+        "(network.agents, network.checks).",
+        capped=True,
+        holds=WaitScope.AGENT,
+        unconfirmed=True,
+    ),
     Reason.NO_FINAL_RECORD: Policy(
         Retry.AT_ONCE, True, "Look at `bernstein logs` for how the agent ended."
     ),

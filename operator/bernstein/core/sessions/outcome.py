@@ -21,6 +21,7 @@ from bernstein.api.pod import (
     RecorderResult,
     Usage,
 )
+from bernstein.api.programs.setup import SETUP
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession, Outcome, Work
 from bernstein.api.states import SessionState
@@ -34,7 +35,7 @@ from bernstein.core.reasons import policy
 from bernstein.core.sanitise import line, quoting
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sessions import blocked, trailers
-from bernstein.core.verification import candidate
+from bernstein.core.verification import candidate, executed
 
 T = TypeVar("T")
 
@@ -230,6 +231,10 @@ def _outcome(
     if early is not None and early.reason != Reason.INFRASTRUCTURE_ERROR:
         return failed(early.reason, early.message, started=False)
     ended = _ended_from_outside(session, pod, finished=_finished(pod, work))
+    setup = executed.setup_failure(pod, SETUP)
+    # The disk that it took is no agent's.
+    if setup is not None and (ended is None or ended[0] == Reason.AGENT_DISK_FULL):
+        return failed(setup.reason, setup.message, started=False)
     if ended is not None:
         reason, message = ended
         return failed(reason, message, started=started, exit_code=code)

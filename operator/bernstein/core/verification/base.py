@@ -21,11 +21,13 @@ from typing import Any
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import CHECK, CHECKOUT, LISTERS, CheckVerdict
+from bernstein.api.programs.setup import SETUP, SETUP_ON_BASE
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Abandoned
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import diagnosis, labels, pods
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.verification.executed import (
     SLACK,
@@ -34,10 +36,11 @@ from bernstein.core.verification.executed import (
     executed,
     ran,
     result_of,
+    setup_failure,
     without_pod,
 )
 
-CANNOT_TELL = (Reason.TOOL_MISSING, VerdictReason.PLUGIN_FAILED)
+CANNOT_TELL = (Reason.TOOL_MISSING, Reason.SETUP_FAILED, VerdictReason.PLUGIN_FAILED)
 """Why a check is Errored, where the work may have made it end so."""
 _TO_BLAME = (VerdictReason.EXIT_CODE, VerdictReason.PLUGIN_SAYS_NO, Reason.TIMEOUT)
 """Why a gate did not pass, where the base may be to blame; memory and disk are the Project's."""
@@ -195,10 +198,13 @@ def _comparison(
     outside = _ended_by_base(check, job.pod) or cut_off(check, job.pod, {})
     if outside is not None and not (only_errors and outside.verdict in ("Failed", "TimedOut")):
         return outside
-    for program in (CHECKOUT, CHECK):
-        problem = diagnosis.failure_of(job.pod, program)
-        if problem is not None:
-            return errored(check, problem)
+    problem = diagnosis.failure_of(job.pod, CHECKOUT) or setup_failure(job.pod, SETUP_ON_BASE)
+    problem = problem or diagnosis.failure_of(job.pod, CHECK)
+    if problem is not None:
+        return errored(check, problem)
+    of_work = setup_failure(job.pod, SETUP)
+    if of_work is not None:
+        return _without_setup(check, of_work, job.pod)
     message = (pods.terminated(job.pod, CHECK) or {}).get("message") or ""
     try:
         comparison = load(CheckVerdict, message)
@@ -209,6 +215,14 @@ def _comparison(
         text = "the base was measured in other images than the work: it is measured anew"
         return result_of(check, "Errored", VerdictReason.NO_VERDICT, text)
     return comparison
+
+
+def _without_setup(check: CheckSpec, problem: Diagnosis, pod: pods.Object) -> CheckResult:
+    """The verdict where the Project's setup did not succeed in the tree of the work."""
+    if pods.terminated(pod, SETUP_ON_BASE) is None:
+        return errored(check, problem)
+    text = f"{_ONLY_THE_WORK}: {problem.message}"
+    return result_of(check, "Failed", VerdictReason.EXIT_CODE, text)
 
 
 def images_in(pod: pods.Object) -> str:

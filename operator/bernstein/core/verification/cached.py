@@ -21,7 +21,8 @@ from dataclasses import replace
 from typing import Any
 
 from bernstein.api.encoding import fields_of, load
-from bernstein.api.pod import CHECK, INSPECT, LISTERS, Compared
+from bernstein.api.pod import CHECK, INSPECT, LISTERS
+from bernstein.api.programs.comparing import Compared
 from bernstein.api.project import ProjectSpec
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult, Verification

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from bernstein.api.pod import BEGIN, FORMATTER, LAND, LISTERS, PREPARE
+from bernstein.api.programs.setup import SETUPS
 from bernstein.api.reasons import Reason
 from bernstein.core import labels, pods
 from bernstein.core.pods import Object
@@ -31,7 +32,7 @@ MOVERS = (BEGIN, PREPARE, LAND)
 ROOM, IMAGE, START = "room", "image", "start"
 """What pods show: that one may be made, that images are there, and that it may start what it is
 for. Besides, for Jobs that move refs, each Secret."""
-_OF_THE_PROJECT = (*LISTERS, FORMATTER)
+_OF_THE_PROJECT = (*SETUPS, *LISTERS, FORMATTER)
 """Beside main containers those with an image of the Project's."""
 _OF_ROOM = (Reason.POD_REJECTED,)
 _OF_IMAGES = (*_OF_ROOM, Reason.IMAGE_PULL_FAILED, Reason.IMAGE_UNUSABLE)

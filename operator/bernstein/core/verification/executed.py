@@ -9,6 +9,7 @@ from functools import lru_cache
 from bernstein.api.encoding import load
 from bernstein.api.pod import CHECK, CHECKOUT, EXCERPT_CHARACTERS
 from bernstein.api.programs.plugin import PluginVerdict
+from bernstein.api.programs.setup import SETUP
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Abandoned
@@ -144,6 +145,18 @@ def _quoting(ours: str, printed: str) -> str:
     return quoting(ours, _end(printed, _QUOTED), _PRINTED)
 
 
+def setup_failure(pod: Object, name: str) -> Diagnosis | None:
+    """Why the Project's setup did not succeed in the container of that name; None: nothing speaks
+    against it. What its message holds is a quote: the work's own code may have written it."""
+    ended = pods.terminated(pod, name)
+    if ended is None or ended.get("exitCode") == 0:
+        return None
+    out_of_memory = ended.get("reason") == "OOMKilled"
+    how = "ran out of memory" if out_of_memory else f"ended with exit code {ended.get('exitCode')}"
+    text = _quoting(f"the Project's setup {how}", _without_secrets(str(ended.get("message") or "")))
+    return Diagnosis(Reason.SETUP_FAILED, text)
+
+
 def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> CheckResult:
     """What the end of a pod that ran a command means; `hurried`: it was ended for its slowness.
 
@@ -156,7 +169,7 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     from_outside = cut_off(check, pod, ended, hurried=hurried)
     if from_outside is not None:
         return from_outside
-    problem = diagnosis.failure_of(pod, CHECKOUT)
+    problem = diagnosis.failure_of(pod, CHECKOUT) or setup_failure(pod, SETUP)
     if problem is not None:
         return errored(check, problem)
     if not ended:
@@ -235,6 +248,9 @@ def cut_off(
     if pods.is_deleting(pod):
         return _disrupted(check)
     if pods.reason(pod) == "Evicted":
+        problem = setup_failure(pod, SETUP)
+        if problem is not None:
+            return errored(check, problem)
         return result_of(
             check, "Failed", VerdictReason.RESOURCE_LIMIT, str(pod["status"].get("message", ""))
         )

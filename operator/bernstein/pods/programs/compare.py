@@ -11,16 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from bernstein.api.pod import (
-    COMPARE,
-    EXCERPT_CHARACTERS,
-    TERMINATION_SHARE,
-    CheckVerdict,
-    CompareConfig,
-    Compared,
-    InspectResult,
-    Listing,
-)
+from bernstein.api.encoding import dump
+from bernstein.api.pod import EXCERPT_CHARACTERS, CheckVerdict, InspectResult
+from bernstein.api.programs.comparing import CompareConfig, Compared, Listing
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.checks import findings, measures, outputs, renames
 from bernstein.checks.findings import Finding, Known, Line, NoListing, Unanswered
@@ -31,7 +24,7 @@ from bernstein.checks.rules.protect_tests import WEAKENED
 from bernstein.checks.time_limit import time_limit
 from bernstein.checks.weakening import collected_tests
 from bernstein.core import sanitise
-from bernstein.pods import log, nofollow, termination
+from bernstein.pods import log, nofollow
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs.inspect import fit
 
@@ -73,10 +66,10 @@ def run(config: CompareConfig) -> Compared:
     log.event("compared", check=config.name, verdict=verdict.verdict, reason=verdict.reason)
     if config.known is not None:
         verdict = replace(verdict, excerpt=telling_known(verdict.excerpt))
-    (verdict,) = fit(InspectResult((verdict,)), TERMINATION_SHARE - _EMPTY).verdicts
+    (verdict,) = fit(InspectResult((verdict,)), config.share - _EMPTY).verdicts
     told = Compared(verdict.name, verdict.verdict, verdict.reason, verdict.excerpt)
     with_base = replace(told, base=_to_keep(config, before))
-    return with_base if termination.fits(with_base, COMPARE) else told
+    return with_base if len(dump(with_base)) <= config.share else told
 
 
 def telling_known(excerpt: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import count
 
 from bernstein.api.encoding import dump
-from bernstein.api.pod import CHECK, Compared
+from bernstein.api.pod import CHECK
+from bernstein.api.programs.comparing import Compared
 from bernstein.checks.measures import Measured
 from bernstein.checks.outputs import baseline
 from bernstein.kube.resource import Object

@@ -10,13 +10,8 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.pod import (
-    EXCERPT_CHARACTERS,
-    CheckoutConfig,
-    CheckVerdict,
-    CompareConfig,
-    Listing,
-)
+from bernstein.api.pod import EXCERPT_CHARACTERS, CheckoutConfig, CheckVerdict
+from bernstein.api.programs.comparing import CompareConfig, Listing
 from bernstein.checks import gates
 from bernstein.checks.gate import Command
 from bernstein.pods import termination

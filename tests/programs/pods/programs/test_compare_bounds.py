@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api.encoding import dump
-from bernstein.api.pod import CompareConfig, Compared, Listing
+from bernstein.api.programs.comparing import CompareConfig, Compared, Listing
 
 pytestmark = pytest.mark.verification
 

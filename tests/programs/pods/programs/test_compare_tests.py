@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import CheckVerdict, CompareConfig
+from bernstein.api.pod import CheckVerdict
+from bernstein.api.programs.comparing import CompareConfig
 from bernstein.checks.weakening.collected_tests import MOST, MOST_BYTES, NAMES, PYTEST
 from tests.programs.pods.programs.test_compare_bounds import _in_its_container, _listing
 

@@ -11,11 +11,11 @@ from bernstein.api.pod import (
     PROGRAM,
     Check,
     CheckoutConfig,
-    CompareConfig,
     InspectConfig,
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.programs.comparing import CompareConfig
 from bernstein.api.programs.forge import ProposeConfig, SeenPullRequest, WatchConfig
 from bernstein.api.programs.formatting import CollectConfig, FormatConfig
 from bernstein.api.programs.judge import Asked, JudgeConfig
@@ -134,6 +134,7 @@ FULL = objects.project(
     ],
     pods={"runtimeClassName": "gvisor", "imagePullSecrets": ["registry"]},
     limits={"stallSeconds": 60},
+    setup={"command": "npm ci --prefer-offline", "timeoutSeconds": 300},
 )
 
 CONFIGS: dict[str, type[Any]] = {
@@ -211,6 +212,7 @@ FORMATS = CheckSpec(
     paths=("src/**",),
 )
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
+READY = replace(OWN, setup="npm ci", setup_seconds=300)
 PYTHON = CheckSpec(
     *("no_foo", "gate", "no_foo", True),
     command=asking_plugin("no_foo"),
@@ -264,6 +266,15 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
     "check-service": (RunCheck("work-s1-signal-0-0", SERVICE, REF, HEAD, BASE), TASK),
+    "setup": (RunCheck("work-s1-licence-0", READY, REF, HEAD, BASE), TASK),
+    "setup-both": (
+        RunCheck(
+            *("work-s1-mutation-testing-0", replace(MUTANTS, setup="npm ci", setup_seconds=300)),
+            *(REF, HEAD, BASE, BASE),
+            compares=True,
+        ),
+        TASK,
+    ),
     "paths": (
         RunCheck(
             "work-s1-licence-0",

@@ -46,6 +46,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
         (
             *("check", "check-own-image", "check-service", "paths", "plugin", "plugin-base"),
             *("written", "base", "compare", "both", "both-again", "both-known", "tool"),
+            *("setup", "setup-both"),
             *("database", "inspect", "inspect-merge"),
         ),
         CHECKOUT,

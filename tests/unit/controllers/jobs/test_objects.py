@@ -130,7 +130,8 @@ def test_root_file_systems_are_read_only_unless_a_toolchain_opts_out(name: str) 
     for container in containers(name):
         ours = built.program(container) is not None or built.idles(container)
         theirs = not ours and container["name"] != "agent"
-        opted_out = theirs and name.endswith("-full")
+        is_toolchain = theirs and not name.startswith("agent")
+        opted_out = is_toolchain and name.endswith("-full")
         assert container["securityContext"]["readOnlyRootFilesystem"] is not opted_out
 
 
@@ -341,8 +342,10 @@ AGENTS = pytest.mark.parametrize("name", ["agent", "agent-full"])
 def test_pusher_and_recorder_stand_beside_the_agent_and_end_after_it(name: str) -> None:
     init = pod(name)["initContainers"]
 
-    assert [c["name"] for c in init] == ["checkout", "pusher", "recorder"]
-    assert [c.get("restartPolicy") for c in init] == [None, "Always", "Always"]
+    before = ["checkout", "setup"] if name == "agent-full" else ["checkout"]
+    assert [c["name"] for c in init] == [*before, "pusher", "recorder"]
+    restart = [c.get("restartPolicy") for c in init]
+    assert restart == [*(None for _ in before), "Always", "Always"]
     assert [c["name"] for c in pod(name)["containers"]] == ["agent"]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from bernstein import urls
 from bernstein.api.pod import AGENT
+from bernstein.api.programs.setup import SETUP
 from bernstein.api.projects.network import Proxy
 from bernstein.controllers.jobs.proxied import told
 from tests.unit.controllers.jobs import built
@@ -55,7 +56,7 @@ def test_commands_are_told_where_the_project_says_so(whose: str) -> None:
 
     have = {key for key, variables in found.items() if variables.keys() >= USUAL}
     theirs = {key for key in found if key.startswith("theirs")}
-    agents = {f"theirs {AGENT} {AGENT}"}
+    agents = {f"theirs {AGENT} {each}" for each in (AGENT, SETUP)}
     assert have == (agents if whose == "Agents" else theirs - agents)
     for key in have:
         assert found[key]["HTTPS_PROXY"] == found[key]["http_proxy"] == URL

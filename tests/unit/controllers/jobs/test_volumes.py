@@ -21,6 +21,16 @@ COMPARE = {
     "tmp": {"list-before": "rw", "list-head": "rw"},
     "compare": {"check": "rw"},
 }
+SETUP_BOTH = {
+    "workspace": {"checkout": "rw", "setup": "rw", "list-head": "rw", "check": "ro"},
+    "before": {"checkout": "rw", "setup-before": "rw", "list-before": "rw", "check": "ro"},
+    "session": {"checkout": "rw", "setup-before": "ro", "setup": "ro"},
+    "tools": {"checkout": "rw", "list-before": "ro", "list-head": "ro"},
+    **dict.fromkeys(
+        ("home", "tmp"),
+        dict.fromkeys(("setup-before", "list-before", "setup", "list-head"), "rw"),
+    ),
+}
 BETWEEN = {
     "agent": {
         "workspace": {"checkout": "rw", "recorder": "ro", "agent": "rw"},
@@ -31,6 +41,23 @@ BETWEEN = {
         "home": {"agent": "rw"},
         "tmp": {"agent": "rw"},
     },
+    "agent-full": {
+        "workspace": {"checkout": "rw", "setup": "rw", "recorder": "ro", "agent": "rw"},
+        "stream": {"recorder": "ro", "agent": "rw"},
+        "session": {"checkout": "rw", "setup": "ro", "recorder": "rw", "agent": "ro"},
+        "base": {"checkout": "rw", "pusher": "rw", "recorder": "ro"},
+        "recorder": {"recorder": "rw", "pusher": "ro"},
+        "home": {"setup": "rw", "agent": "rw"},
+        "tmp": {"setup": "rw", "agent": "rw"},
+    },
+    "setup": {
+        "workspace": {"checkout": "rw", "setup": "rw", "check": "rw"},
+        "session": {"checkout": "rw", "setup": "ro"},
+        "base": {"checkout": "rw"},
+        "home": {"setup": "rw", "check": "rw"},
+        "tmp": {"setup": "rw", "check": "rw"},
+    },
+    "setup-both": COMPARE | SETUP_BOTH,
     "check": {
         "workspace": {"checkout": "rw", "check": "rw"},
         "base": {"checkout": "rw"},

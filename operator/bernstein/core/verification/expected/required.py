@@ -36,7 +36,18 @@ def required_checks(
     """
     janitor = tuple(_signal(i, s, project, is_last=is_last) for i, s in enumerate(declared))
     gates_ = _known.of(project, subject) if project.gates.enabled else ()
-    return (*janitor, *ruled, *gates_)
+    return (*(_with_setup(check, project) for check in (*janitor, *ruled)), *gates_)
+
+
+def _with_setup(check: CheckSpec, project: ProjectSpec) -> CheckSpec:
+    """The check, with what is run before it. What is run may be the work's own code, so nothing is
+    where the work's code is not to run: before tools that only read it, classes, and what is
+    configured by the pinned commit."""
+    setup = project.setup
+    kept_apart = check.alone or check.plugin is not None or bool(check.pinned)
+    if setup is None or check.command is None or kept_apart:
+        return check
+    return replace(check, setup=setup.command, setup_seconds=setup.timeout_seconds)
 
 
 class _KnownGates:
@@ -51,7 +62,8 @@ class _KnownGates:
     def of(self, project: ProjectSpec, subject: Subject) -> tuple[CheckSpec, ...]:
         known = self._known.pop((id(project), subject), None)
         if known is None:
-            known = project, tuple(_gates(project, subject))
+            gates_ = (_with_setup(gate, project) for gate in _gates(project, subject))
+            known = project, tuple(gates_)
         self._known[id(project), subject] = known  # last of all
         if len(self._known) > self._most:
             del self._known[next(iter(self._known))]

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.pod import CheckVerdict, Compared
+from bernstein.api.pod import CheckVerdict
+from bernstein.api.programs.comparing import Compared
 from bernstein.api.project import Project
 from bernstein.api.task import TaskStatus
 from bernstein.checks.findings import Known
