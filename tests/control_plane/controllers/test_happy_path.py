@@ -141,6 +141,26 @@ async def test_a_plan_is_expanded_run_in_order_and_delivered(world: World) -> No
     assert [ref for ref, _ in remote.landed] == [integration] * 3 + [MAIN]
 
 
+async def test_a_plan_on_a_repository_reached_by_ssh_is_delivered(world: World) -> None:
+    (repository,) = (await world.get(PROJECTS, "default"))["spec"]["repositories"]
+    url = "ssh://git@git.example:2222/team/app.git"
+    repository = {k: v for k, v in repository.items() if k != "ca"} | {"url": url}
+    await world.change(PROJECTS, "default", repositories=[repository])
+    await world.start()
+    await world.plan("web", [stage("build", "work")])
+    await world.until(PLANS, "web", lambda p: p["status"].get("phase") == "Succeeded")
+    jobs = [job for name, job in (await world.all(JOBS)).items() if "-land-" in name]
+    sources = [v["secret"] for j in jobs for v in _volumes(j) if "secret" in v]
+    assert {tuple(i["key"] for i in s["items"]) for s in sources} == {
+        ("ssh-privatekey", "known_hosts")
+    }
+
+
+def _volumes(job: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = job["spec"]["template"]["spec"]["volumes"]
+    return found
+
+
 async def test_a_dependant_starts_from_what_its_dependency_landed(world: World) -> None:
     await world.start()
     await world.plan("shop", [stage("build", "api"), stage("ship", "image")])

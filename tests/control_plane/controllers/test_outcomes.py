@@ -173,6 +173,14 @@ HELD: list[tuple[str, Script, str]] = [
         ends("Failed", checkout=failed("RepositoryAuthFailed", "the account 'read' was refused")),
         "'git-read' (spec.repositories[0].credentials.read.secretName)",
     ),
+    (
+        "HostKeyUntrusted",
+        ends(
+            "Failed",
+            checkout=failed("HostKeyUntrusted", "not in known_hosts of the account 'read'"),
+        ),
+        "'git-read' (spec.repositories[0].credentials.read.secretName)",
+    ),
 ]
 
 

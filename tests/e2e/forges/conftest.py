@@ -17,12 +17,13 @@ from tests.demo import manifests
 from tests.demo.certificate import Certificate
 from tests.demo.manifests import Agents, GitServer
 from tests.e2e.conftest import SEED, Object, World
-from tests.gitea import Gitea, gitea
+from tests.gitea import Gitea, gitea, ssh_key
 from tests.stack import Stack
 
 OWNER, STRANGER = "ann", "stranger"
 ACCOUNTS = {"read": "read", "work": "write", "deliver": "write", "forge": "write"}
 """Users of the forge, and what each may do."""
+GIT_ACCOUNTS = ("read", "work", "deliver")
 _numbers = itertools.count()
 
 
@@ -32,9 +33,12 @@ def forge(stack: Stack) -> Iterator[Gitea]:
     config = yaml.safe_load(stack.cluster.kubeconfig.read_text())
     host = urlsplit(config["clusters"][0]["cluster"]["server"]).hostname
     assert host is not None
-    with gitea(host, tls=True) as server:
+    with gitea(host, tls=True, ssh=True) as server:
         for name in (OWNER, STRANGER, *ACCOUNTS):
             server.add_user(name)
+        for name in GIT_ACCOUNTS:
+            key = ssh_key(server.folder / f"key-of-{name}")
+            server.api("POST", "/user/keys", user=name, title=name, key=key)
         yield server
 
 
@@ -43,6 +47,8 @@ class Team(World):
     """A namespace with a Project, whose repository is on the forge."""
 
     forge: Gitea = field(kw_only=True)
+    secrets: dict[str, str] = field(default_factory=dict)
+    """What tells whether the credential of an account is somewhere, by its name."""
 
     def on_server(self, *git: str) -> str:
         folder = self.forge.folder / "repositories" / OWNER / f"{self.repository}.git"
@@ -66,11 +72,15 @@ MakeTeam = Callable[..., Team]
 
 @pytest.fixture
 def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator[MakeTeam]:
-    """Call it with the demo agent's tasks and changes to the Project."""
+    """Call it with the demo agent's tasks and changes to the Project; `ssh`: how its repository is
+    reached."""
     made: list[Team] = []
 
     def make(
-        tasks: list[Object] | None = None, change: Callable[[Object], None] | None = None
+        tasks: list[Object] | None = None,
+        change: Callable[[Object], None] | None = None,
+        *,
+        ssh: bool = False,
     ) -> Team:
         slug = request.node.name.lower().replace("_", "-")[:40].strip("-")
         namespace, name = f"{slug}-{uuid.uuid4().hex[:5]}", f"app-{next(_numbers)}"
@@ -79,17 +89,32 @@ def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator
         offered = Agents(scenario=yaml.safe_dump({"tasks": tasks or []}))
         *others, project = manifests.project(_no_server(namespace), namespace, offered)
         _on_forge(project["spec"], url)
+        if ssh:
+            (repository,) = project["spec"]["repositories"]
+            repository["url"] = forge.ssh_url(OWNER, name)
+            repository["forge"]["api"] = f"{forge.url}/api/v1"
         if change is not None:
             change(project["spec"])
         objects = [
             manifests.namespace(namespace),
-            *_secrets(forge, namespace, token),
+            *_secrets(forge, namespace, token, ssh=ssh),
             *others,
             project,
         ]
         stack.kubectl("apply", "-f", "-", stdin=manifests.as_list(objects))
         server = _no_server(namespace)
-        made.append(Team(stack, server, namespace, name, project=project, forge=forge))
+        tells = {each: _line_of_key(forge, each) for each in GIT_ACCOUNTS} if ssh else {}
+        made.append(
+            Team(
+                stack,
+                server,
+                namespace,
+                name,
+                project=project,
+                forge=forge,
+                secrets={**tells, "forge": token},
+            )
+        )
         return made[-1]
 
     yield make
@@ -122,19 +147,34 @@ def _on_forge(spec: Object, url: str) -> None:
     del spec["network"]["git"]
 
 
-def _secrets(forge: Gitea, namespace: str, token: str) -> list[Object]:
+def _line_of_key(forge: Gitea, account: str) -> str:
+    """The last whole line of its private key: no other text has that."""
+    return _key(forge, account).splitlines()[-3]
+
+
+def _key(forge: Gitea, account: str) -> str:
+    return (forge.folder / f"key-of-{account}").read_text()
+
+
+def _account(forge: Gitea, account: str, *, ssh: bool) -> Object:
+    if not ssh:
+        given = {"username": account, "password": forge.password}
+        return {"type": "kubernetes.io/basic-auth", "stringData": given}
+    given = {"ssh-privatekey": _key(forge, account), "known_hosts": forge.known_hosts}
+    return {"type": "kubernetes.io/ssh-auth", "stringData": given}
+
+
+def _secrets(forge: Gitea, namespace: str, token: str, *, ssh: bool) -> list[Object]:
     assert forge.certificate is not None
     where = {"namespace": namespace}
     accounts = [
         {
             "apiVersion": "v1",
             "kind": "Secret",
-            "type": "kubernetes.io/basic-auth",
             "metadata": {**where, "name": f"git-{account}"},
-            "stringData": {"username": account, "password": forge.password},
+            **_account(forge, account, ssh=ssh),
         }
-        for account in ACCOUNTS
-        if account != "forge"
+        for account in GIT_ACCOUNTS
     ]
     return [
         *accounts,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import pytest
@@ -12,6 +12,7 @@ from bernstein.api.project import Project
 from bernstein.controllers import job_actions
 from bernstein.controllers.jobs.fence import fence_job
 from tests.unit.controllers.jobs import built
+from tests.unit.controllers.jobs.credentials import held
 from tests.unit.core import objects
 
 Object = dict[str, Any]
@@ -95,36 +96,6 @@ def containers(job: Object) -> list[Object]:
     return [*pod(job).get("initContainers", ()), *pod(job)["containers"]]
 
 
-def held(job: Object, container: Object) -> Iterator[str]:
-    volumes = {volume["name"]: volume for volume in pod(job).get("volumes", ())}
-    assert "envFrom" not in container
-    for each in container.get("volumeMounts", ()):
-        yield from _of_volume(volumes[each["name"]])
-    for variable in container.get("env", ()):
-        source = variable.get("valueFrom")
-        if source is not None:
-            (reference,) = source.values()
-            assert list(source) == ["secretKeyRef"]
-            yield f"variable {reference['name']}/{reference['key']}"
-
-
-def _of_volume(volume: Object) -> Iterator[str]:
-    (kind,) = volume.keys() - {"name"}
-    match kind:
-        case "secret":
-            source = volume["secret"]
-            assert source["defaultMode"] == 0o440
-            for item in source["items"]:
-                yield f"{source['secretName']}/{item['key']}"
-        case "projected":
-            for source in volume["projected"]["sources"]:
-                (token,) = source.values()
-                assert list(source) == ["serviceAccountToken"]
-                yield f"token for {token['audience']}"
-        case _:
-            assert kind in ("emptyDir", "configMap"), f"nobody knows what a {kind} tells"
-
-
 def expected(way: str, name: str, container: str) -> Held:
     told: Held = set()
     for each in EXPECTED[name].get(container, set()):
@@ -149,7 +120,7 @@ def test_each_container_has_the_credentials_that_it_should_have_and_no_other(
     job = MADE[way][name]
     assert pod(job)["automountServiceAccountToken"] is False
     assert "serviceAccountName" not in pod(job)
-    found = {c["name"]: sorted(held(job, c)) for c in containers(job)}
+    found = {c["name"]: sorted(held(pod(job), c)) for c in containers(job)}
     assert found == {each: sorted(expected(way, name, each)) for each in found}
     assert EXPECTED[name].keys() <= found.keys(), "an expectation of a container that is not there"
 
