@@ -110,7 +110,18 @@ async def test_a_part_is_asked_of_a_plan_only(admin: Client, namespace: str, use
         await admin.patch(KINDS["Task"], "one", namespace, asks(wanted))
 
 
-@pytest.mark.parametrize("verb", ["Remerge", "Verify", "Unclaim", "Unblock", "Kill"])
+@BOTH
+async def test_a_merge_is_asked_for_of_a_task_and_of_a_plan(
+    admin: Client, namespace: str, user: str, kind: str
+) -> None:
+    await admin.create(KINDS[kind], valid(kind, namespace))
+
+    wanted = request(user) | {"verb": "Remerge"}
+    found = await admin.patch(KINDS[kind], "one", namespace, asks(wanted))
+    assert [each["verb"] for each in found["spec"]["requests"]] == ["Remerge"]
+
+
+@pytest.mark.parametrize("verb", ["Verify", "Unclaim", "Unblock", "Kill"])
 async def test_some_things_are_asked_of_a_task_only(
     admin: Client, namespace: str, user: str, verb: str
 ) -> None:
