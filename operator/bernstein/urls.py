@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 PROXY, NO_PROXY = "BERNSTEIN_PROXY", "BERNSTEIN_NO_PROXY"
 """Variables of our programs, which nothing else reads or sets: those that a cluster gives to every
 container say nothing about where a credential may go."""
+MORE_CA = "BERNSTEIN_CA"
+"""The same, of a file with authorities that are trusted beside a server's own."""
 _USER = re.compile(r"(?<=://)[^/\s@]*@")
 
 

@@ -205,3 +205,52 @@ def test_a_task_without_a_plan_lands_on_top_of_a_change_by_hand(stories: Stories
     assert judged["base"] == story.by_hand
     assert story.here.tip() == judged["sha"] == task["status"]["delivery"]["sha"]
     assert story.here.tip("main^") == story.by_hand
+
+
+def test_two_plans_of_one_name_on_one_repository_both_land_and_never_meet(world: MakeWorld) -> None:
+    """In two namespaces: their Tasks, sessions and Jobs have the same names, too. Neither agent
+    ends before both work, so that both Plans begin at the same commit."""
+    both = [
+        world([does("work", change)], only_signals)
+        for change in (
+            replacing("one", "ONE", after="until [ -e /tmp/go ]; do sleep 0.2; done"),
+            replacing("three", "THREE", after="until [ -e /tmp/go ]; do sleep 0.2; done"),
+        )
+    ]
+    first = both[0]
+    before = push(first, "lines.txt", LINES)
+    for here in both:
+        here.repository = first.repository
+        project = {"metadata": {"name": "default"}, "spec": {**here.project["spec"]}}
+        (repository,) = project["spec"]["repositories"]
+        project["spec"]["repositories"] = [{**repository, "url": here.server.url(here.repository)}]
+        here.apply({**here.project, **project})
+        step = {"title": "work", "completionSignals": [SHOWS]}
+        here.plan("plan", [{"name": "only", "steps": [step]}])
+    for here in both:
+        here.await_("task", "plan-only-work", lambda t: state(t) == "InProgress", ENOUGH)
+    for here in both:
+        here.kubectl("exec", "job/plan-only-work-s1", "-c", "agent", "--", "touch", "/tmp/go")
+
+    plans = [Story(here, before).plan("Succeeded") for here in both]
+
+    history = first.on_server("log", "--first-parent", "--format=%H", "main").split()
+    plans.sort(key=lambda plan: history.index(plan["status"]["delivery"]["sha"]), reverse=True)
+    earlier, later = (plan["status"] for plan in plans)
+    assert history[0] == later["delivery"]["sha"] == first.tip()
+    assert earlier["delivery"]["sha"] in history
+    judged = later["verification"]
+    assert (judged["base"], judged["sha"]) == (earlier["delivery"]["sha"], history[0])
+    assert judged["passed"]
+    assert first.on_server("rev-parse", "main^{tree}").strip() == judged["tree"]
+    assert first.on_server("show", "main:lines.txt") == "ONE\ntwo\nTHREE\nfour\n"
+    namespace = next(p["metadata"]["namespace"] for p in plans if p["status"] is later)
+    seen = first.stack.kubectl(
+        *("-n", namespace, "logs", f"job/plan-signal-0-{judged['round']}", "-c", "check")
+    )
+    assert seen == "ONE\ntwo\nTHREE\nfour\n"
+    refs = first.on_server("for-each-ref", "--format=%(refname)", "refs/bernstein").split()
+    owners = {plan["metadata"]["uid"][:8] for plan in plans}
+    assert {ref.split("/")[2][:8] for ref in refs} >= owners
+    sessions = [ref for ref in refs if ref.endswith("/s1")]
+    assert len(sessions) == len({first.tip(ref) for ref in sessions}) == 2

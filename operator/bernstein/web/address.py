@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import ssl
 
 import httpx
+
+from bernstein.urls import MORE_CA
 
 
 class AddressError(Exception):
@@ -38,7 +41,12 @@ def _is_loopback(host: str) -> bool:
 
 
 def trusted(ca_file: str | None) -> ssl.SSLContext:
-    """Whose certificates count: one authority's, or those that everybody trusts. Raises OSError."""
+    """Whose certificates count: one authority's, or those that everybody trusts; and those that
+    our program is told of besides. Raises OSError."""
     if ca_file is not None:
-        return ssl.create_default_context(cafile=ca_file)
-    return httpx.create_ssl_context(trust_env=False)
+        context = ssl.create_default_context(cafile=ca_file)
+    else:
+        context = httpx.create_ssl_context(trust_env=False)
+    if more := os.environ.get(MORE_CA):
+        context.load_verify_locations(cafile=more)
+    return context

@@ -22,6 +22,7 @@ class ConfigMapKey(Model):
     name: ObjectName
     """ConfigMap of this namespace."""
     key: DataKey = "ca.crt"
+    """Key in it."""
 
 
 class SecretKey(Model):

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bernstein.api.meta import Model, cel, refuses, rule
+from bernstein.api.projects.credentials import ConfigMapKey
 
 _LABEL_NAME = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 LabelValue = Annotated[
@@ -164,6 +165,11 @@ class Network(Model):
     proxy: Proxy | None = Field(
         default=None,
         description="What our Jobs reach git, models and the forge through; absent: nothing.",
+    )
+    ca: ConfigMapKey | None = Field(
+        default=None,
+        description="Certificate authorities that our programs trust beside those of git servers, "
+        "models and the forge, such as that of a proxy which looks into connections.",
     )
     git: Annotated[EgressRules, Field(min_length=1)] | None = Field(
         default=None,

@@ -148,16 +148,16 @@ def pod(
 
     `only_ours`: no container has the image of somebody else.
     """
-    settings, proxy = project.spec.pods, project.spec.network.proxy
+    settings, network = project.spec.pods, project.spec.network
     containers = list(containers)
     of_agent = any(each["name"] == AGENT for each in containers)
     spec: Object = {
         **restricted(),
         "activeDeadlineSeconds": deadline,
         "terminationGracePeriodSeconds": grace,
-        "initContainers": [proxied.told(proxy, each, of_agent=of_agent) for each in init],
-        "containers": [proxied.told(proxy, each) for each in containers],
-        "volumes": list(volumes),
+        "initContainers": [proxied.told(network, each, of_agent=of_agent) for each in init],
+        "containers": [proxied.told(network, each) for each in containers],
+        "volumes": [*volumes, *proxied.volumes(network.ca)],
     }
     if only_ours:
         spec["dnsConfig"] = _AS_THEY_ARE

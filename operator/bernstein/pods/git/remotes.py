@@ -17,10 +17,13 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from bernstein import urls
 from bernstein.api.pod import Remote
 from bernstein.api.programs.account import KNOWN_HOSTS, SSH_KEY, is_ssh
+from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.pods.git import credential
 from bernstein.pods.git.errors import GitError
 
 CONNECT_SECONDS = 30
+_EVERYBODYS = "/etc/ssl/certs/ca-certificates.crt"
+"""Where our image, as all of Debian, has the authorities that git trusts by itself."""
 _USER = "git"
 """Where the address names nobody, as on all forges."""
 _SSH = re.compile(
@@ -116,13 +119,33 @@ def settings(remote: Remote, git_dir: Path) -> dict[str, str]:
     found = {"protocol.https.allow": "always"}
     if proxy := urls.proxy_of(remote.url, os.environ):
         found["http.proxy"] = proxy
-    if remote.ca_file:
-        # The path is a folder without certificates, so that the given authority alone is trusted.
-        found |= {"http.sslCAInfo": remote.ca_file, "http.sslCAPath": str(git_dir / "refs")}
+    if authorities := _authorities(remote.ca_file, git_dir):
+        # The path is a folder without certificates, so that those of the file alone are trusted.
+        found |= {"http.sslCAInfo": authorities, "http.sslCAPath": str(git_dir / "refs")}
     if remote.credential_dir:
         asked = (parts.scheme, parts.netloc, unquote(parts.path).strip("/"))
         found["credential.helper"] = credential.helper(remote.credential_dir, *asked)
     return found
+
+
+def _authorities(own: str | None, git_dir: Path) -> str | None:
+    """The file with the authorities that count; None: those that everybody trusts. git takes one
+    file, so that what a program is told of besides is put behind the server's own.
+
+    Raises GitError(RepositoryUnreachable) where one cannot be read.
+    """
+    more = os.environ.get(urls.MORE_CA)
+    if not more:
+        return own
+    try:
+        texts = [Path(each).read_text() for each in (own or _EVERYBODYS, more)]
+        git_dir.mkdir(parents=True, exist_ok=True)
+        both = git_dir / "authorities.pem"
+        both.write_text("\n".join(texts))
+    except OSError as error:
+        text = f"{UNTRUSTED}: its authorities cannot be read: {type(error).__name__}"
+        raise GitError(Reason.REPOSITORY_UNREACHABLE, text) from None
+    return str(both)
 
 
 def environment(remote: Remote | None) -> dict[str, str]:

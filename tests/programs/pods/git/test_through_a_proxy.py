@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
 from bernstein.pods.git import client as git
-from bernstein.urls import NO_PROXY, PROXY
+from bernstein.urls import MORE_CA, NO_PROXY, PROXY
 from bernstein.web import exchange
 from bernstein.web.address import trusted
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.connect_proxy import Proxy, running
-from tests.programs.pods.git_server import USERS, GitServer
+from tests.programs.pods.git_server import USERS, GitServer, certificate
 
 WORK = "refs/bernstein/01234567/task/s1"
 
@@ -132,3 +133,48 @@ async def test_who_asks_models_and_forges_does_so_in_a_tunnel(
     wanted = set() if direct else {f"CONNECT localhost:{origin.server.port} HTTP/1.1"}
     assert proxy.asked_for == wanted
     assert "of-the-forge" not in "".join(proxy.told)
+
+
+@pytest.mark.parametrize("own", ["none", "another", "its"])
+async def test_an_authority_of_the_network_is_trusted_beside_the_servers_own(
+    tmp_path: Path,
+    origin: Origin,
+    own: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Such as that of a proxy that looks into connections; without it the server is not trusted."""
+    first = origin.commit({"a": "1"}, ref="refs/heads/main")
+    certificate(other := tmp_path_factory.mktemp("other"))
+    its, another = origin.server.ca_file, str(other / "ca.pem")
+    named = {"none": None, "another": another, "its": its}[own]
+    remote = replace(origin.remote("work"), ca_file=named)
+    to = httpx.URL(f"https://localhost:{origin.server.port}/")
+
+    def read() -> str | None:
+        return git.Git(git.init_bare(tmp_path / "own.git").git_dir, remote).read_ref("main")
+
+    async def ask() -> int:
+        async with exchange.client(trusted(named), to) as http:
+            return (await exchange.exchange(http, http.build_request("GET", to), 1000))[
+                0
+            ].status_code
+
+    if own != "its":
+        with pytest.raises(git.GitError, match="certificate"):
+            read()
+        with pytest.raises(httpx.ConnectError):
+            await ask()
+    monkeypatch.setenv(MORE_CA, its if own != "its" else another)
+
+    assert read() == first
+    assert await ask() == 401
+
+
+def test_an_authority_that_cannot_be_read_is_told(
+    tmp_path: Path, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MORE_CA, str(tmp_path / "absent"))
+
+    with pytest.raises(git.GitError, match="cannot be read"):
+        ours(tmp_path, origin)

@@ -9,7 +9,8 @@ import pytest
 from bernstein import urls
 from bernstein.api.pod import AGENT
 from bernstein.api.programs.setup import SETUP
-from bernstein.api.projects.network import Proxy
+from bernstein.api.projects.credentials import ConfigMapKey
+from bernstein.api.projects.network import Network, Proxy
 from bernstein.controllers.jobs.proxied import told
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import environment, follow_up, program
@@ -21,20 +22,24 @@ OURS = {urls.PROXY, urls.NO_PROXY}
 
 def containers(**proxy: Any) -> dict[str, dict[str, str]]:
     """Variables by Job and container, of every Job of a Project that uses every field."""
-    network = built.FULL.spec.network.model_copy(update={"proxy": Proxy(url=URL, **proxy)})
+    found = {}
+    for name, pod in pods(proxy=Proxy(url=URL, **proxy)).items():
+        for container in [*pod.get("initContainers", ()), *pod["containers"]]:
+            key = f"{'ours' if program(container) else 'theirs'} {name} {container['name']}"
+            found[key] = environment(container)
+    return found
+
+
+def pods(**network_fields: Any) -> dict[str, Any]:
+    """The pod of every Job of that Project, with this in its network."""
+    network = built.FULL.spec.network.model_copy(update=network_fields)
     spec = built.FULL.spec.model_copy(update={"network": network})
     project = built.FULL.model_copy(update={"spec": spec})
     jobs = {
         name: follow_up(wanted, owner, project, built.FULL_SETTINGS)
         for name, (wanted, owner) in built.WANTED.items()
     } | {AGENT: built.agent_job(project, built.FULL_SETTINGS)}
-    found = {}
-    for name, job in jobs.items():
-        pod = job["spec"]["template"]["spec"]
-        for container in [*pod.get("initContainers", ()), *pod["containers"]]:
-            key = f"{'ours' if program(container) else 'theirs'} {name} {container['name']}"
-            found[key] = environment(container)
-    return found
+    return {name: job["spec"]["template"]["spec"] for name, job in jobs.items()}
 
 
 def test_programs_of_ours_are_told_by_variables_of_ours_and_nobody_else_is() -> None:
@@ -64,10 +69,10 @@ def test_commands_are_told_where_the_project_says_so(whose: str) -> None:
 
 
 def test_a_variable_that_a_container_has_stays() -> None:
-    proxy = Proxy(url=URL, variables=("Checks",))
+    network = Network(proxy=Proxy(url=URL, variables=("Checks",)))
     own = {"name": "HTTPS_PROXY", "value": "http://other:1"}
 
-    found = told(proxy, {"name": "check", "command": ["sh"], "env": [own]})
+    found = told(network, {"name": "check", "command": ["sh"], "env": [own]})
 
     assert environment(found)["HTTPS_PROXY"] == "http://other:1"
     assert len(found["env"]) == len(USUAL)
@@ -76,4 +81,20 @@ def test_a_variable_that_a_container_has_stays() -> None:
 def test_without_a_proxy_nothing_is_said() -> None:
     container = {"name": "check", "command": ["sh"]}
 
-    assert told(None, container) is container
+    assert told(Network(), container) is container
+
+
+def test_programs_of_ours_mount_the_authorities_of_the_network_and_nobody_else_does() -> None:
+    ca = ConfigMapKey(name="network-ca", key="bundle.pem")
+
+    for pod in pods(ca=ca).values():
+        (volume,) = (each for each in pod["volumes"] if each["name"] == "network-ca")
+        items = [{"key": "bundle.pem", "path": "ca.crt"}]
+        assert volume["configMap"] == {"name": "network-ca", "items": items}
+        for container in [*pod.get("initContainers", ()), *pod["containers"]]:
+            mounts = {m["name"]: m["mountPath"] for m in container.get("volumeMounts", ())}
+            told_of = environment(container).get(urls.MORE_CA)
+            if program(container):
+                assert told_of == f"{mounts['network-ca']}/ca.crt"
+            else:
+                assert (told_of, mounts.get("network-ca")) == (None, None)
