@@ -239,6 +239,11 @@ class Integration(Model):
     since: datetime | None = Field(
         default=None, description="When the Plan began. Absent: under an older release."
     )
+    per: Literal["Task"] | None = Field(
+        default=None,
+        description="Task: each Task delivers its own work to `target`, and nothing lands at "
+        "`ref`. Absent: the Plan delivers all of it.",
+    )
 
     @property
     def tip(self) -> str:

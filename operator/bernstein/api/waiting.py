@@ -51,7 +51,7 @@ class WaitReason(StrEnum):
     MERGE_QUEUE = "MergeQueue"
     """It is verified, and asks for its turn to land."""
     PULL_REQUEST_OPEN = "PullRequestOpen"
-    """Of a Plan: a person has yet to merge its pull request, on the forge."""
+    """A person has yet to merge its pull request, on the forge."""
     AWAITING_APPROVAL = "AwaitingApproval"
     """A person has yet to decide about it, or about its Plan."""
 

@@ -111,12 +111,14 @@ def proofs_of(caches: Caches, project: Project) -> Mapping[str, datetime]:
 
 
 def proposed(caches: Caches, project: Project) -> tuple[SeenPullRequest, ...]:
-    """The pull requests that the Project's Plans wait for, as they know them."""
+    """The pull requests that the Project's Plans and Tasks wait for, as they know them."""
     found = []
-    for plan in _plans_of(caches, project, PROPOSED):
-        delivery = plan.status.delivery
+    waits: Iterator[Plan | Task]
+    waits = chain(_plans_of(caches, project, PROPOSED), _tasks_of(caches, project, PROPOSED))
+    for each in waits:
+        delivery = each.status.delivery
         pull = delivery.pull_request if delivery is not None else None
-        gone = plan.metadata.deletion_timestamp is not None
+        gone = each.metadata.deletion_timestamp is not None
         if delivery is not None and pull is not None and not gone:
             base = names.branch_of(delivery.onto)
             ci = pull.ci or ""

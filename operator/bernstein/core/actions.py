@@ -344,6 +344,7 @@ JobAction = (
     | RunJudge
     | RunPrepare
     | RunLand
+    | RunPropose
     | RunFence
     | KeepCheckLogs
     | KeepVerdicts
@@ -353,9 +354,7 @@ JobAction = (
 TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction
 ProbeAction = RunProbe | DeleteJobs
 WatchAction = RunWatch | DeleteJobs
-PlanAction = (
-    CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | RunPropose | JobAction
-)
+PlanAction = CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | JobAction
 
 
 @dataclass(frozen=True)

@@ -192,12 +192,12 @@ def formatted_ref(ref: str) -> str:
     return f"{ref}-formatted"
 
 
-def pull_request_ref(plan: str, uid: str, part: int | None = None) -> str:
-    """The branch of a Plan's pull request: `bernstein/<plan>-<8 digits of its uid>`.
+def pull_request_ref(owner: str, uid: str, part: int | None = None) -> str:
+    """The branch of the pull request of a Plan or a Task: `bernstein/<name>-<8 digits of its uid>`.
 
     Each `part` of a Plan has one of its own, by a number: what was proposed before may be there.
     """
-    name = f"bernstein/{plan}-{uid.replace('-', '')[:8]}"
+    name = f"bernstein/{owner}-{uid.replace('-', '')[:8]}"
     return branch_ref(name if part is None else f"{name}-part-{part}")
 
 

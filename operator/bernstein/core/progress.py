@@ -191,6 +191,8 @@ def _landing(judged: Verification | None, delivery: Delivery | None) -> tuple[st
             return "Preparing", f"{_moved(delivery)}; a candidate is made on the new tip"
         case "Landing":
             return "Landing", "it is being merged"
+        case "Proposing":
+            return "Proposing", "its pull request is being opened"
         case _:
             return "Delivering", "it is verified and about to land"
 

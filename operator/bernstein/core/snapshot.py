@@ -162,17 +162,30 @@ class TaskSnapshot:
     def refs(self) -> str:
         """The folder of its refs: its Plan's, or its own."""
         if self.plan is not None:
-            return names.folder(self.target_ref)
+            return names.folder(self._integration_ref(self.plan))
         return names.refs_of(self.task.metadata.uid)
 
     @property
+    def delivers(self) -> bool:
+        """Whether it brings its own work to the branch: it has no Plan that would."""
+        begun = self.plan.status.integration if self.plan is not None else None
+        return self.plan is None or (begun is not None and begun.per is not None)
+
+    @property
     def target_ref(self) -> str:
-        """Where its work lands: the Plan's integration ref, without a Plan the Project's branch."""
-        if self.plan is not None:
-            begun = self.plan.status.integration
-            return begun.ref if begun else names.integration_ref(self.plan.metadata.uid)
-        assert self.project is not None
-        return names.branch_ref(self.project.spec.repository.branch)
+        """Where its work lands: the Plan's integration ref, or the branch."""
+        if self.plan is None:
+            assert self.project is not None
+            return names.branch_ref(self.project.spec.repository.branch)
+        begun = self.plan.status.integration
+        if begun is not None and self.delivers:
+            return begun.target
+        return self._integration_ref(self.plan)
+
+    @staticmethod
+    def _integration_ref(plan: Plan) -> str:
+        begun = plan.status.integration
+        return begun.ref if begun else names.integration_ref(plan.metadata.uid)
 
 
 _TALLIED = (

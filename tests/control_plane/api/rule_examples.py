@@ -149,6 +149,9 @@ SPECS = {
             for name in ("A.", " A", "'A", 'A"', "A\\", ",", ":A", "A;")
         ),
     ),
+    "per Task waits until they are merged: Tasks need the code of those before them": Pair(
+        {"per": "Task", "succeedOn": "Merged"}, ({"per": "Task", "succeedOn": "Opened"},)
+    ),
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
         (valid("Project", "", defaultAgent="codex")["spec"],),
@@ -329,6 +332,8 @@ def placed(rule: Rule, namespace: str, value: Any) -> Object:
     asks = any(part in rule.path for part in ("pipeline", "crossModel"))
     models = {"models": [{**JUDGE}]} if asks else {}
     obj = valid(rule.kind, namespace, **models)
+    if "pullRequest" in rule.path:
+        obj["spec"] |= {**on_forge(), "merge": {"strategy": "pr"}}
     if not rule.path:
         return {**obj, "metadata": {**obj["metadata"], **value, "namespace": namespace}}
     parts = rule.path.replace("[]", ".[]").split(".")

@@ -59,6 +59,11 @@ class Remote:
         self.pulls.append(Pull(head, base))
         return len(self.pulls)
 
+    def merge(self, pull: Pull) -> None:
+        """As a person does, where nothing else has moved the branch."""
+        self.refs[f"refs/heads/{pull.base}"] = self.refs[f"refs/heads/{pull.head}"]
+        pull.state = "Merged"
+
     def seen(self, number: int) -> SeenPullRequest:
         pull = self.pulls[number - 1]
         return SeenPullRequest(number, pull.state, self.refs[f"refs/heads/{pull.head}"], pull.base)

@@ -100,3 +100,47 @@ def test_a_forge_that_is_away_for_a_while_is_told_of_and_nothing_is_lost(team: M
     here.merge(number)
     here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", 120)
     assert [pull["number"] for pull in here.pulls()] == [number]
+
+
+def one_for_each(spec: Object) -> None:
+    spec["merge"]["pullRequest"]["per"] = "Task"
+
+
+def open_task(here: Team, name: str) -> int:
+    """The number of its pull request, once a person may merge that."""
+    task = here.await_("task", name, lambda t: delivery(t, "PullRequestOpen"), 180)
+    return int(task["status"]["delivery"]["pullRequest"]["number"])
+
+
+def test_each_task_of_a_plan_has_its_own_and_the_next_begins_once_it_is_merged(
+    team: MakeTeam,
+) -> None:
+    tasks = [does("new", writing("new.py", "X = 1\n")), does("use", writing("use.py", "Y = 1\n"))]
+    here = team(tasks, one_for_each)
+    before = here.tip()
+    stages: list[Object] = [*STAGES, {"name": "then", "steps": [{"title": "use"}]}]
+    stages[1]["steps"][0]["completionSignals"] = [{"type": "path_exists", "path": "new.py"}]
+    here.plan("shop", stages)
+
+    first = open_task(here, "shop-build-new")
+    assert here.tip() == before, "nobody but a person merges"
+    assert here.get("task", "shop-then-use")["status"]["state"] == "Open"
+    here.merge(first)
+    here.await_("task", "shop-build-new", lambda t: t["status"]["state"] == "Closed", 60)
+
+    second = open_task(here, "shop-then-use")
+    (pull,) = [each for each in here.pulls() if each["number"] == second]
+    assert (pull["title"], pull["base"]["ref"]) == ("use", "main")
+    here.merge(second)
+    plan = here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", 60)
+    assert delivery(plan, "Merged")
+    assert {"new.py", "use.py"} <= set(here.files())
+    assert len(here.pulls()) == 2
+
+
+def test_a_task_without_a_plan_has_its_own(team: MakeTeam) -> None:
+    here = team(NEW)
+    here.task("new", completionSignals=[EXISTS])
+    here.merge(open_task(here, "new"))
+    here.await_("task", "new", lambda t: t["status"]["state"] == "Closed", 60)
+    assert "new.py" in here.files()

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.snapshots import (
     agents_at_work,
     plan_snapshot,
+    proposed,
     task_snapshot,
 )
 from bernstein.core import projects
@@ -25,7 +27,7 @@ from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.background import Background
 from tests.unit.controllers.scheduler.caches_as_they_are import project_snapshot
 from tests.unit.core import objects
-from tests.unit.core.objects import NAMESPACE, NOW, PLAN_UID
+from tests.unit.core.objects import HEAD, NAMESPACE, NOW, PLAN_UID
 from tests.unit.kube.apiserver import ApiServer
 
 PLAN = owner_reference("Plan", "web", PLAN_UID)
@@ -208,3 +210,26 @@ async def test_a_plans_uid_alone_makes_no_task_its_own(
     assert [(t.metadata.namespace, t.metadata.name) for t in found.values()] == [
         (NAMESPACE, "mine")
     ]
+
+
+async def test_pull_requests_are_watched_of_plans_and_of_tasks(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    def opened(number: int) -> dict[str, Any]:
+        pull = {"number": number, "url": "https://git.example", "state": "Open", "sha": HEAD}
+        delivery = {"state": "PullRequestOpen", "onto": "refs/heads/main", "pullRequest": pull}
+        return {"delivery": delivery, "project": "default"}
+
+    task = objects.task(plan=None).spec.dump()
+    api.put(TASKS, "work", NAMESPACE, metadata={}, spec=task, status=opened(1) | {"state": "Done"})
+    closed = opened(2) | {"state": "Closed", "endedAt": NOW.isoformat()}
+    api.put(TASKS, "over", NAMESPACE, metadata={}, spec=task, status=closed)
+    plan, meta = objects.plan(), {"uid": PLAN_UID}
+    status = plan.status.dump() | opened(3)
+    api.put(PLANS, "web", NAMESPACE, metadata=meta, spec=plan.spec.dump(), status=status)
+    caches = await synced(client, background)
+    project = caches.projects.get(Key(NAMESPACE, "default"))
+    assert project is not None
+
+    known = [SeenPullRequest(number, "Open", HEAD, "main") for number in (3, 1)]
+    assert proposed(caches, project) == tuple(known)

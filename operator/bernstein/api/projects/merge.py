@@ -6,18 +6,35 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bernstein.api.meta import Model, cel, refuses
+from bernstein.api.meta import Model, cel, refuses, rule
 from bernstein.api.projects.commits import Commits
 
 Method = Literal["Merge", "Squash"]
 SucceedOn = Literal["Merged", "Opened"]
+Per = Literal["Plan", "Task"]
 _LABEL = r"^[^,\s]([^,\n\r\t]*[^,\s])?$"
 Label = Annotated[str, Field(min_length=1, max_length=50, json_schema_extra={"pattern": _LABEL})]
 
 
 class PullRequests(Model):
-    """How pull requests look, and what is waited for."""
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                "self.per != 'Task' || self.succeedOn != 'Opened'",
+                "per Task waits until they are merged: Tasks need the code of those before them",
+                fieldPath=".succeedOn",
+                reason="FieldValueForbidden",
+            )
+        ),
+    }
 
+    per: Per = Field(
+        default="Plan",
+        description="Plan: one for all that a Plan delivers. Task: one for each of its Tasks, "
+        "Closed once that is merged. A Plan goes on as it began; a Task without a Plan has its "
+        "own always.",
+    )
     draft: bool = Field(
         default=False, description="They are opened as drafts, which a person makes ready."
     )
@@ -31,7 +48,7 @@ class PullRequests(Model):
     succeed_on: SucceedOn = Field(
         default="Merged",
         description="Merged: a Plan has succeeded once its pull request is merged. Opened: once "
-        "it is there; what becomes of it is looked at no more.",
+        "it is there; what becomes of it is looked at no more. A Task's is always waited for.",
     )
 
 
@@ -44,8 +61,8 @@ class Merge(Model):
     }
 
     strategy: Literal["direct", "pr"] = Field(
-        description="direct: verified work is pushed to the branch. pr: a Plan's is pushed to a "
-        "branch of its own, for a pull request; that of a Task without a Plan to the branch."
+        description="direct: verified work is pushed to the branch. pr: it is pushed to a branch "
+        "of its own, for a pull request."
     )
     method: Method = Field(
         default="Merge",

@@ -92,9 +92,9 @@ class Caches:
         of_plan = settlement.of_plan
         plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
         self.plans = Parsed(plans, plan.parse)
-        graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
-        few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks} | tried
-        of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
+        links = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited, PROPOSED: proposed}
+        few = tried | {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks}
+        of_tasks = informer(TASKS, indexes=links | few, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
         by_plan = owned | {PLAN: plan_of_session}
         of_sessions = informer(SESSIONS, indexes=by_plan, settled=settlement.of_session)

@@ -25,11 +25,11 @@ PROPOSED = "proposed"
 LACKS, RESTS, SEEKS, MOVES = "lacks", "rests", "seeks", ""
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
 are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Plans that have
-begun and have not ended, by namespace; Plans that wait for a pull request, by namespace; Tasks and
-Plans that wait for a missing Secret, by namespace; Tasks of which a check waits for what a new pod
-alone shows to be there, by Project, check and cause; Plans and other Tasks that wait for the like,
-by Project; and these by Project, check and cause. Jobs that move refs count as one check, which is
-called ""."""
+begun and have not ended, by namespace; Plans and Tasks that wait for a pull request, by namespace;
+Tasks and Plans that wait for a missing Secret, by namespace; Tasks of which a check waits for what
+a new pod alone shows to be there, by Project, check and cause; Plans and other Tasks that wait for
+the like, by Project; and these by Project, check and cause. Jobs that move refs count as one check,
+which is called ""."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -89,12 +89,12 @@ def begun(plan: Object) -> Collection[str]:
     return (plan["metadata"]["namespace"],) if at_work else ()
 
 
-def proposed(plan: Object) -> Collection[str]:
-    """The namespace of a Plan that waits for what becomes of its pull request."""
-    status = plan.get("status") or {}
+def proposed(obj: Object) -> Collection[str]:
+    """The namespace of a Plan or Task that waits for what becomes of its pull request."""
+    status = obj.get("status") or {}
     opened = (status.get("delivery") or {}).get("pullRequest") is not None
     waits = opened and status.get("endedAt") is None
-    return (plan["metadata"]["namespace"],) if waits else ()
+    return (obj["metadata"]["namespace"],) if waits else ()
 
 
 def misses(obj: Object) -> Collection[str]:

@@ -37,7 +37,9 @@ def watches(caches: Caches) -> Iterable[Watch]:
         yield Watch(waiters.informer, project_of, when=misses, pause=pause)
     plans = caches.plans
     yield Watch(plans.informer, project_of, when=plans.changes(has_begun), pause=pause)
-    yield Watch(plans.informer, project_of, when=plans.changes(is_proposed_otherwise))
+    for proposers in (plans, tasks):
+        proposes = proposers.changes(is_proposed_otherwise)
+        yield Watch(proposers.informer, project_of, when=proposes)
     yield Watch(tasks.informer, project_of, when=tasks.changes(has_started), pause=pause)
     yield Watch(caches.network_policies, controller_key(PROJECTS))
     yield own(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
@@ -68,16 +70,16 @@ def has_started(old: Task | None, new: Task | None) -> bool:
     return new is not None and started(new) is not None and (old is None or started(old) is None)
 
 
-def is_proposed_otherwise(old: Plan | None, new: Plan | None) -> bool:
+def is_proposed_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:
     """It waits for another pull request than before, or for none any more."""
     return _proposed(old) != _proposed(new)
 
 
-def _proposed(plan: Plan | None) -> int | None:
+def _proposed(waiter: Task | Plan | None) -> int | None:
     """The number of the pull request that it waits for."""
-    if plan is None or plan.status.ended_at is not None or plan.status.delivery is None:
+    if waiter is None or waiter.status.ended_at is not None or waiter.status.delivery is None:
         return None
-    pull = plan.status.delivery.pull_request
+    pull = waiter.status.delivery.pull_request
     return pull.number if pull is not None else None
 
 

@@ -13,7 +13,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers import crowds
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.caches.indexes import AWAITED, LACKS, lacks
+from bernstein.controllers.caches.indexes import AWAITED, LACKS, PROPOSED, lacks
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.predicates import (
     of_jobs,
@@ -21,6 +21,7 @@ from bernstein.controllers.predicates import (
     secrets_turned_up,
     session_matters,
     spec_changed,
+    watch_changed,
 )
 from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
@@ -80,9 +81,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
         found = tasks.informer.index_keys(AWAITED, key.name)
         return [each for each in found if each.namespace == key.namespace]
 
+    proposed_in = partial(_proposed_in, tasks)
     turned_up = caches.projects.changes(secrets_turned_up)
     yield Watch(caches.projects.informer, of_project, spec_changed)
     yield Watch(caches.projects.informer, kept_back_in, turned_up)
+    yield Watch(caches.projects.informer, proposed_in, caches.projects.changes(watch_changed))
     keeps_otherwise = caches.projects.changes(_keeps_otherwise)
     ended_in = partial(_ended_in, tasks)
     yield Watch(caches.projects.informer, ended_in, keeps_otherwise, priority=_after_all_else)
@@ -117,6 +120,12 @@ def upstream_of(task: Object) -> Collection[Key]:
 
 def _asked_otherwise(old: Plan | None, new: Plan | None) -> bool:
     return (old and old.status.approval) != (new and new.status.approval)
+
+
+def _proposed_in(tasks: Parsed[Task], project: Object) -> Collection[Key]:
+    """Those of the namespace that wait for a pull request."""
+    namespace = key_of(project).namespace
+    return [Key(namespace, name) for name in tasks.by_index(PROPOSED, namespace)]
 
 
 def _ended_in(tasks: Parsed[Task], project: Object) -> Collection[Key]:

@@ -10,7 +10,7 @@ from bernstein.api.meta import ConditionType
 from bernstein.core import runs
 from bernstein.core.actions import DeleteJobs, RunFence, give_up
 from bernstein.core.conditions import drop, note
-from bernstein.core.delivery import formatting, landing
+from bernstein.core.delivery import formatting, landing, proposal
 from bernstein.core.delivery.way import Delivering
 from bernstein.core.jobs import JobView
 from bernstein.core.verification import round as rounds
@@ -41,6 +41,7 @@ def fences(
     preparing = (
         *formatting.unseen(status.verification, job, jobs),
         *landing.unseen(status, job, jobs),
+        *proposal.unseen(status, job, jobs),
     )
     if question is None:
         return preparing

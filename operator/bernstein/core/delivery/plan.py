@@ -7,11 +7,12 @@ from functools import partial
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Origin
 from bernstein.core import names
 from bernstein.core.actions import PlanDecision, RunFence
-from bernstein.core.delivery import attestation, end, landing, messages, proposal
+from bernstein.core.delivery import attestation, end, landing, messages, proposal, pull_request
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -42,8 +43,7 @@ def fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[R
     if judged is not None and snapshot.project is not None and status.integration is not None:
         asked = verification.question(snapshot, status.integration, judged)
     job = partial(names.plan_job, snapshot.plan.metadata.name)
-    unseen = proposal.unseen(status, job, snapshot.jobs)
-    return (*unseen, *end.fences(status, job, asked, snapshot.jobs, now))
+    return end.fences(status, job, asked, snapshot.jobs, now)
 
 
 def _phased(status: PlanStatus) -> PlanStatus:
@@ -58,10 +58,17 @@ def _phased(status: PlanStatus) -> PlanStatus:
 def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     integration = status.integration
     assert integration is not None
-    if snapshot.project is not None and proposal.is_proposed(status):
-        return proposal.step(snapshot, status, integration, now)
+    if integration.per is not None:
+        return PlanDecision(_landed(status, _of_its_tasks(snapshot, integration, now), now))
     if snapshot.project is None:
         return _follow(snapshot, status, integration, now)
+    if proposal.is_proposed(status):
+        way_of_it = _proposal(snapshot, snapshot.project, status, integration)
+        match proposal.step(status, way_of_it, now):
+            case Landed(status, delivered):
+                return PlanDecision(_landed(status, delivered, now))
+            case state:
+                return PlanDecision(state.status, state.actions, state.requeue_after)
     onto, changed = integration.target, integration.sha is not None
     rests = landing.at_rest(status, onto, snapshot, now, changed=changed)
     unjudged = status.verification is not None and status.verification.passed is not True
@@ -83,6 +90,31 @@ def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanD
             return PlanDecision(conflict)
         case step:
             return PlanDecision(step.status, step.actions, step.requeue_after)
+
+
+def _of_its_tasks(snapshot: PlanSnapshot, integration: Integration, now: datetime) -> Delivery:
+    """Of a Plan whose Tasks have delivered each its own work: nothing more than that is to be
+    done."""
+    each = (task.status.delivery for task in snapshot.tasks.values())
+    if not any(delivery is not None and delivery.state == "Merged" for delivery in each):
+        return Delivery(state="NoChange", onto=integration.target)
+    return Delivery(state="Merged", onto=integration.target, landed_at=now)
+
+
+def _proposal(
+    snapshot: PlanSnapshot, project: Project, status: PlanStatus, integration: Integration
+) -> proposal.Proposal:
+    return proposal.Proposal(
+        job=partial(names.plan_job, snapshot.plan.metadata.name),
+        number=status.jobs + 1,
+        text=partial(pull_request.of_plan, snapshot, status, integration),
+        whose="Plan",
+        succeeds_on=project.spec.merge.pull_requests.succeed_on,
+        project=project,
+        jobs=snapshot.jobs,
+        late=snapshot.late,
+        resting=snapshot.resting,
+    )
 
 
 def _follow(

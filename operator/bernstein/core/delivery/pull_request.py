@@ -1,4 +1,4 @@
-"""What people read of a pull request: made of statuses and of the Plan's own words.
+"""What people read of a pull request: made of statuses and of the words of its Plan or Task.
 
 No word of an agent, of a repository or of a command's output is in it. Whoever wrote the rest may
 not know the forge: nobody is mentioned, no issue is linked or closed, and no Markdown of theirs is
@@ -13,11 +13,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from bernstein.api.meta import Metadata
 from bernstein.api.plan import Integration, Plan, PlanStatus, PlanTask
-from bernstein.api.task import Task
+from bernstein.api.project import Project
+from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.core.sanitise import count, line, text
-from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 
 MOST_ROWS = 100
 """Steps that are listed; of all others their number is told."""
@@ -45,20 +47,53 @@ def of_plan(
     """What a Plan delivers."""
     plan, meta = snapshot.plan, snapshot.plan.metadata
     rows = [row for row in status.tasks if row.landed is not None]
-    project = snapshot.project.metadata.name if snapshot.project is not None else status.project
-    parts = [
-        f"Plan {_code(f'{meta.namespace}/{meta.name}')} of the project {_code(project or '')}: "
+    return _text(
+        plan.spec.name,
+        meta,
+        f"{_whose('Plan', meta, snapshot.project, status.project)}: "
         f"{len(rows)} of {count(len(status.tasks), 'step')}, ${_money(status.spend_usd)}.",
-        _goal(plan),
+        _goal(plan.spec.description),
         _table(plan, rows, snapshot.tasks),
         _whole(status, integration),
-        "What every check has said, and who has approved what:\n\n"
-        f"```console\n$ bernstein -n {meta.namespace} status {meta.name}\n"
-        "$ git fetch origin '+refs/bernstein/attestations/*:refs/bernstein/attestations/*'\n"
-        f"$ bernstein attest verify {_proposed(status, integration)} --key PUBLIC_KEY\n```",
-    ]
-    title = defused(plan.spec.name, _TITLE) or meta.name
+        _more(f"bernstein -n {meta.namespace} status {meta.name}", _proposed(status, integration)),
+    )
+
+
+def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> PullRequestText:
+    """What a Task delivers by a pull request of its own."""
+    task, meta, judged = snapshot.task, snapshot.task.metadata, status.verification
+    assert judged is not None
+    plan = snapshot.plan
+    told = _whose("Task", meta, snapshot.project, status.project)
+    told += f", of the Plan {_code(plan.metadata.name)}" if plan is not None else ""
+    return _text(
+        task.spec.title,
+        meta,
+        f"{told}: {count(status.attempt, 'attempt')}, ${_money(status.spend_usd)}.",
+        _goal(task.spec.description),
+        f"Verified: {_code(judged.sha)}, {_counted(judged.checks)}.",
+        _more(f"kubectl -n {meta.namespace} describe btask {meta.name}", judged.sha),
+    )
+
+
+def _text(title: str, meta: Metadata, *parts: str) -> PullRequestText:
+    title = defused(title, _TITLE) or meta.name
     return PullRequestText(title, "\n\n".join(filter(None, parts)) + "\n")
+
+
+def _whose(kind: str, meta: Metadata, project: Project | None, known: str | None) -> str:
+    name = project.metadata.name if project is not None else known or ""
+    return f"{kind} {_code(f'{meta.namespace}/{meta.name}')} of the project {_code(name)}"
+
+
+def _more(command: str, sha: str) -> str:
+    """Where all of it is told."""
+    return (
+        "What every check has said, and who has approved what:\n\n"
+        f"```console\n$ {command}\n"
+        "$ git fetch origin '+refs/bernstein/attestations/*:refs/bernstein/attestations/*'\n"
+        f"$ bernstein attest verify {sha} --key PUBLIC_KEY\n```"
+    )
 
 
 def _proposed(status: PlanStatus, integration: Integration) -> str:
@@ -90,9 +125,9 @@ def _code(value: str, limit: int = _STEP) -> str:
     return f"`{plain}`" if plain else ""
 
 
-def _goal(plan: Plan) -> str:
+def _goal(description: str | None) -> str:
     """What was asked for, as a block of text."""
-    words = text(plan.spec.description or "", _GOAL)
+    words = text(description or "", _GOAL)
     if not words:
         return ""
     rows = map(_plain, words.split("\n"))

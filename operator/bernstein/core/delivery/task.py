@@ -13,7 +13,15 @@ from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import bypass, results
-from bernstein.core.delivery import attestation, conflict, formatting, landing, tip
+from bernstein.core.delivery import (
+    attestation,
+    conflict,
+    formatting,
+    landing,
+    proposal,
+    pull_request,
+    tip,
+)
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -38,13 +46,15 @@ from bernstein.core.waiting import waits
 
 def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Done Task whose verification passed."""
+    if proposal.is_proposed(status):
+        return _propose(snapshot, status, now)
     if conflict.rests(snapshot, status):
         return TaskDecision(status)
     match _next(snapshot, status, now):
         case Prepared(status, candidate):
             return TaskDecision(again(status, candidate))
         case Landed(status, delivered):
-            return TaskDecision(_closed(status, delivered, now))
+            return TaskDecision(_landed(status, delivered, now))
         case Conflicted(status, text, sides):
             return TaskDecision(conflict.stalled(snapshot, status, text, sides, now))
         case step:
@@ -62,8 +72,32 @@ def follow(
     way = _landing(snapshot, status, judged, delivery.onto or "")
     step = landing.followed(status, way, gone, now)
     if isinstance(step, Landed):
-        return TaskDecision(_closed(step.status, step.delivery, now))
+        return TaskDecision(_landed(step.status, step.delivery, now))
     return TaskDecision(step.status, step.actions, step.requeue_after)
+
+
+def _propose(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
+    """The next step of work that is at the branch of its own pull request."""
+    delivery, project = status.delivery, snapshot.project
+    assert delivery is not None
+    assert project is not None
+    way = proposal.Proposal(
+        job=partial(names.session_job, status.session or ""),
+        number=1 + delivery.round,
+        text=partial(pull_request.of_task, snapshot, status),
+        whose="Task",
+        # Whoever depends on it needs its code.
+        succeeds_on="Merged",
+        project=project,
+        jobs=snapshot.jobs,
+        late=snapshot.late,
+        resting=snapshot.resting,
+    )
+    match proposal.step(status, way, now):
+        case Landed(status, delivered):
+            return TaskDecision(_landed(status, delivered, now))
+        case step:
+            return TaskDecision(step.status, step.actions, step.requeue_after)
 
 
 def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> LandingState[TaskStatus]:
@@ -129,14 +163,30 @@ def _landing(
         ),
         onto=onto,
         tip=tip.known_tip(snapshot),
-        ours=snapshot.plan is not None,
+        ours=not snapshot.delivers,
         conflict="it conflicts with what landed before, in",
         attests=partial(attestation.of_task, snapshot, status),
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,
+        branch=_branch(snapshot, status, judged),
         resting=snapshot.resting,
     )
+
+
+def _branch(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> str | None:
+    """The branch of its pull request; None: it needs none. What has begun goes on as it began."""
+    delivery, project, meta = status.delivery, snapshot.project, snapshot.task.metadata
+    if delivery is not None and (landing.has_started(status) or delivery.branch is not None):
+        return delivery.branch
+    if project is None or not snapshot.delivers:
+        return None
+    of_plan = snapshot.plan.spec.merge if snapshot.plan is not None else None
+    if "pr" not in (project.spec.merge.strategy, of_plan):
+        return None
+    if judged.sha == judged.base:
+        return None  # the target has all of it
+    return names.pull_request_ref(meta.name, meta.uid)
 
 
 def _verify_again(
@@ -156,7 +206,10 @@ def _verify_again(
     return again(landing.without_turn(status), afresh(judged))
 
 
-def _closed(status: TaskStatus, delivered: Delivery, now: datetime) -> TaskStatus:
+def _landed(status: TaskStatus, delivered: Delivery, now: datetime) -> TaskStatus:
+    """It is Closed, unless its pull request is to be opened."""
+    if proposal.is_next(delivered):
+        return status.model_copy(update={"delivery": delivered})
     return move(status, TaskState.CLOSED, "Delivered", now).model_copy(
         update={"delivery": delivered, "ended_at": now}
     )

@@ -14,7 +14,7 @@ def known_tip(snapshot: TaskSnapshot) -> str | None:
     it was moved by somebody else. Of a branch a Job has seen it, and the remote decides.
     """
     plan = snapshot.plan
-    if plan is None:
+    if plan is None or snapshot.delivers:
         delivery = snapshot.task.status.delivery
         return delivery.tip if delivery is not None else None
     if plan.status.integration is None:

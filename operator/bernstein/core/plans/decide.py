@@ -337,7 +337,9 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if result.integration != integration:
         integration = names.old_integration_ref(plan.metadata.uid)
     sha = result.target_sha
-    begun = Integration(ref=integration, target=target, target_sha=sha, since=now)
+    merge = project.spec.merge
+    per = "Task" if (merge.strategy, merge.pull_requests.per) == ("pr", "Task") else None
+    begun = Integration(ref=integration, target=target, target_sha=sha, since=now, per=per)
     update = {"integration": begun, "infrastructure_failures": 0}
     return PlanDecision(_phase(goes_on(status).model_copy(update=update), "Running"))
 

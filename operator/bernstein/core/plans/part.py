@@ -145,6 +145,8 @@ def _ends_otherwise(spec: PlanSpec, status: PlanStatus) -> tuple[str, str] | Non
 
 
 def _nothing_landed(status: PlanStatus) -> tuple[str, str] | None:
+    if status.integration is not None and status.integration.per is not None:
+        return RefusalReason.NOTHING_TO_DELIVER, "each of its Tasks delivers its own work"
     if status.integration is None or status.integration.sha is None:
         return RefusalReason.NOTHING_TO_DELIVER, "nothing of it has landed"
     return None

@@ -277,15 +277,23 @@ POLICIES: Final[Mapping[str, Policy]] = {
         "Delete the branch on the git server, or merge or close its pull request.",
         not_landed=True,
     ),
-    Reason.PULL_REQUEST_CLOSED: Policy(Retry.NEVER, False, "Reopen it, or cancel the Plan."),
+    Reason.PULL_REQUEST_CLOSED: Policy(
+        Retry.NEVER, False, "Reopen it, or cancel the Plan or Task."
+    ),
     Reason.PULL_REQUEST_CHANGED: Policy(
-        Retry.NEVER, False, "Push what was verified to its branch again, or cancel the Plan."
+        Retry.NEVER,
+        False,
+        "Push what was verified to its branch again, or cancel the Plan or Task.",
     ),
     Reason.PULL_REQUEST_MISSING: Policy(
-        Retry.NEVER, False, "Let the token's account see the repository, or cancel the Plan."
+        Retry.NEVER,
+        False,
+        "Let the token's account see the repository, or cancel the Plan or Task.",
     ),
     Reason.FORGE_GONE: Policy(
-        Retry.NEVER, False, "Name the forge of the repository in the Project, or cancel the Plan."
+        Retry.NEVER,
+        False,
+        "Name the forge of the repository in the Project, or cancel the Plan or Task.",
     ),
     Reason.PUSH_REJECTED: Policy(
         Retry.PROBE, False, "Read the git server's message.", not_landed=True

@@ -44,6 +44,7 @@ def at_work(tasks: Iterable[Task]) -> tuple[AtWork, ...]:
         if task.status.state in _AT_WORK
         and not is_stalled(task.status)
         and not waits_for_them(task.status)
+        and not _is_proposed(task.status)
         and not is_ending(task)
     )
     return tuple(AtWork(since, name) for since, name in at_work_since if since is not None)
@@ -57,6 +58,11 @@ def in_order(working: Iterable[AtWork]) -> tuple[AtWork, ...]:
 def waits_for_them(status: TaskStatus) -> bool:
     """Whether that is what the Task waits for already."""
     return status.waiting is not None and status.waiting.reason == WaitReason.SIBLINGS_AT_WORK
+
+
+def _is_proposed(status: TaskStatus) -> bool:
+    """Whether a person has yet to merge its pull request."""
+    return status.waiting is not None and status.waiting.reason == WaitReason.PULL_REQUEST_OPEN
 
 
 def was_rejected(status: TaskStatus) -> bool:

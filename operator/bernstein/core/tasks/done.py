@@ -11,7 +11,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.approvals import bypass
-from bernstein.core.delivery import conflict, formatting, landing, tip
+from bernstein.core.delivery import conflict, formatting, landing, proposal, tip
 from bernstein.core.delivery.task import deliver, way_to_format
 from bernstein.core.fsm import may_retry
 from bernstein.core.scheduling import landing_turns, siblings
@@ -47,7 +47,8 @@ def _is_mended(snapshot: TaskSnapshot, status: TaskStatus) -> bool:
 def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """What does not merge is done once more on the new tip, if an attempt is left. Before anything
     is moved, people are asked who must be."""
-    pending = asked_of_people(snapshot, status, now)
+    proposed = proposal.is_proposed(status)
+    pending = asked_of_people(snapshot, status, now) if not proposed else None
     if pending is not None:
         return pending
     decision = deliver(snapshot, status, now)

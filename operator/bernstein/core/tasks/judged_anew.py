@@ -18,7 +18,7 @@ from bernstein.api.verification import Verification
 from bernstein.core import requests
 from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.conditions import find
-from bernstein.core.delivery import landing
+from bernstein.core.delivery import landing, proposal
 from bernstein.core.fsm import is_final
 from bernstein.core.money import budget, calls
 from bernstein.core.scheduling import chain
@@ -89,6 +89,8 @@ def _why_not(
         return RefusalReason.NOTHING_TO_VERIFY, text
     if not failed and landing.step_of(status) in ("Preparing", "Landing"):
         return RefusalReason.MERGE_IN_PROGRESS, "it is being merged at this moment"
+    if not failed and proposal.is_proposed(status):
+        return RefusalReason.MERGE_IN_PROGRESS, "what was verified is in its pull request"
     return None
 
 

@@ -35,7 +35,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Round, TaskStatus
 from bernstein.core import requests
 from bernstein.core.actions import StopSession, TaskAction, TaskDecision, give_up
-from bernstein.core.delivery import conflict, landing
+from bernstein.core.delivery import conflict, landing, proposal
 from bernstein.core.fsm import is_final, move
 from bernstein.core.sanitise import line
 from bernstein.core.snapshot import TaskSnapshot
@@ -185,6 +185,8 @@ def _not_to_merge(status: TaskStatus) -> Refusal | None:
         return RefusalReason.NOTHING_TO_MERGE, _state_of(status)
     if judged is None or (judged.passed is not True and not landing.is_lost(status)):
         return RefusalReason.NOTHING_TO_MERGE, "it is not verified"
+    if proposal.is_proposed(status) and landing.step_of(status) is None:
+        return RefusalReason.NOTHING_TO_MERGE, "people merge its pull request, on the forge"
     tried = waiting.tried if waiting is not None else None
     failed = waiting is not None and tried is not None and tried.reason == waiting.reason
     if not failed or (is_trying(status) and not conflict.is_met(status)):

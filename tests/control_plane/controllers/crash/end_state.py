@@ -13,7 +13,7 @@ from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, PLANS, PROJEC
 _MOVE = ("toState", "actor", "reason")
 """Of a move nothing differs but its time: no story loses a run for good, so none ends for another
 reason because an operator has died."""
-_OF_A_PLAN = re.compile(r"(refs/bernstein|refs/heads/bernstein)/[^/]+?(?=/|$)")
+_OF_A_PLAN = re.compile(r"(refs/bernstein/)[^/]+?(?=/|$)|(refs/heads/bernstein/.+-)[0-9a-f]{8}$")
 
 
 async def end_state(world: World) -> dict[str, Any]:
@@ -41,7 +41,7 @@ async def _state(world: World) -> dict[str, Any]:
 
 def _named(ref: str) -> str:
     """A ref without the uid in it."""
-    return _OF_A_PLAN.sub(r"\1/UID", ref)
+    return _OF_A_PLAN.sub(lambda found: f"{found[1] or found[2]}UID", ref)
 
 
 def _project(project: Object) -> Object:

@@ -98,21 +98,41 @@ async def decided(world: World) -> None:
 
 async def proposed(world: World) -> None:
     """What a Plan delivers is merged by a person, on the forge."""
-    world.kubelet.on("agent", works(usage=USED))
-    (repository,) = valid("Project", world.namespace)["spec"]["repositories"]
-    forge = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
-    repositories = [{**repository, "forge": forge}]
-    await world.project(budget=PRICES, repositories=repositories, merge={"strategy": "pr"})
+    await _on_forge(world)
     await world.plan("shop", [stage("a", "one")])
     await world.until(PLANS, "shop", _is_open)
     (pull,) = world.kubelet.remote.pulls
-    pull.state = "Merged"
+    world.kubelet.remote.merge(pull)
     await _plan_is(world, "Succeeded")
     assert world.kubelet.remote.pulls == [pull], "a second one is never opened"
 
 
-def _is_open(plan: Object) -> bool:
-    return bool(plan["status"]["delivery"]["state"] == "PullRequestOpen")
+async def proposed_one_by_one(world: World) -> None:
+    """What each Task of a Plan delivers is; the second one begins after that of the first."""
+    remote = world.kubelet.remote
+    await _on_forge(world, pullRequest={"per": "Task"})
+    await world.plan("shop", [stage("a", "one"), stage("b", "two")])
+    for number, task in enumerate(("shop-a-one", "shop-b-two"), start=1):
+        await world.until(TASKS, task, _is_open)
+        assert len(remote.pulls) == number, "one for each, and none before it is its turn"
+        remote.merge(remote.pulls[-1])
+        await world.task_in(task, "Closed")
+    await _plan_is(world, "Succeeded")
+
+
+async def _on_forge(world: World, **merge: Object) -> None:
+    """A Project whose agents do their work, and that people merge."""
+    world.kubelet.on("agent", works(usage=USED))
+    (repository,) = valid("Project", world.namespace)["spec"]["repositories"]
+    forge = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
+    repositories = [{**repository, "forge": forge}]
+    merging = {"strategy": "pr", **merge}
+    await world.project(budget=PRICES, repositories=repositories, merge=merging)
+
+
+def _is_open(obj: Object) -> bool:
+    delivery = obj["status"].get("delivery") or {}
+    return bool(delivery.get("state") == "PullRequestOpen")
 
 
 async def _decides(
@@ -197,4 +217,5 @@ STORIES = {
     "decided": Story(decided, 40),
     "asked_for": Story(asked_for, 45),
     "proposed": Story(proposed, 30),
+    "proposed_one_by_one": Story(proposed_one_by_one, 50),
 }

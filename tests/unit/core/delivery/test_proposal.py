@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.delivery import PullRequest
-from bernstein.api.plan import PlanStatus
+from bernstein.api.delivery import Delivery, PullRequest
+from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.project import Project
@@ -16,6 +16,7 @@ from bernstein.api.projects.watching import (
     PullRequestWatch,
     WatchedPullRequest,
 )
+from bernstein.api.task import Task
 from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons.waits import PROBE_SECONDS
@@ -304,3 +305,23 @@ def test_that_an_attestation_was_refused_stays_known() -> None:
     status = seen(refused, proposed()).status
     assert status.delivery is not None
     assert status.delivery.reason == "AttestationRefused"
+
+
+def test_a_plan_whose_tasks_have_proposed_each_its_own_work_delivers_nothing_more() -> None:
+    begun = Integration(ref=INTEGRATION, target=ONTO, target_sha=BASE, per="Task")
+    for tasks, state in ((TASKS, "Merged"), (unchanged(TASKS), "NoChange")):
+        found = seen(PlanStatus(integration=begun, expanded=True), tasks=tasks)
+        assert found.actions == ()
+        assert found.status.delivery is not None
+        assert (found.status.phase, found.status.delivery.state) == ("Succeeded", state)
+        assert found.status.delivery.sha is None
+
+
+def unchanged(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+    """Tasks that had nothing to change."""
+    delivery = {"delivery": Delivery(state="NoChange", onto=ONTO)}
+    statuses = [task.status.model_copy(update=delivery) for task in tasks]
+    return tuple(
+        task.model_copy(update={"status": status})
+        for task, status in zip(tasks, statuses, strict=True)
+    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from bernstein.api.plan import Plan
 from bernstein.api.pod import FENCE
 from bernstein.api.programs.merge import BeginResult
-from bernstein.core import labels
+from bernstein.core import labels, names
 from bernstein.core.actions import CreateTasks, DeleteJobs, RunBegin, RunFence
 from bernstein.core.jobs import LateRequests
 from bernstein.core.plans.decide import decide
@@ -168,3 +169,22 @@ def test_a_begin_whose_job_was_deleted_and_does_not_go_needs_a_person() -> None:
     assert waits.waiting is not None
     assert (waits.waiting.reason, waits.waiting.needs_person) == ("DeletionHeld", True)
     assert "example.com/x" in waits.waiting.message
+
+
+@pytest.mark.parametrize(
+    ("merge", "per"),
+    [
+        ({"strategy": "pr", "pullRequest": {"per": "Task"}}, "Task"),
+        ({"strategy": "pr"}, None),
+        ({"strategy": "direct"}, None),
+    ],
+)
+def test_how_a_plan_delivers_is_written_down_when_it_begins(merge: Any, per: str | None) -> None:
+    new, project = objects.plan(begun=False), objects.project(merge=merge)
+    ref = names.integration_ref(objects.PLAN_UID)
+    made = objects.result_job("web-begin-0", "begin", BeginResult(objects.BASE, objects.BASE, ref))
+
+    begun = look(again(new, look(new, project=project)), task(), jobs=(made,), project=project)
+
+    assert begun.status.integration is not None
+    assert begun.status.integration.per == per

@@ -127,7 +127,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         )
 
     def _task_action(self, snapshot: TaskSnapshot, action: TaskAction) -> None:
-        assert not isinstance(action, CreateApproval | KeepVerdicts)
+        assert not isinstance(action, CreateApproval | KeepVerdicts | RunPropose)
         match action:
             case CreateSession(session):
                 self._create_session(session)
