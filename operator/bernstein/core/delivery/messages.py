@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bernstein.api.plan import PlanStatus
 from bernstein.core.delivery.pull_request import defused, heading
-from bernstein.core.sanitise import line, text
+from bernstein.core.sanitise import text
 from bernstein.core.snapshot import PlanSnapshot
 
 MOST_STEPS = 50
@@ -21,7 +21,8 @@ _GOAL = 2000
 def merge(snapshot: PlanSnapshot, status: PlanStatus) -> str:
     """Of the commit that merges it with what was pushed meanwhile."""
     what = "plan" if status.partial is None else "part of plan"
-    return _message(f"Merge {what} {line(snapshot.plan.spec.name, _SUBJECT)}", (), snapshot)
+    name = defused(snapshot.plan.spec.name, _SUBJECT) or snapshot.plan.metadata.name
+    return _message(f"Merge {what} {name}", (), snapshot)
 
 
 def squash(snapshot: PlanSnapshot, status: PlanStatus) -> str:

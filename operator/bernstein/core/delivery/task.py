@@ -35,7 +35,6 @@ from bernstein.core.delivery.way import (
 )
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import move
-from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
 from bernstein.core.verification.expected.required import formatter
@@ -216,7 +215,8 @@ def _landed(status: TaskStatus, delivered: Delivery, now: datetime) -> TaskStatu
 
 
 def commit_message(snapshot: TaskSnapshot, session: str, attempt: int) -> str:
-    """The text of the Task's commit: its title, and trailers that lead back to the objects."""
+    """The text of the Task's commit: its title, in which forges find no user and no issue, and
+    trailers that lead back to the objects."""
     meta = snapshot.task.metadata
     trailers = [
         f"Bernstein-Task: {meta.namespace}/{meta.name}",
@@ -225,4 +225,5 @@ def commit_message(snapshot: TaskSnapshot, session: str, attempt: int) -> str:
     ]
     if snapshot.plan is not None:
         trailers.insert(0, f"Bernstein-Plan: {meta.namespace}/{snapshot.plan.metadata.name}")
-    return sanitise(snapshot.task.spec.title, 200) + "\n\n" + "\n".join(trailers) + "\n"
+    title = pull_request.defused(snapshot.task.spec.title, 200) or meta.name
+    return f"{title}\n\n" + "\n".join(trailers) + "\n"

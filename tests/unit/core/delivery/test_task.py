@@ -382,3 +382,11 @@ def test_a_job_that_an_older_release_has_named_is_the_answer_to_its_gate() -> No
     adopted = look(done(), old, of=asks).status
     assert (adopted.delivery and adopted.delivery.step) == "Landing"
     assert look(done(), others, of=asks).status.delivery is None
+
+
+def test_a_title_in_a_commit_links_and_closes_nothing() -> None:
+    title = "Fixes #12 and GH-3, see https://forge.example/app/issues/4"
+    message = commit_message(objects.snapshot(objects.task(title=title)), "work-s1", 1)
+
+    subject = message.splitlines()[0]
+    assert subject == "Fixes \uff0312 and GH\u20113, see forge.example/app/issues/4"
