@@ -61,9 +61,11 @@ PROGRAM = ("python3", "-m", "bernstein.pods")
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
 """Bytes one container may leave; the kubelet cuts at 4096."""
-TERMINATION_SHARE = 2000
+TERMINATION_SHARE = 2400
 """The same of an agent's pod: the kubelet gives every container the same part of 12 KiB, also to a
-sixth one that somebody else puts into the pod."""
+fifth one: a Project's setup, or one that somebody else puts into the pod."""
+TERMINATION_FEW = 2000
+"""What its programs keep to where they can: with both there are six."""
 
 
 @dataclass(frozen=True, slots=True)

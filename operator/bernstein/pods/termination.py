@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api import encoding, pod
-from bernstein.api.programs.comparing import COMPARISON
+from bernstein.api.programs.comparing import COMPARISON, COMPARISON_WITH_SETUP
 from bernstein.api.programs.probe import PROBE_SHARE
 from bernstein.core import sanitise
 
@@ -27,6 +27,12 @@ def limit(program: str) -> int:
     return pod.TERMINATION_SHARE if program in of_many else pod.TERMINATION_LIMIT
 
 
+def _limit_of_failure(program: str) -> int:
+    """Why it failed is a few words, which fit whatever stands in the pod."""
+    most = limit(program)
+    return most if most == pod.TERMINATION_LIMIT else min(most, COMPARISON_WITH_SETUP)
+
+
 def write(result: Any, program: str = "") -> None:
     """Leave `result`, one of the dataclasses of `bernstein.api.pod`.
 
@@ -42,7 +48,8 @@ def write(result: Any, program: str = "") -> None:
 def write_failure(reason: str, message: str, program: str = "") -> None:
     """Leave why the program failed; the message is sanitised and cut to fit."""
     failures = (pod.Failure(reason, sanitise.text(message, most)) for most in _MESSAGE_LIMITS)
-    write(next(failure for failure in failures if fits(failure, program)), program)
+    most = _limit_of_failure(program)
+    write(next(each for each in failures if len(encoding.dump(each)) <= most), program)
 
 
 def fits(result: Any, program: str = "") -> bool:

@@ -34,6 +34,8 @@ def test_a_failures_message_is_made_safe_and_fits(termination_log: Path) -> None
 
 CONTAINERS = 5
 """Of an agent's pod: checkout, recorder, pusher and agent, and one that somebody else puts in."""
+WITH_SETUP = 7
+"""The most that a pod of `checkout` has: where a check is asked of both trees, with a setup."""
 WORST = ["\U0001f600", "\\", '"', "é", "\x1b[31m", "\ud800"]
 
 
@@ -46,7 +48,8 @@ def test_a_failure_of_any_program_fits_its_share_of_12_kib(
 
     written = termination_log.read_bytes()
     assert encoding.load(pod.Failure, written).message
-    in_the_pod = CONTAINERS if program in (pod.CHECKOUT, pod.RECORDER, pod.PUSHER) else 3
+    in_many = (pod.CHECKOUT, pod.COMPARE, pod.RECORDER, pod.PUSHER)
+    in_the_pod = WITH_SETUP if program in in_many else 3
     assert len(written) <= min(4096, 12 * 1024 // in_the_pod)
 
 
@@ -71,3 +74,15 @@ def test_the_recorders_result_fits_its_share_of_12_kib_with_the_worst_of_words(
 
     assert len(encoding.dump(fitted).encode()) <= 12 * 1024 // CONTAINERS
     assert (fitted.sha, fitted.usage, fitted.final.outcome) == (sha, usage, final.outcome)
+
+
+@pytest.mark.parametrize("character", WORST, ids=ascii)
+def test_a_usual_result_fits_beside_a_setup_and_one_container_more(character: str) -> None:
+    final = pod.FinalRecord("AgentFailed", character * 500, character * 1500)
+    usage, changed = pod.Usage(10**6, 10**6), pod.Changed(3, most=(pod.ChangedFile("a.py", 1, 1),))
+    result = pod.RecorderResult("f" * 40, "f" * 40, "f" * 40, changed, usage, final, "sonnet")
+
+    fitted = recorder.fit(result)
+
+    assert len(encoding.dump(fitted).encode()) <= 12 * 1024 // (CONTAINERS + 1)
+    assert fitted.final.text or fitted.final.message

@@ -316,7 +316,7 @@ def _sanitised(final: FinalRecord) -> FinalRecord:
 def fit(result: RecorderResult) -> RecorderResult:
     """The result with the longer of the agent's `text` and `message` cut, again and again, until it
     fits the termination message. Where that is not enough, no file is named but one."""
-    while (over := len(encoding.dump(result)) - pod.TERMINATION_SHARE) > 0:
+    while (over := len(encoding.dump(result)) - pod.TERMINATION_FEW) > 0:
         name = max("text", "message", key=lambda field: len(getattr(result.final, field)))
         words = getattr(result.final, name)
         if not words:

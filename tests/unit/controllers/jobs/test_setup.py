@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.unit.controllers.jobs.built import JOBS, Object, containers, environment
@@ -86,3 +88,12 @@ def test_the_launcher_ends_it() -> None:
 )
 def test_where_nothing_of_the_work_runs_it_does_not_run_either(job: str) -> None:
     assert not [c for c in containers(job) if c["name"].startswith("setup")]
+
+
+@pytest.mark.parametrize("job", BOTH)
+def test_a_comparison_leaves_what_the_kubelet_takes(job: str) -> None:
+    """It gives each container the same part, also to one that somebody else puts in."""
+    share = 12 * 1024 // (len(containers(job)) + 1)
+    (comparer,) = (c for c in containers(job) if c["name"] == "check")
+
+    assert json.loads(comparer["command"][4])["share"] <= share
