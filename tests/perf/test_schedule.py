@@ -109,7 +109,9 @@ def test_a_look_at_those_that_land_decides_nothing_anew_about_who_says_so_alread
     line = {
         task.metadata.name: task.model_copy(update={"status": told})
         for task, told in landing_turns.turns(
-            [objects.task(f"t{number:03}", status=asks) for number in range(100)], NOW
+            [objects.task(f"t{number:03}", status=asks) for number in range(100)],
+            NOW,
+            lambda _: "app",
         )
     }
     board = new_board(snapshot(line))

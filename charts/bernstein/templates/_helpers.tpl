@@ -137,7 +137,7 @@ it. They are asked for by name: to go through all labels of an object, which may
 thousands, costs the API server time that grows with their square. */}}
 {{- define "bernstein.ourLabels" -}}
 ['bernstein.dev/asked', 'bernstein.dev/check', 'bernstein.dev/job', 'bernstein.dev/known-base', 'bernstein.dev/made-with',
-'bernstein.dev/owner-uid', 'bernstein.dev/plan', 'bernstein.dev/project', 'bernstein.dev/report',
+'bernstein.dev/owner-uid', 'bernstein.dev/plan', 'bernstein.dev/project', 'bernstein.dev/report', 'bernstein.dev/repository',
 'bernstein.dev/session', 'bernstein.dev/stage', 'bernstein.dev/task']
 {{- end -}}
 

@@ -20,6 +20,7 @@ from bernstein.api.meta import (
     Metadata,
     Model,
     Money,
+    Name,
     ObjectName,
     Sha,
     Text,
@@ -33,6 +34,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.money import Dollars
 from bernstein.api.older import WithWaiting
+from bernstein.api.projects.repository import RepositoryPath
 from bernstein.api.requests import Answers, PlanRequests, answered_once, kept_until_answered
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
@@ -42,6 +44,7 @@ from bernstein.api.waiting import Abandoned, Cancel
 DELIVERED_PARTIALLY = "DeliveredPartially"
 """Phase of a Plan of which a part was delivered, and reason why it has not succeeded."""
 MAX_STAGES = 40
+MOST_PLAN_REPOSITORIES = 1
 MAX_STEPS = 50
 """Of a stage."""
 MAX_SETTLED = 100
@@ -82,6 +85,21 @@ class Stage(Model):
     """Done side by side, as far as files and limits allow."""
 
 
+class PlanRepository(Model):
+    """A repository of the Project that the Plan works in."""
+
+    path: RepositoryPath
+    """Its name in the Project, or its url there."""
+    branch: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None,
+        description="The branch that the Project says for it. Where the Project has the url with "
+        "several branches, it chooses one of them.",
+    )
+    name: Line | None = Field(
+        default=None, description="What stages and steps call it by; absent: its path."
+    )
+
+
 class PlanSpec(Model):
     model_config = {
         **Model.model_config,
@@ -105,6 +123,10 @@ class PlanSpec(Model):
     constraints: Constraints = ()
     """What every agent must keep to."""
     context_files: Files = Field(default=(), description="Files named to every agent as context.")
+    repos: Annotated[tuple[PlanRepository, ...], Field(max_length=MOST_PLAN_REPOSITORIES)] = Field(
+        default=(),
+        description="Repository of the Project that it works in. Absent: the first of the Project.",
+    )
     stages: Annotated[
         tuple[Stage, ...],
         Field(min_length=1, max_length=MAX_STAGES, json_schema_extra=list_map("name")),
@@ -226,6 +248,10 @@ class Settled(Model):
 class Integration(Model):
     """Where the Plan's verified work gathers before it is delivered."""
 
+    repository: Name | None = Field(
+        default=None,
+        description="By its name in the Project. Absent: the first, or the one that repos names.",
+    )
     ref: Annotated[str, Field(max_length=300)]
     """Where the work of its Tasks lands."""
     target: Annotated[str, Field(max_length=300)]

@@ -37,7 +37,7 @@ from bernstein.api.projects.credentials import (
 from bernstein.api.projects.gates import Gates
 from bernstein.api.projects.merge import Merge
 from bernstein.api.projects.network import Network
-from bernstein.api.projects.repository import Repository
+from bernstein.api.projects.repository import MOST_REPOSITORIES, Repository
 from bernstein.api.projects.setup import Setup
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.signals import MOST_FILES
@@ -236,6 +236,13 @@ class ProjectSpec(Model):
                     fieldPath=".defaultAgent",
                 ),
                 rule(
+                    "self.repositories.all(r, size(self.repositories.filter(o, o.url == r.url && "
+                    "has(o.branch) == has(r.branch) && "
+                    "(!has(o.branch) || o.branch == r.branch))) == 1)",
+                    "two repositories have the same url and branch",
+                    fieldPath=".repositories",
+                ),
+                rule(
                     "self.merge.strategy != 'pr' || self.repositories.all(r, has(r.forge))",
                     "merge.strategy pr opens pull requests: say where, in forge of the repository",
                     fieldPath=".merge.strategy",
@@ -247,9 +254,11 @@ class ProjectSpec(Model):
 
     repositories: Annotated[
         tuple[Repository, ...],
-        Field(min_length=1, max_length=1, json_schema_extra=list_map("name")),
-    ]
-    """Where the work comes from and goes to."""
+        Field(min_length=1, max_length=MOST_REPOSITORIES, json_schema_extra=list_map("name")),
+    ] = Field(
+        description="Where the work comes from and goes to. Plans and Tasks that name none work in "
+        "the first."
+    )
     agents: Annotated[
         tuple[Agent, ...],
         Field(min_length=1, max_length=16, json_schema_extra=list_map("name")),
@@ -315,10 +324,6 @@ class ProjectSpec(Model):
     """Settings of all pods."""
     network: Network = Field(default_factory=Network)
 
-    @property
-    def repository(self) -> Repository:
-        return self.repositories[0]
-
     def agent(self, name: str | None) -> Agent | None:
         """The agent of that name, else the only one of that adapter; without a name (or `auto`)
         the default one."""
@@ -353,13 +358,17 @@ class Probe(Model):
     """That Job has yet to tell."""
     settled: bool = False
     """Of this generation every credential was heard."""
-    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=32)] = ()
+    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=96)] = ()
     """What is wrong; empty: nothing, once all was heard."""
     tried_anew: bool = False
     """What was found was tried before its time, as something had gone well that speaks against it,
     and is still so."""
     too_strong: bool = False
-    """The work account was seen to be allowed to push to the branch."""
+    """A work account was seen to be allowed to push to its branch."""
+    too_strong_in: Annotated[tuple[Name, ...], Field(max_length=MOST_REPOSITORIES)] = Field(
+        default=(),
+        description="In which repositories, by name, where the Project has several.",
+    )
     silent: ProbeFinding | None = Field(
         default=None, description="Why the last Job could not tell everything."
     )
@@ -384,7 +393,22 @@ class ProjectStatus(Model):
     probe: Probe | None = None
     running: int = Field(default=0, ge=0, description="Sessions that run now.")
     watch: PullRequestWatch | None = None
-    """Absent: no Plan waits for a pull request."""
+    """Of older releases; see watches."""
+    watches: Annotated[
+        tuple[PullRequestWatch, ...],
+        Field(
+            max_length=MOST_REPOSITORIES,
+            json_schema_extra={"x-kubernetes-list-type": "atomic"},
+        ),
+    ] = Field(
+        default=(),
+        description="One for each repository with a pull request that a Plan waits for.",
+    )
+
+    def watch_of(self, repository: str) -> PullRequestWatch | None:
+        """Who watches the repository of this name; None: nobody does."""
+        found = (watch for watch in self.watches if watch.repository == repository)
+        return next(found, self.watch)
 
 
 class Project(Model):

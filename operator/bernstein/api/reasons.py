@@ -178,6 +178,8 @@ class Reason(StrEnum):
     """The Project's condition `Ready` is False."""
     NETWORK_POLICY_REFUSED = "NetworkPolicyRefused"
     """A Project's NetworkPolicies are refused by the API server or changed by something else."""
+    REPOSITORY_NOT_FOUND = "RepositoryNotFound"
+    """The Project has no repository of the name or address in `repo`."""
     AGENT_NOT_FOUND = "AgentNotFound"
     """The Project has no agent of the name in `cli`."""
     MODEL_NOT_FOUND = "ModelNotFound"

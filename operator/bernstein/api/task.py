@@ -31,6 +31,7 @@ from bernstein.api.meta import (
 from bernstein.api.money import SpendSource
 from bernstein.api.older import OLDER, QueueReason, WithWaiting
 from bernstein.api.plan import MAX_STAGES
+from bernstein.api.projects.repository import RepositoryPath
 from bernstein.api.requests import Answers, TaskRequests, answered_once, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
@@ -72,6 +73,11 @@ class TaskSpec(Assignment):
     goal: Line | None = Field(default=None, description="What the Plan is for.")
     project_ref: ObjectName | None = Field(
         default=None, description="Absent: the only Project of the namespace, or `default`."
+    )
+    repo: RepositoryPath | None = Field(
+        default=None,
+        description="Name or url of the Project's repository that it works in. Absent: that of its "
+        "Plan; without one the first of the Project.",
     )
     stage: Line | None = None
     """Stage of its Plan."""

@@ -11,6 +11,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
 from bernstein.core.delivery import kept
+from bernstein.core.projects import repositories
 from bernstein.kube.errors import Forbidden
 
 _NAMED = 10
@@ -24,7 +25,8 @@ async def of_plan(cluster: Cluster, plan: Plan, tasks: Iterable[Task]) -> list[s
     if plan.spec.cancel is None and not cancelled:
         return []
     project = await project_of(cluster, plan.status.project)
-    landed = kept.of_plan(plan.status, project) if plan.spec.cancel is not None else None
+    its = repositories.place_of_plan(plan, project)
+    landed = kept.of_plan(plan.status, its) if plan.spec.cancel is not None else None
     told = [f"What has landed is kept: `{landed}`."] if landed else []
     for task in cancelled[:_NAMED]:
         told += await _of_task(cluster, task, project)
@@ -43,7 +45,8 @@ def _is_cancelled(task: Task) -> bool:
 
 
 async def _of_task(cluster: Cluster, task: Task, project: Project | None) -> list[str]:
-    command = kept.of_task(task.status, await last_session(cluster, task), project)
+    its = repositories.place_of_task(task, None, project).project
+    command = kept.of_task(task.status, await last_session(cluster, task), its)
     return [f"What '{task.metadata.name}' left is kept: `{command}`."] if command else []
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers import network_policies
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
@@ -84,14 +85,13 @@ RunJob = (
     | RunJudge
     | RunPrepare
     | RunLand
-    | RunProbe
     | RunPropose
     | RunWatch
 )
 
 
 def build(
-    run: RunJob, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    run: RunJob, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """The Job that was asked for."""
     match run:
@@ -112,30 +112,25 @@ def build(
         case RunLand():
             return land_job(run, project, namespace, owner, settings)
         case _:
-            return _beside_work(run, project, namespace, owner, settings)
+            return _asks_forge(run, project, namespace, owner, settings)
 
 
-def _beside_work(
-    run: RunProbe | RunPropose | RunWatch,
-    project: Project,
+def _asks_forge(
+    run: RunPropose | RunWatch,
+    project: Workplace,
     namespace: str,
     owner: Object,
     settings: OperatorSettings,
 ) -> Object:
-    """A Job that neither judges nor moves any work."""
-    match run:
-        case RunProbe():
-            return probe_job(run, project, namespace, owner, settings)
-        case RunPropose():
-            return propose_job(run, project, namespace, owner, settings)
-        case RunWatch():
-            return watch_job(run, project, namespace, owner, settings)
+    if isinstance(run, RunPropose):
+        return propose_job(run, project, namespace, owner, settings)
+    return watch_job(run, project, namespace, owner, settings)
 
 
 async def execute(
     action: RunJob | RunFence | KeepCheckLogs | KeepVerdicts | DeleteJobs,
     key: Key,
-    project: Project | None,
+    project: Workplace | None,
     owner: Object,
     context: Context,
     also_for: Mapping[str, str] | None = None,
@@ -159,12 +154,29 @@ async def execute(
             await context.gate_caches.keep(action, project, context.now())
         return
     if isinstance(action, DeleteJobs):
-        for job in action.jobs:
-            if not job.deleting:
-                await context.writer.delete_job(key, job)
+        await _delete(action, key, context)
         return
     assert project is not None
     manifest = build(action, project, key.namespace, owner, context.settings)
     with refusable(JOBS, action.job, key, context):
         await network_policies.ensure(key, project, context)
         await context.writer.create(key, JOBS, pod.also_for(manifest, also_for or {}))
+
+
+async def execute_probe(
+    action: RunProbe | DeleteJobs, key: Key, project: Project, owner: Object, context: Context
+) -> None:
+    """The same for the Job that tries all that a Project names."""
+    if isinstance(action, DeleteJobs):
+        await _delete(action, key, context)
+        return
+    manifest = probe_job(action, project, key.namespace, owner, context.settings)
+    with refusable(JOBS, action.job, key, context):
+        await network_policies.ensure(key, project, context)
+        await context.writer.create(key, JOBS, manifest)
+
+
+async def _delete(action: DeleteJobs, key: Key, context: Context) -> None:
+    for job in action.jobs:
+        if not job.deleting:
+            await context.writer.delete_job(key, job)

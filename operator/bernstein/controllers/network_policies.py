@@ -20,6 +20,7 @@ from bernstein.api.programs.account import is_ssh
 from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.project import Project
 from bernstein.api.projects.network import EgressRule, Proxy
+from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.settings import LINK_LOCAL, OperatorSettings
 from bernstein.controllers.wiring import Context
@@ -51,7 +52,7 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
         *([JUDGE] if project.spec.models else []),
         *([FORMAT] if formatter(project.spec) is not None else []),
     )
-    forge = FORGE_JOBS if project.spec.repository.forge is not None else ()
+    forge = FORGE_JOBS if any(each.forge for each in project.spec.repositories) else ()
     policies = [
         # An Ingress that is not there lets nobody in: our pods serve nothing.
         _policy(project, "closed", (AGENT, CHECK, *ours, *forge), _CLOSED),
@@ -105,7 +106,8 @@ def _dns(settings: OperatorSettings) -> Object:
 
 
 def _git(project: Project, settings: OperatorSettings) -> list[Object]:
-    return _reached(project, project.spec.network.git, [project.spec.repository.url], settings)
+    urls = [each.url for each in project.spec.repositories]
+    return _reached(project, project.spec.network.git, urls, settings)
 
 
 def _models(project: Project, settings: OperatorSettings) -> list[Object]:
@@ -114,9 +116,9 @@ def _models(project: Project, settings: OperatorSettings) -> list[Object]:
 
 
 def _forge(project: Project, settings: OperatorSettings) -> list[Object]:
-    repository = project.spec.repository
-    api = repository.forge.api if repository.forge is not None else None
-    return _reached(project, project.spec.network.forge, [api or repository.url], settings)
+    with_forge = ((each.url, each.forge) for each in project.spec.repositories)
+    urls = [forge.api or url for url, forge in with_forge if forge is not None]
+    return _reached(project, project.spec.network.forge, urls, settings)
 
 
 def _reached(
@@ -215,7 +217,8 @@ async def ensure(owner: Key, project: Project, context: Context) -> None:
 
     Raises NameConflict.
     """
-    for policy in build(project, context.settings):
+    whole = project.whole if isinstance(project, Workplace) else project
+    for policy in build(whole, context.settings):
         key = Key(owner.namespace, policy["metadata"]["name"])
         live = context.caches.network_policies.get(key)
         if live is None or (controller_of(live) or {}).get("uid") != project.metadata.uid:

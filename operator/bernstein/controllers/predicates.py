@@ -48,8 +48,10 @@ def watch_changed(old: Project | None, new: Project | None) -> bool:
 
 
 def _watched(project: Project | None) -> object:
-    watch = project.status.watch if project is not None else None
-    return (watch.pull_requests, watch.reason, watch.message) if watch is not None else None
+    if project is None:
+        return None
+    watches = (*project.status.watches, *filter(None, [project.status.watch]))
+    return [(watch.pull_requests, watch.reason, watch.message) for watch in watches]
 
 
 def _may_be_used(project: Project | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import chain
@@ -10,6 +11,7 @@ from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan
 from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers import crowds
@@ -26,7 +28,7 @@ from bernstein.controllers.job_views import OWNER
 from bernstein.core import names, owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
-from bernstein.core.projects import proofs
+from bernstein.core.projects import proofs, repositories
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.kube.resource import Key
 
@@ -37,13 +39,14 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
     if task is None:
         return None
     plan = plan_of(caches, task)
-    project, problem = projects.of_task(task, plan, caches.projects.by_name(key.namespace).values())
+    found = projects.of_task(task, plan, caches.projects.by_name(key.namespace).values())
+    its = repositories.place_of_task(task, plan, found.project)
     current = caches.sessions.by_name(key.namespace).get(task.status.session or "")
     is_own = current is not None and current.spec.task_ref.uid == task.metadata.uid
     return TaskSnapshot(
         task=task,
-        project=project,
-        project_problem=problem,
+        project=its.project,
+        project_problem=found.problem or its.problem,
         plan=plan,
         plan_tip=_tip(caches, plan, task),
         session=current if is_own else None,
@@ -70,6 +73,12 @@ def project_of(caches: Caches, task: Task) -> Project | None:
     """The Project that the Task belongs to, whether its status says so yet or not."""
     beside = caches.projects.by_name(task.metadata.namespace).values()
     return projects.of_task(task, plan_of(caches, task), beside).project
+
+
+def workplace_of(caches: Caches, task: Task) -> Workplace | None:
+    """The same with the repository of the Task alone."""
+    plan, project = plan_of(caches, task), project_of(caches, task)
+    return repositories.place_of_task(task, plan, project).project
 
 
 def plan_of(caches: Caches, task: Task) -> Plan | None:
@@ -107,23 +116,28 @@ def misses_a_secret(caches: Caches, project: Project) -> bool:
 def proofs_of(caches: Caches, project: Project) -> Mapping[str, datetime]:
     """When each account of the Project's repository was last seen to get on."""
     plans, tasks = _plans_of(caches, project, BEGUN), _tasks_of(caches, project, AT_WORK)
-    return proofs.proofs(plans, tasks)
+    return proofs.proofs(project, plans, tasks)
 
 
-def proposed(caches: Caches, project: Project) -> tuple[SeenPullRequest, ...]:
-    """The pull requests that the Project's Plans and Tasks wait for, as they know them."""
-    found = []
+def proposed(caches: Caches, project: Project) -> Mapping[str, tuple[SeenPullRequest, ...]]:
+    """The pull requests that the Project's Plans and Tasks wait for, as they know them, by the name
+    of the repository."""
+    found: defaultdict[str, list[SeenPullRequest]] = defaultdict(list)
     waits: Iterator[Plan | Task]
     waits = chain(_plans_of(caches, project, PROPOSED), _tasks_of(caches, project, PROPOSED))
     for each in waits:
+        if isinstance(each, Plan):
+            its = repositories.of_plan(each, project)
+        else:
+            its = repositories.of_task(each, plan_of(caches, each), project)
         delivery = each.status.delivery
         pull = delivery.pull_request if delivery is not None else None
         gone = each.metadata.deletion_timestamp is not None
-        if delivery is not None and pull is not None and not gone:
+        if delivery is not None and pull is not None and its is not None and not gone:
             base = names.branch_of(delivery.onto)
-            ci = pull.ci or ""
-            found.append(SeenPullRequest(pull.number, pull.state, pull.sha, base, ci))
-    return tuple(found)
+            seen = SeenPullRequest(pull.number, pull.state, pull.sha, base, pull.ci or "")
+            found[its.name].append(seen)
+    return {name: tuple(pulls) for name, pulls in found.items()}
 
 
 def _plans_of(caches: Caches, project: Project, index: str) -> Iterator[Plan]:

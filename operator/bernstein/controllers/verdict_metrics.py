@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.requests import Answer
 from bernstein.api.signals import Signal
 from bernstein.api.verification import Verification
@@ -33,7 +33,7 @@ def count(
     *,
     attempt: AttemptLabel,
     signals: Callable[[], Sequence[Signal]],
-    project: Callable[[], Project | None],
+    project: Callable[[], Workplace | None],
 ) -> None:
     """Counts what this write has decided; call it once the write has succeeded.
 
@@ -56,7 +56,7 @@ def _count_delivery(
     namespace: str,
     kind: Literal["Task", "Plan"],
     delivery: Delivery | None,
-    project: Callable[[], Project | None],
+    project: Callable[[], Workplace | None],
 ) -> None:
     assert delivery is not None
     if delivery.branch is None:

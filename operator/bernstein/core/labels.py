@@ -17,6 +17,8 @@ JOB_NAME = "batch.kubernetes.io/job-name"
 """Kubernetes' own, on pods: the name of the Job that made it."""
 JOB_UID = "batch.kubernetes.io/controller-uid"
 """Kubernetes' own, on pods: the uid of the Job that made it."""
+REPOSITORY = "bernstein.dev/repository"
+"""On Jobs and pods: the Project's repository that they work in; absent: the first."""
 CHECK = "bernstein.dev/check"
 ASKED = "bernstein.dev/asked"
 """On Jobs that judge: the digest of what was asked."""
@@ -55,6 +57,7 @@ READ = (
     JOB,
     JOB_NAME,
     JOB_UID,
+    REPOSITORY,
     CHECK,
     ASKED,
     MADE_WITH,

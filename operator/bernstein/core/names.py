@@ -76,9 +76,11 @@ def probe_job(project: str, number: int) -> str:
     return bounded(f"{project}--probe-{number}")
 
 
-def watch_job(project: str, number: int) -> str:
-    """Name of the Job that watches a Project's pull requests, as `probe_job` has its own."""
-    return bounded(f"{project}--watch-{number}")
+def watch_job(project: str, number: int, repository: str | None = None) -> str:
+    """Name of the Job that watches a Project's pull requests, as `probe_job` has its own; those of
+    another repository than the first by its name."""
+    of = "" if repository is None else f"{repository}-"
+    return bounded(f"{project}--watch-{of}{number}")
 
 
 def probe_ref(uid: str) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from bernstein.api.project import Project
+from bernstein.api.projects.accounts import accounts
 from bernstein.api.projects.network import Network
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import without_quotes
@@ -22,7 +24,7 @@ ADDED_BY_OTHERS = "that it sets itself only"
 _OF_ACCOUNTS = (Reason.REPOSITORY_AUTH_FAILED, Reason.HOST_KEY_UNTRUSTED)
 """What is mended in the Secret of an account."""
 _AUTHORITY = (
-    "Let repositories[0].ca of the Project name the CA that has signed the git server's "
+    "Let repositories[{}].ca of the Project name the CA that has signed the git server's "
     "certificate, which must be valid, and for the host in the url."
 )
 _ACCOUNT = re.compile(r"\bthe account '([a-z]+)'")
@@ -35,15 +37,16 @@ _KEEP_OFF = (
 
 
 def remedy_of(
-    reason: str, text: str, project: Project | None = None, accounts: Iterable[str] = ()
+    reason: str, text: str, project: Project | None = None, subjects: Iterable[str] = ()
 ) -> str:
     """The reason's remedy, which names the Project's fields where the text names their objects.
 
-    `accounts`: those of the repository that it concerns, beside the ones that the text names.
+    `subjects`: the accounts that it concerns, beside the ones that the text names.
     """
     row = policy(reason)
     if reason == Reason.REPOSITORY_UNREACHABLE and UNTRUSTED in without_quotes(text):
-        return _AUTHORITY
+        alone = project is None or len(project.spec.repositories) == 1
+        return _AUTHORITY.format(_place(project) if alone else "")
     if reason == Reason.REPOSITORY_UNREACHABLE and project is not None:
         return _way_to_git(project.spec.network)
     if reason == Reason.POD_REJECTED and ADDED_BY_OTHERS in text:
@@ -52,17 +55,24 @@ def remedy_of(
     if project is not None and row.names_object:
         fields = naming(project, text)
     if project is not None and reason in _OF_ACCOUNTS:
-        fields = _secrets(project, {*accounts, *_ACCOUNT.findall(without_quotes(text))})
+        fields = _secrets(project, {*subjects, *_ACCOUNT.findall(without_quotes(text))})
     return f"{row.remedy.rstrip('.')}: {', '.join(fields)}." if fields else row.remedy
 
 
-def _secrets(project: Project, accounts: Container[str]) -> list[str]:
-    """The Secrets of these accounts of the repository, and the fields that name them."""
+def _secrets(project: Project, subjects: Container[str]) -> list[str]:
+    """The Secrets of these accounts, and the fields that name them."""
+    first = _place(project)
     return [
-        f"'{ref.secret_name}' (spec.repositories[0].credentials.{account}.secretName)"
-        for account, ref in project.spec.repository.credentials
-        if account in accounts
+        f"'{each.secret.secret_name}' "
+        f"(spec.repositories[{first + each.place}].credentials.{each.name}.secretName)"
+        for each in accounts(project.spec)
+        if each.subject in subjects
     ]
+
+
+def _place(project: Project | None) -> int:
+    """The index of its first repository: who works in one sees that alone."""
+    return project.spec.place if isinstance(project, Workplace) else 0
 
 
 def _way_to_git(network: Network) -> str:
@@ -88,8 +98,9 @@ def with_remedy(text: str, reason: str) -> str:
 def naming(project: Project, text: str) -> list[str]:
     """Paths of the Project's fields that name an object quoted in the text, as in `secret "x"` or
     `image 'x'`."""
+    place = f"spec.repositories[{_place(project)}]"
     return [
-        path
+        path.replace("spec.repositories[0]", place) if place != "spec.repositories[0]" else path
         for path, value in _strings(project.spec.dump(), "spec")
         if (f'"{value}"' in text or f"'{value}'" in text)
         and path.rstrip("[0123456789]").endswith(_FIELDS)

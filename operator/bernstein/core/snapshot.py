@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
@@ -12,6 +12,7 @@ from typing import Any
 from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import names, owners
@@ -80,9 +81,10 @@ class TaskSnapshot:
     """Everything that the decision about one Task looks at."""
 
     task: Task
-    project: Project | None
+    project: Workplace | None
+    """With the Task's repository alone."""
     project_problem: Diagnosis | None = None
-    """Why there is no Project."""
+    """Why there is no Project, or none with that repository."""
     plan: Plan | None = None
     plan_tip: str | None = None
     """Where the Plan's integration ref is, as its ledger and Tasks that have landed since say it;
@@ -290,3 +292,15 @@ class PlanSnapshot:
 
     def with_refusal(self, message: str) -> PlanSnapshot:
         return replace(self, refused=message)
+
+    def at(self, project: Workplace | None) -> RepositorySnapshot:
+        """What the decision about one of its repositories looks at."""
+        told = {each.name: getattr(self, each.name) for each in fields(self)}
+        return RepositorySnapshot(**{**told, "project": project})
+
+
+@dataclass(frozen=True)
+class RepositorySnapshot(PlanSnapshot):
+    """The same of what a Plan does in one repository."""
+
+    project: Workplace | None

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Literal, Protocol, Self, TypeVar, get_args
 
 from bernstein.api.project import Project
+from bernstein.api.projects.accounts import accounts
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
@@ -400,13 +401,14 @@ def _misses_of(project: Project | None, reason: str, message: str) -> bool:
 
 def _secrets_of(project: Project) -> frozenset[str]:
     """Names of the Secrets for which the probe waits while they are not there."""
-    spec, credentials = project.spec, project.spec.repository.credentials
-    accounts = (credentials.read, credentials.work, credentials.deliver)
+    spec = project.spec
     keys = [agent.api_key for agent in spec.agents if agent.api_key is not None]
     keys += [model.key for model in spec.models]
     if spec.attestation is not None and spec.attestation.public_key is not None:
         keys.append(spec.attestation.key)
-    return frozenset((*(each.secret_name for each in accounts), *(key.name for key in keys)))
+    return frozenset(
+        (*(each.secret.secret_name for each in accounts(spec)), *(key.name for key in keys))
+    )
 
 
 def scope_of(reason: str) -> WaitScope:

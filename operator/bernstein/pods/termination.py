@@ -8,11 +8,11 @@ from typing import Any
 
 from bernstein.api import encoding, pod
 from bernstein.api.programs.comparing import COMPARISON, COMPARISON_WITH_SETUP
-from bernstein.api.programs.probe import PROBE_SHARE
+from bernstein.api.programs.probe import PROBE_SHARE, SHARE_VARIABLE
 from bernstein.core import sanitise
 
 PATH_VARIABLE = "BERNSTEIN_TERMINATION_LOG"
-_MESSAGE_LIMITS = (1500, 300, 100, 40)
+_MESSAGE_LIMITS = (1500, 300, 100, 40, 5)
 """Characters of a failure's message: the later ones are for texts that do not fit at the first. In
 JSON one character may take 12 bytes."""
 
@@ -20,7 +20,7 @@ JSON one character may take 12 bytes."""
 def limit(program: str) -> int:
     """Bytes that the program's result may take."""
     if program in (pod.PROBE, pod.PROBE_KEY):
-        return PROBE_SHARE
+        return min(PROBE_SHARE, int(os.environ.get(SHARE_VARIABLE, PROBE_SHARE)))
     if program == pod.COMPARE:
         return COMPARISON
     of_many = (pod.CHECKOUT, pod.RECORDER, pod.PUSHER, pod.COLLECT, pod.FORMAT)

@@ -130,7 +130,18 @@ def _reviewed(asks: Object, **spec: Any) -> Object:
     return _gated([], gates={"crossModel": asks}, **spec)
 
 
+def _and_another(**more: Any) -> Object:
+    """The specification of a Project with a second repository, as the first but for this."""
+    spec: Object = valid("Project", "")["spec"]
+    (first,) = spec["repositories"]
+    first = {"branch": "main", **first}
+    return {**spec, "repositories": [first, {**first, "name": "another", **more}]}
+
+
 SPECS = {
+    "two repositories have the same url and branch": Pair(
+        _and_another(branch="release"), (_and_another(),)
+    ),
     "merge.strategy pr opens pull requests: say where, in forge of the repository": Pair(
         {**on_forge(), "merge": {"strategy": "pr"}},
         ({**valid("Project", "")["spec"], "merge": {"strategy": "pr"}},),

@@ -6,7 +6,7 @@ from typing import Any
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.controllers import verdict_metrics
@@ -45,7 +45,9 @@ def of_a_task(old: TaskStatus, new: TaskStatus, **more: Any) -> dict[str, float]
     return counted(metrics)
 
 
-def of_a_plan(old: PlanStatus, new: PlanStatus, project: Project | None = None) -> dict[str, float]:
+def of_a_plan(
+    old: PlanStatus, new: PlanStatus, project: Workplace | None = None
+) -> dict[str, float]:
     metrics = Metrics(process=False)
     known: dict[str, Any] = {"attempt": "plan", "signals": lambda: SIGNALS}
     verdict_metrics.count(metrics, "team", "Plan", old, new, project=lambda: project, **known)

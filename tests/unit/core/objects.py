@@ -12,6 +12,8 @@ from bernstein.api.encoding import dump
 from bernstein.api.meta import Condition, UsageCounts
 from bernstein.api.plan import Integration, Plan, PlanStatus
 from bernstein.api.project import Project
+from bernstein.api.projects import workplace
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.session import AgentSession, AgentSessionStatus, Outcome, Work
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
@@ -58,7 +60,8 @@ def plan_uid(name: str) -> str:
     return PLAN_UID if name == "web" else f"uid-{name}"
 
 
-def project(name: str = "default", *, generation: int = 1, **spec: Any) -> Project:
+def project(name: str = "default", *, generation: int = 1, **spec: Any) -> Workplace:
+    """One with one repository, or as it is seen by who works in the first."""
     account = {a: {"secretName": f"git-{a}"} for a in ("read", "work", "deliver")}
     fields: Object = {
         "repositories": [
@@ -70,12 +73,18 @@ def project(name: str = "default", *, generation: int = 1, **spec: Any) -> Proje
         "merge": {"strategy": "direct"},
     }
     fields |= spec
-    return Project.model_validate(
+    whole = Project.model_validate(
         {
             "metadata": metadata(name, f"uid-{name}", generation=generation),
             "spec": fields | {"gates": only_known(fields["gates"])},
         }
     )
+    return in_first(whole)
+
+
+def in_first(project: Project) -> Workplace:
+    """The Project as it is seen by who works in its first repository."""
+    return workplace.at(project, project.spec.repositories[0].name)
 
 
 def task(

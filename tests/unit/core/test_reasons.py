@@ -111,6 +111,7 @@ TABLE = {
     "ModelNotFound": (Retry.NEVER, False, "budget.prices"),
     "NoModel": (Retry.NEVER, False, "models of the Project"),
     "NoReviewer": (Retry.NEVER, False, "gates.crossModel.reviewers"),
+    "RepositoryNotFound": (Retry.NEVER, False, "repositories"),
     "AgentNotFound": (Retry.NEVER, False, "agents"),
     "TaskFailed": (Retry.NEVER, False, "what is left"),
     "DependencyFailed": (Retry.NEVER, False, "left"),

@@ -14,6 +14,7 @@ from typing import Any
 from bernstein.api import plan, project, session, task
 from bernstein.api.meta import Model
 from bernstein.api.pod import Check
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import actions, labels
@@ -28,6 +29,7 @@ from bernstein.core.tasks.decide import decide as decide_task
 from bernstein.kube.patches import status_diff
 from tests.unit.checks.default_gates import only_known
 from tests.unit.core import scheduled
+from tests.unit.core.objects import in_first
 from tests.unit.core.sightings import seen
 
 PLAN_UID_THEN = "11112222-plan"
@@ -204,7 +206,7 @@ def task_then(obj: Object) -> task.Task:
     return task.parse(obj | {"metadata": meta})
 
 
-def project_then(obj: Object) -> project.Project:
+def project_then(obj: Object) -> Workplace:
     """The Project with the gates that were on by default when it was recorded, and no newer ones,
     and with no path protected, as none was.
 
@@ -213,7 +215,7 @@ def project_then(obj: Object) -> project.Project:
     """
     spec = obj["spec"]
     then = {"gates": only_known(spec.get("gates", {})), "protectedPaths": []}
-    return project.parse(obj | {"spec": spec | then})
+    return in_first(project.parse(obj | {"spec": spec | then}))
 
 
 def _problem(given: Object) -> Diagnosis | None:

@@ -19,7 +19,7 @@ from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, Key, Resource
 from bernstein.kube.writes import Executor
 from bernstein.resources import SESSIONS, TASKS
-from tests.unit.core.objects import NAMESPACE
+from tests.unit.core.objects import NAMESPACE, in_first
 from tests.unit.upgrade.decisions import Object, Snapshot, action
 from tests.unit.upgrade.then import (
     agent_job_then,
@@ -61,7 +61,7 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
             ]
         if word.startswith("run "):
             then = asked_then(asked)
-            made = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
+            made = job_actions.build(then, in_first(snapshot.project), NAMESPACE, mine, SETTINGS)
             # None of then says what it was made with: its verdicts are not kept.
             made["metadata"]["labels"].pop(labels.MADE_WITH, None)
             return [stamped(JOBS, checkout_then(spelled_out(with_variables(made))))]

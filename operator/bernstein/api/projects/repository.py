@@ -36,6 +36,10 @@ URL_PATTERN = (
 """No part of one for SSH can be read as an option, and none is encoded: programs take it apart by
 the same rule. The last form is HOST:PATH, which a rule refuses in words that help."""
 
+MOST_REPOSITORIES = 16
+RepositoryPath = Annotated[str, Field(pattern=r"^\S+$", min_length=1, max_length=2048)]
+"""By what Plans and Tasks name a repository of their Project: its name, or its url."""
+
 
 class Repository(Model):
     model_config = {

@@ -37,6 +37,9 @@ class WatchedPullRequest(Model):
 class PullRequestWatch(Model):
     """The Job that looks at the forge, and what it has seen."""
 
+    repository: Name | None = Field(
+        default=None, description="By its name in the Project. Absent: the first."
+    )
     number: Annotated[int, Field(ge=0)] = 0
     """Of the Job; its name has it."""
     pull_requests: Annotated[

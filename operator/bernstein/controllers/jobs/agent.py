@@ -17,7 +17,8 @@ from bernstein.api.pod import (
     PusherConfig,
     RecorderConfig,
 )
-from bernstein.api.project import Agent, Project
+from bernstein.api.project import Agent
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.session import AgentSession
 from bernstein.controllers.jobs import commit, pod, setup
 from bernstein.controllers.jobs.pod import Object, mount, scratch
@@ -61,7 +62,11 @@ def prompt_config_map(
 
 
 def agent_job(
-    session: AgentSession, project: Project, agent: Agent, message: str, settings: OperatorSettings
+    session: AgentSession,
+    project: Workplace,
+    agent: Agent,
+    message: str,
+    settings: OperatorSettings,
 ) -> Object:
     """The Job: first `checkout` and the Project's setup, then `pusher` and `recorder` as sidecars,
     then the agent.
@@ -132,7 +137,7 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
     return volumes
 
 
-def _checkout(session: AgentSession, project: Project, settings: OperatorSettings) -> Object:
+def _checkout(session: AgentSession, project: Workplace, settings: OperatorSettings) -> Object:
     repository = project.spec.repository
     config = CheckoutConfig(
         remote=pod.remote(repository, "read"),
@@ -156,7 +161,7 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
     )
 
 
-def _setup(project: Project, agent: Agent, settings: OperatorSettings) -> list[Object]:
+def _setup(project: Workplace, agent: Agent, settings: OperatorSettings) -> list[Object]:
     """It is over before the sidecars begin, which hold credentials. What it leaves is part of the
     tree from which the agent begins: what no rule ignores of that is in the work."""
     asked = project.spec.setup
@@ -183,7 +188,7 @@ def _prompt(session: AgentSession) -> PromptConfig:
 
 
 def _recorder(
-    session: AgentSession, project: Project, message: str, settings: OperatorSettings
+    session: AgentSession, project: Workplace, message: str, settings: OperatorSettings
 ) -> Object:
     meta = session.metadata
     callback = None
@@ -221,7 +226,7 @@ def _recorder(
     )
 
 
-def _pusher(session: AgentSession, project: Project, settings: OperatorSettings) -> Object:
+def _pusher(session: AgentSession, project: Workplace, settings: OperatorSettings) -> Object:
     repository = project.spec.repository
     config = PusherConfig(
         remote=pod.remote(repository, "work"),

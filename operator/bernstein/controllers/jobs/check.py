@@ -13,8 +13,9 @@ from bernstein.api.programs.comparing import (
     Listing,
 )
 from bernstein.api.programs.setup import SETUP, SETUP_ON_BASE
-from bernstein.api.project import Project, Toolchain
+from bernstein.api.project import Toolchain
 from bernstein.api.projects.repository import Repository
+from bernstein.api.projects.workplace import Workplace
 from bernstein.checks.scans import reads_of
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers.jobs import pod, setup
@@ -36,7 +37,7 @@ _SETUPS = {"before": SETUP_ON_BASE, "head": SETUP}
 
 
 def check_job(
-    action: RunCheck, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunCheck, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """The Job of one check that executes a command, on the exact tree and without a credential: the
     work's, or that of the commit before it."""
@@ -132,7 +133,7 @@ def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:
 
 
 def compare_job(
-    action: RunCheck, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunCheck, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """The Job that tells which of a check's findings the commit before the work does not have, or
     what is worse than there.
@@ -311,7 +312,11 @@ def _command(
 
 
 def inspect_job(
-    action: RunInspect, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunInspect,
+    project: Workplace,
+    namespace: str,
+    owner: Object,
+    settings: OperatorSettings,
 ) -> Object:
     """A Job of checks that only read; they get objects of git, no tree and no credential."""
     repository = project.spec.repository
@@ -352,7 +357,7 @@ def answering(
     action: RunCheck | RunFormat | RunInspect | RunJudge,
     main: str,
     check: str,
-    project: Project,
+    project: Workplace,
     namespace: str,
     owner: Object,
     spec: Object,
@@ -376,7 +381,7 @@ def answering(
 
 
 def _made_with(
-    action: RunCheck | RunFormat | RunInspect | RunJudge, project: Project
+    action: RunCheck | RunFormat | RunInspect | RunJudge, project: Workplace
 ) -> dict[str, str]:
     """The labels that say under what its verdicts are reached, where they may be kept."""
     match action:

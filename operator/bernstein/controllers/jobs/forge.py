@@ -11,8 +11,8 @@ from bernstein.api.programs.forge import (
     ProposeConfig,
     WatchConfig,
 )
-from bernstein.api.project import Project
 from bernstein.api.projects.repository import Repository
+from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount
 from bernstein.controllers.settings import OperatorSettings
@@ -27,7 +27,11 @@ _FOLDER = f"{pod.SECRETS}/forge"
 
 
 def propose_job(
-    action: RunPropose, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunPropose,
+    project: Workplace,
+    namespace: str,
+    owner: Object,
+    settings: OperatorSettings,
 ) -> Object:
     wanted = project.spec.merge.pull_requests
     config = ProposeConfig(
@@ -47,7 +51,7 @@ def propose_job(
 
 
 def watch_job(
-    action: RunWatch, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunWatch, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     look_seconds = project.spec.merge.pull_requests.look_seconds
     seconds = max(WATCH_SECONDS, 2 * look_seconds)
@@ -81,7 +85,7 @@ def _address(repository: Repository) -> ForgeAddress:
 
 
 def _pod(
-    program: str, config: Any, project: Project, settings: OperatorSettings, deadline: int
+    program: str, config: Any, project: Workplace, settings: OperatorSettings, deadline: int
 ) -> Object:
     repository = project.spec.repository
     assert repository.forge is not None

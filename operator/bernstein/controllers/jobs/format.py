@@ -18,7 +18,7 @@ from bernstein.api.programs.formatting import (
     CollectConfig,
     FormatConfig,
 )
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs import commit, pod
 from bernstein.controllers.jobs.check import answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
@@ -29,7 +29,7 @@ from bernstein.places import TMP, WORKSPACE
 
 
 def format_job(
-    action: RunFormat, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunFormat, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """`activeDeadlineSeconds` is the formatter's time and what the rest of the pod may take."""
     repository = project.spec.repository
@@ -59,7 +59,7 @@ def format_job(
     return answering(action, FORMAT, action.check.name, project, namespace, owner, spec)
 
 
-def _checkout(action: RunFormat, project: Project, settings: OperatorSettings) -> Object:
+def _checkout(action: RunFormat, project: Workplace, settings: OperatorSettings) -> Object:
     repository, check = project.spec.repository, action.check
     config = CheckoutConfig(
         remote=pod.remote(repository, "read"),
@@ -78,7 +78,7 @@ def _checkout(action: RunFormat, project: Project, settings: OperatorSettings) -
     return pod.checkout(config, repository, settings, mounts=mounts)
 
 
-def _formatter(action: RunFormat, project: Project, settings: OperatorSettings) -> Object:
+def _formatter(action: RunFormat, project: Workplace, settings: OperatorSettings) -> Object:
     """It succeeds, whatever the command does: what that is worth, `collect` says."""
     check, toolchain = action.check, project.spec.toolchain
     assert check.image is not None
@@ -124,7 +124,7 @@ def _collect(settings: OperatorSettings) -> Object:
     )
 
 
-def _format(action: RunFormat, project: Project, settings: OperatorSettings) -> Object:
+def _format(action: RunFormat, project: Workplace, settings: OperatorSettings) -> Object:
     repository = project.spec.repository
     config = FormatConfig(
         remote=pod.remote(repository, "work"),

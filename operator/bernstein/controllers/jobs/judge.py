@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from bernstein.api.pod import JUDGE, CheckoutConfig
 from bernstein.api.programs.judge import JudgeConfig, ModelAddress
-from bernstein.api.project import Project
 from bernstein.api.projects.credentials import JudgingModel
+from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
@@ -22,7 +22,7 @@ _KEY_FILE, _CA_FILE = "key", "ca.crt"
 
 
 def judge_job(
-    action: RunJudge, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunJudge, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """The checkout fetches objects of git, with the read account; then a program of ours, with the
     models' keys and no other credential, reads them and asks."""
@@ -80,7 +80,7 @@ def _address(number: int, model: JudgingModel) -> ModelAddress:
     )
 
 
-def _priced(model: ModelAddress, project: Project) -> ModelAddress:
+def _priced(model: ModelAddress, project: Workplace) -> ModelAddress:
     """With the highest price of what it reads: which kind it will be, nobody knows before."""
     price = price_of_calls(model.name, project.spec.budget.prices)
     if price is None:

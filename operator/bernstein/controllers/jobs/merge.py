@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from bernstein.api.pod import BEGIN, LAND, PREPARE
 from bernstein.api.programs.merge import AttestConfig, BeginConfig, LandConfig, PrepareConfig
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs import commit, pod
 from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
@@ -21,7 +21,7 @@ _KEY_FILE = PurePosixPath(ATTESTATION_KEY)
 
 
 def begin_job(
-    action: RunBegin, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunBegin, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     config = BeginConfig(
         remote=pod.remote(project.spec.repository, "work"),
@@ -33,7 +33,11 @@ def begin_job(
 
 
 def prepare_job(
-    action: RunPrepare, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunPrepare,
+    project: Workplace,
+    namespace: str,
+    owner: Object,
+    settings: OperatorSettings,
 ) -> Object:
     config = PrepareConfig(
         remote=pod.remote(project.spec.repository, "work"),
@@ -49,7 +53,7 @@ def prepare_job(
 
 
 def land_job(
-    action: RunLand, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+    action: RunLand, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     # Who only looks gets no right to push.
     account = "deliver" if action.expect is not None else "read"
@@ -68,7 +72,7 @@ def land_job(
     return _job(LAND, account, action.job, config, project, namespace, owner, settings, key)
 
 
-def _key(project: Project, *, needed: bool) -> Object | None:
+def _key(project: Workplace, *, needed: bool) -> Object | None:
     """The volume with the Project's key. `needed`: without it the Job does not start."""
     if project.spec.attestation is None:
         return None
@@ -80,7 +84,7 @@ def _key(project: Project, *, needed: bool) -> Object | None:
     return volume if needed else pod.optional(volume)
 
 
-def _attest(action: RunLand, project: Project) -> AttestConfig | None:
+def _attest(action: RunLand, project: Workplace) -> AttestConfig | None:
     if not action.attests:
         return None
     ref, signing = names.attestation_ref(action.sha), project.spec.attestation
@@ -95,7 +99,7 @@ def _job(
     account: str,
     name: str,
     config: object,
-    project: Project,
+    project: Workplace,
     namespace: str,
     owner: Object,
     settings: OperatorSettings,

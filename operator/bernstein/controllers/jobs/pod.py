@@ -12,6 +12,7 @@ from bernstein.api.pod import AGENT, CHECKOUT, PROGRAM, CheckoutConfig, Remote
 from bernstein.api.programs import account as account_keys
 from bernstein.api.project import Project, Resources
 from bernstein.api.projects.repository import Repository
+from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs import proxied
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
@@ -103,6 +104,8 @@ def job(
         labels.OWNER_UID: owner["uid"],
         labels.PROJECT: project.metadata.name,
     }
+    if isinstance(project, Workplace) and project.spec.place:
+        ours[labels.REPOSITORY] = project.spec.repository.name
     everywhere = ours | dict(more_labels)
     template: Object = {"metadata": {"labels": everywhere}, "spec": pod}
     if finalizers:

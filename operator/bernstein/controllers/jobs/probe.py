@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bernstein.api.pod import PROBE, PROBE_KEY
 from bernstein.api.programs import account as account_keys
-from bernstein.api.programs.probe import KEY_VARIABLE, ProbeConfig, ProbeKeyConfig
+from bernstein.api.programs.probe import (
+    KEY_VARIABLE,
+    PROBE_SHARE,
+    SHARE_VARIABLE,
+    TERMINATION_BYTES,
+    ProbeConfig,
+    ProbeKeyConfig,
+)
 from bernstein.api.project import Project
+from bernstein.api.projects.accounts import ACCOUNTS, WORK, Account
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunProbe
-from bernstein.core.projects.probing import ACCOUNTS, ATTESTATION, model_keys
-from bernstein.core.projects.proofs import WORK
+from bernstein.core.projects.probing import ATTESTATION, model_keys, tries
 from bernstein.core.reasons.waits import PROBE_SECONDS
 
 _ACCOUNT_VARIABLE = "BERNSTEIN_ACCOUNT"
@@ -27,16 +36,20 @@ def probe_job(
     attestation = project.spec.attestation
     public = attestation.public_key if attestation is not None else None
     signs = [_signs(attestation.key.name, public, settings)] if attestation and public else []
+    tried = tries(project.spec)
     spec = pod.pod(
         project,
         init=[],
-        containers=[*(_tries(account, project, settings) for account in ACCOUNTS), *signs, *keys],
+        containers=_within(
+            [
+                *(_tries(name, each, project, settings) for name, each in tried.items()),
+                *signs,
+                *keys,
+            ]
+        ),
         volumes=[
-            *(
-                pod.memory(name, "16Mi")
-                for name in (*ACCOUNTS.values(), *[ATTESTATION] * len(signs))
-            ),
-            *(pod.optional(v) for v in pod.repository_volumes(project.spec.repository, *ACCOUNTS)),
+            *(pod.memory(name, "16Mi") for name in (*tried, *[ATTESTATION] * len(signs))),
+            *(pod.optional(volume) for volume in _volumes(project)),
         ],
         deadline=PROBE_SECONDS,
         grace=5,
@@ -52,12 +65,32 @@ def probe_job(
     )
 
 
-def _tries(account: str, project: Project, settings: OperatorSettings) -> Object:
+def _volumes(project: Project) -> Iterator[Object]:
+    """The Secrets of all repositories and their CAs, each under a name of its own."""
+    for place, repository in enumerate(project.spec.repositories):
+        for volume in pod.repository_volumes(repository, *ACCOUNTS):
+            yield {**volume, "name": _called(volume["name"], place)}
+
+
+def _called(name: str, place: int) -> str:
+    return f"{name}-{place}" if place else name
+
+
+def _within(containers: list[Object]) -> list[Object]:
+    """Where they are more than each has room for, they are told how little they may leave."""
+    share = TERMINATION_BYTES // len(containers)
+    if share >= PROBE_SHARE:
+        return containers
+    room = {"name": SHARE_VARIABLE, "value": str(share)}
+    return [{**each, "env": [*each.get("env", ()), room]} for each in containers]
+
+
+def _tries(name: str, tried: Account, project: Project, settings: OperatorSettings) -> Object:
     """The container that tries an account. Only what is no secret of it is a variable, its name or
     the known host keys: by that the kubelet starts it when the Secret is there, and the password or
     key is a file."""
-    repository, name = project.spec.repository, ACCOUNTS[account]
-    secret = getattr(repository.credentials, account).secret_name
+    repository, account = tried.repository, tried.name
+    secret = tried.secret.secret_name
     config = ProbeConfig(
         remote=pod.remote(repository, account),
         account=account,
@@ -66,7 +99,10 @@ def _tries(account: str, project: Project, settings: OperatorSettings) -> Object
         config_map=repository.ca.name if repository.ca is not None else "",
         ref=names.probe_ref(project.metadata.uid) if account == WORK else None,
     )
-    mounts = pod.repository_mounts(repository, account)
+    mounts = [
+        {**each, "name": _called(each["name"], tried.place)}
+        for each in pod.repository_mounts(repository, account)
+    ]
     container = pod.ours(PROBE, config, settings, tmp=name, mounts=mounts, name=name)
     return container | {
         "env": [pod.of_secret(_ACCOUNT_VARIABLE, secret, account_keys.not_secret(repository.url))]

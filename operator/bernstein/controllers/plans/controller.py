@@ -27,6 +27,7 @@ from bernstein.core.actions import (
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide, look_ahead
 from bernstein.core.plans.standstill import stopped
+from bernstein.core.projects import repositories
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification.expected import plan as verification
 from bernstein.kube.errors import NameConflict
@@ -113,7 +114,8 @@ class PlanController(KindController):
             case _:
                 meta = snapshot.plan.metadata
                 owner = owner_reference(PLANS.kind, meta.name, meta.uid)
-                await job_actions.execute(action, key, snapshot.project, owner, self._context)
+                its = repositories.place_of_plan(snapshot.plan, snapshot.project)
+                await job_actions.execute(action, key, its, owner, self._context)
 
     async def _create_tasks(self, key: Key, objects: tuple[Object, ...]) -> None:
         """Makes all of them; none where the cache shows that a name is taken."""
@@ -137,7 +139,7 @@ class PlanController(KindController):
             new,
             attempt="plan",
             signals=partial(verification.signals_of, snapshot),
-            project=lambda: snapshot.project,
+            project=lambda: repositories.place_of_plan(snapshot.plan, snapshot.project),
         )
         if new.phase != old.phase and new.phase is not None:
             log.info("plan moved", uid=uid, before=old.phase, after=new.phase)

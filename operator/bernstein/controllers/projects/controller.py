@@ -4,13 +4,15 @@ counts agents at work."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
-from bernstein.api.programs.forge import WATCH
-from bernstein.api.project import Project
+from bernstein.api.programs.forge import WATCH, SeenPullRequest
+from bernstein.api.project import Project, ProjectStatus
 from bernstein.api.projects.watching import PullRequestWatch
+from bernstein.api.projects.workplace import Workplace, at
 from bernstein.api.reasons import Reason
 from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.predicates import project_matters
@@ -39,6 +41,16 @@ from bernstein.kube.resource import JOBS, Key, Object
 from bernstein.resources import PROJECTS
 
 
+@dataclass(frozen=True)
+class Watched:
+    """What its watches know, and when to look again."""
+
+    older: PullRequestWatch | None = None
+    """As an older release left it."""
+    watches: tuple[PullRequestWatch, ...] = ()
+    requeue_after: float | None = None
+
+
 class ProjectController(KindController):
     NAME: ClassVar[str] = "project"
 
@@ -65,30 +77,29 @@ class ProjectController(KindController):
             probed = await self._probe(key, project)
         else:
             probed = ProbeDecision(project.status.probe, (), PROBE_SECONDS)
-        watched = WatchDecision(project.status.watch)
+        watched = Watched(project.status.watch, project.status.watches)
         if problem is None:
             watched = await self._watch(key, project)
         status = readiness.status(project, running, problem, probed.status, self._context.now())
-        status = status.model_copy(update={"watch": watched.status})
+        status = status.model_copy(update={"watch": watched.older, "watches": watched.watches})
         if await self._writer.status(key, PROJECTS, obj, status.dump()):
-            self._count(project, project.status.watch, status.watch)
+            self._count(project, status)
         again = (probed.requeue_after, watched.requeue_after)
         return Result(min((seconds for seconds in again if seconds is not None), default=None))
 
-    def _count(
-        self, project: Project, old: PullRequestWatch | None, new: PullRequestWatch | None
-    ) -> None:
-        """Counts the requests of a watch that has told."""
-        forge = project.spec.repository.forge
-        if new is None or forge is None:
-            return
-        before = old or PullRequestWatch()
-        self._metrics.forge_asked(
-            project.metadata.namespace,
-            forge.type,
-            requests=new.requests - before.requests,
-            unchanged=new.unchanged - before.unchanged,
-        )
+    def _count(self, project: Project, status: ProjectStatus) -> None:
+        """Counts the requests of watches that have told."""
+        for repository in project.spec.repositories:
+            forge, new = repository.forge, status.watch_of(repository.name)
+            if new is None or forge is None:
+                continue
+            before = project.status.watch_of(repository.name) or PullRequestWatch()
+            self._metrics.forge_asked(
+                project.metadata.namespace,
+                forge.type,
+                requests=new.requests - before.requests,
+                unchanged=new.unchanged - before.unchanged,
+            )
 
     async def _limit_network(self, key: Key, project: Project) -> Diagnosis | None:
         try:
@@ -117,15 +128,27 @@ class ProjectController(KindController):
             now,
         )
 
-    async def _watch(self, key: Key, project: Project) -> WatchDecision:
-        """The next step of its watch, done."""
-        now = self._context.now()
+    async def _watch(self, key: Key, project: Project) -> Watched:
+        """The next step of the watch of each of its repositories, done."""
         waits = proposed(self._caches, project)
-        if not waits and project.status.watch is None:
-            return WatchDecision(None)
+        if not waits and project.status.watch is None and not project.status.watches:
+            return Watched()
+        decided = [
+            await self._watch_one(key, at(project, each.name), waits.get(each.name, ()))
+            for each in project.spec.repositories
+        ]
+        again = (each.requeue_after for each in decided if each.requeue_after is not None)
+        kept = tuple(each.status for each in decided if each.status is not None)
+        return Watched(None, kept, min(again, default=None))
+
+    async def _watch_one(
+        self, key: Key, project: Workplace, waits: tuple[SeenPullRequest, ...]
+    ) -> WatchDecision:
+        now = self._context.now()
         jobs = await self._jobs(project, now, watching.expected(project), watches=True)
+        its = {name: job for name, job in jobs.items() if watching.is_its(project, job)}
         return await execution.decide_and_execute(
-            WatchSnapshot(project, jobs, waits), watching.decide, partial(self._execute, key), now
+            WatchSnapshot(project, its, waits), watching.decide, partial(self._execute, key), now
         )
 
     async def _jobs(
@@ -144,7 +167,12 @@ class ProjectController(KindController):
         meta = snapshot.project.metadata
         owner = owner_reference(PROJECTS.kind, meta.name, meta.uid)
         try:
-            await job_actions.execute(action, key, snapshot.project, owner, self._context)
+            if isinstance(snapshot, WatchSnapshot):
+                assert not isinstance(action, RunProbe)
+                await job_actions.execute(action, key, snapshot.project, owner, self._context)
+            else:
+                assert not isinstance(action, RunWatch)
+                await job_actions.execute_probe(action, key, snapshot.project, owner, self._context)
         except (NameConflict, SpecMutated, WriteRefused) as error:
             if not isinstance(action, RunProbe | RunWatch):
                 return  # a Job that may not be deleted goes when its time is over

@@ -12,7 +12,7 @@ from bernstein.api.task import Move, Task, TaskStatus
 from bernstein.controllers import verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
-from bernstein.controllers.snapshots import project_of
+from bernstein.controllers.snapshots import workplace_of
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
 from bernstein.core.approvals import answers
@@ -168,7 +168,7 @@ def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None
         new,
         attempt="first" if new.attempt == 1 else "later",
         signals=lambda: task.spec.completion_signals,
-        project=lambda: project_of(context.caches, task),
+        project=lambda: workplace_of(context.caches, task),
     )
     wait_metrics.count(metrics, meta.namespace, "Task", old, new, now)
     decisions.count(metrics, meta.namespace, "Task", old, new)

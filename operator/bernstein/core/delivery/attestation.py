@@ -18,10 +18,11 @@ from bernstein.api.approvals.approval import APPROVE
 from bernstein.api.meta import Metadata
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.attestation.statement import EXTENSION, POLICY, POLICY_URI, VERIFIER, dump
-from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.snapshot import RepositorySnapshot, TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
 from bernstein.core.verification.expected import plan as verification
 
@@ -63,7 +64,7 @@ def _approved(status: TaskStatus, judged: Verification) -> Object:
     return {"approval": approved}
 
 
-def of_plan(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration) -> str:
+def of_plan(snapshot: RepositorySnapshot, status: PlanStatus, integration: Integration) -> str:
     """The same for what a Plan delivers. What each of its Tasks landed has an attestation of its
     own: this one names the first and the last commit of them. Where the last Task was deleted while
     nobody knew whether the Plan had landed, nothing is said."""
@@ -151,7 +152,7 @@ def _within(text: str, room: int) -> str:
     return text[: sum(size <= room - len(json.dumps("...")) for size in sizes)] + "..."
 
 
-def _predicate(judged: Verification, project: Project, onto: str, extension: Object) -> str:
+def _predicate(judged: Verification, project: Workplace, onto: str, extension: Object) -> str:
     predicate: Object = {
         "verifier": {"id": VERIFIER},
         "resourceUri": f"git+{project.spec.repository.url}@{onto}",

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bernstein.api.plan import PlanStatus
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import RejectedWork
 from bernstein.core.verification.candidate import origin_of
 
 
-def fetch(project: Project | None, ref: str) -> str:
+def fetch(project: Workplace | None, ref: str) -> str:
     """The command that brings a ref into a repository: it is in `FETCH_HEAD` then."""
     where = project.spec.repository.url if project is not None else "origin"
     return f"git fetch {where} {ref}"
 
 
 def of_task(
-    status: TaskStatus, session: AgentSession | None, project: Project | None
+    status: TaskStatus, session: AgentSession | None, project: Workplace | None
 ) -> str | None:
     """The command that fetches what the last attempt of a Task left; None: it left nothing."""
     ref = _ref(status, session)
@@ -73,7 +73,7 @@ def rejected_of_task(status: TaskStatus) -> RejectedWork | None:
     return RejectedWork(ref=origin.ref, sha=origin.sha)
 
 
-def of_plan(status: PlanStatus, project: Project | None) -> str | None:
+def of_plan(status: PlanStatus, project: Workplace | None) -> str | None:
     """The command that fetches what the Tasks of a Plan have landed; None: nothing has landed."""
     begun = status.integration
     return None if begun is None or begun.sha is None else fetch(project, begun.ref)

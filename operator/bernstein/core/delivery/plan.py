@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -22,8 +23,10 @@ from bernstein.core.delivery.way import (
     Prepared,
     Source,
 )
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.projects import repositories
 from bernstein.core.sanitise import some
-from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.snapshot import PlanSnapshot, RepositorySnapshot
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
 from bernstein.core.verification.expected import plan as verification
@@ -33,8 +36,18 @@ from bernstein.core.waiting import held, is_held, is_mended, is_stalled, waits
 
 def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     """The next step of a Plan whose Tasks are all Closed, or that is delivered without the rest."""
-    step = _deliver(snapshot, status, now)
+    step = _deliver(_place(snapshot), status, now)
     return PlanDecision(_phased(step.status), step.actions, step.requeue_after)
+
+
+def _place(snapshot: PlanSnapshot) -> RepositorySnapshot:
+    """What the Plan sees who works in one repository alone."""
+    project = repositories.place_of_plan(snapshot.plan, snapshot.project)
+    its = snapshot.at(project)
+    if project is not None or snapshot.project is None:
+        return its
+    text = "the Project has no repository any more of the name that the Plan began in"
+    return replace(its, project_problem=Diagnosis(Reason.REPOSITORY_NOT_FOUND, text))
 
 
 def fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[RunFence, ...]:
@@ -55,7 +68,7 @@ def _phased(status: PlanStatus) -> PlanStatus:
     return status.model_copy(update={"phase": phase, "jobs": max(status.jobs, number)})
 
 
-def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+def _deliver(snapshot: RepositorySnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     integration = status.integration
     assert integration is not None
     if integration.per is not None:
@@ -118,7 +131,7 @@ def _proposal(
 
 
 def _follow(
-    snapshot: PlanSnapshot, status: PlanStatus, integration: Integration, now: datetime
+    snapshot: RepositorySnapshot, status: PlanStatus, integration: Integration, now: datetime
 ) -> PlanDecision:
     """One look at a landing that has begun, of a Plan whose Project is gone."""
     gone = snapshot.project_problem
@@ -138,7 +151,7 @@ def _delivered(status: PlanStatus, integration: Integration) -> JudgedCommit:
     return JudgedCommit(integration.ref, integration.tip, tree, integration.target_sha)
 
 
-def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration) -> Landing:
+def _landing(snapshot: RepositorySnapshot, status: PlanStatus, integration: Integration) -> Landing:
     meta = snapshot.plan.metadata
     project = snapshot.project
     squash = project is not None and project.spec.merge.method == "Squash"
@@ -169,7 +182,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
     )
 
 
-def _branch(snapshot: PlanSnapshot, status: PlanStatus, commit: JudgedCommit) -> str | None:
+def _branch(snapshot: RepositorySnapshot, status: PlanStatus, commit: JudgedCommit) -> str | None:
     """The branch of its pull request; None: it needs none. What has begun goes on as it began."""
     delivery, project, meta = status.delivery, snapshot.project, snapshot.plan.metadata
     if delivery is not None and (landing.has_started(status) or delivery.branch is not None):
@@ -183,7 +196,7 @@ def _branch(snapshot: PlanSnapshot, status: PlanStatus, commit: JudgedCommit) ->
 
 
 def _may_not(
-    snapshot: PlanSnapshot, status: PlanStatus, integration: Integration, now: datetime
+    snapshot: RepositorySnapshot, status: PlanStatus, integration: Integration, now: datetime
 ) -> PlanStatus | None:
     """None where it may be merged; else the status that has it judged (again), or is Stalled."""
     unjudged = verification.to_judge(snapshot, status, integration)
@@ -208,7 +221,7 @@ def _may_not(
 
 
 def _verify(
-    snapshot: PlanSnapshot, status: PlanStatus, integration: Integration, now: datetime
+    snapshot: RepositorySnapshot, status: PlanStatus, integration: Integration, now: datetime
 ) -> PlanDecision:
     """One look at the checks of a tree that has not passed yet."""
     judged = status.verification
@@ -235,7 +248,10 @@ def _verify(
 
 
 def _rejected(
-    snapshot: PlanSnapshot, status: PlanStatus, results: tuple[CheckResult, ...], now: datetime
+    snapshot: RepositorySnapshot,
+    status: PlanStatus,
+    results: tuple[CheckResult, ...],
+    now: datetime,
 ) -> PlanStatus:
     """Held until the Project changes; then it is judged again."""
     which = summary.which(results)
@@ -249,7 +265,7 @@ def _rejected(
     return held(status, reason, text, snapshot.project, now, None, remedy=remedy)
 
 
-def _let_on(snapshot: PlanSnapshot, results: tuple[CheckResult, ...]) -> str:
+def _let_on(snapshot: RepositorySnapshot, results: tuple[CheckResult, ...]) -> str:
     """Gates that said no to the whole, and without which people have let a Task go on."""
     judged = (task.status.verification for task in snapshot.tasks.values())
     without = {r.name for each in judged if each for r in each.checks if summary.is_bypassed(r)}

@@ -18,9 +18,9 @@ from typing import Any, Literal
 
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.programs.forge import PROPOSE, ProposeResult
-from bernstein.api.project import Project
 from bernstein.api.projects.merge import SucceedOn
 from bernstein.api.projects.watching import MOST_PULL_REQUESTS, PullRequestWatch
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
@@ -58,7 +58,7 @@ class Proposal:
     whose: Literal["Plan", "Task"]
     succeeds_on: SucceedOn
     """When it is delivered: once it is merged, or once it is open."""
-    project: Project
+    project: Workplace
     jobs: Mapping[str, JobView]
     late: LateRequests
     resting: int
@@ -172,7 +172,9 @@ def _seen(
     status: S, delivery: Delivery, pull: PullRequest, proposal: Proposal, now: datetime
 ) -> ProposalState[S]:
     """What follows from the pull request as the Project's watch has seen it last."""
-    watch = proposal.project.status.watch or PullRequestWatch()
+    project = proposal.project
+    watch = project.status.watch_of(project.spec.repository.name) or PullRequestWatch()
+    most = MOST_PULL_REQUESTS // len(project.whole.spec.repositories)
     row = next((each for each in watch.pull_requests if each.number == pull.number), None)
     if pull.state == "Merged":
         row = None  # it stays merged as it was, whatever is at its branch since
@@ -190,9 +192,9 @@ def _seen(
     if isinstance(became, Landed):
         return became
     status = became.status
-    crowded = row is None and len(watch.pull_requests) >= MOST_PULL_REQUESTS
+    crowded = row is None and len(watch.pull_requests) >= most
     if crowded and status.waiting is not None:
-        text = f"{status.waiting.message}; nobody looks at it, as {MOST_PULL_REQUESTS} others wait"
+        text = f"{status.waiting.message}; nobody looks at it, as {most} others wait"
         return OnItsWay(waits(status, status.waiting.reason, text, now, needs_person=True))
     if watch.reason is not None:
         text = f"what has become of {pull.url} is not known: {watch.message}"

@@ -43,6 +43,7 @@ from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.size import is_large
 from bernstein.core.plans.standstill import blocked_by, rest, watch
 from bernstein.core.plans.tally import tallied, tally
+from bernstein.core.projects import repositories
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.snapshot import PlanSnapshot
@@ -312,7 +313,10 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     number = status.jobs if _is_asked_for(status) else status.jobs + 1
     name = names.plan_job(plan.metadata.name, BEGIN, number)
     integration = names.integration_ref(plan.metadata.uid)
-    target = names.branch_ref(project.spec.repository.branch)
+    repository = repositories.of_plan(plan, project)
+    if repository is None:
+        return PlanDecision(_validate(snapshot, status, now))
+    target = names.branch_ref(repository.branch)
     if status.beginning != NEXT and name not in snapshot.jobs:
         return PlanDecision(_asks(status, project, now))
     foreign = _met_foreign(status.waiting)
@@ -339,7 +343,15 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     sha = result.target_sha
     merge = project.spec.merge
     per = "Task" if (merge.strategy, merge.pull_requests.per) == ("pr", "Task") else None
-    begun = Integration(ref=integration, target=target, target_sha=sha, since=now, per=per)
+    several = len(project.spec.repositories) > 1
+    begun = Integration(
+        repository=repository.name if several else None,
+        ref=integration,
+        target=target,
+        target_sha=sha,
+        since=now,
+        per=per,
+    )
     update = {"integration": begun, "infrastructure_failures": 0}
     return PlanDecision(_phase(goes_on(status).model_copy(update=update), "Running"))
 

@@ -8,22 +8,26 @@ from typing import Any
 
 from bernstein.api.meta import API_VERSION, PLAN_KIND, TASK_KIND
 from bernstein.api.plan import Plan, PlanSpec, Stage, Step
+from bernstein.api.project import ProjectSpec
 from bernstein.api.task import Task, TaskSpec
 from bernstein.core import labels
 from bernstein.core.graph import dependencies
 from bernstein.core.names import label_value, slug
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.rows import names_by_stage
+from bernstein.core.projects import repositories
 from bernstein.core.snapshot import Expansion, PlanSnapshot
 
 
-def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[dict[str, Any]]:
+def expand(
+    plan: Plan, project_name: str, tasks: Iterable[Task] = (), spec: ProjectSpec | None = None
+) -> list[dict[str, Any]]:
     """One Task object for each step, in the plan's order. The Plan must be valid.
 
     Deterministic: expanding the same Plan again gives the same objects. `tasks`: the Tasks that the
-    Plan has already.
+    Plan has already. `spec`: the Project's; None: it has one repository.
     """
-    return [obj for stage in _stages(plan, project_name, tasks) for obj in stage]
+    return [obj for stage in _stages(plan, project_name, tasks, spec) for obj in stage]
 
 
 def expansion(snapshot: PlanSnapshot) -> Expansion:
@@ -39,21 +43,23 @@ def expanding(snapshot: PlanSnapshot) -> Iterator[Expansion | None]:
     assert project is not None
     names: list[str] = []
     missing: list[dict[str, Any]] = []
-    for stage in _stages(plan, project.metadata.name, snapshot.tasks.values()):
+    for stage in _stages(plan, project.metadata.name, snapshot.tasks.values(), project.spec):
         names += [obj["metadata"]["name"] for obj in stage]
         missing += [obj for obj in stage if not is_made(obj, snapshot.tasks, plan)]
         yield None
     yield Expansion(tuple(names), upstream_first(missing))
 
 
-def _stages(plan: Plan, project_name: str, tasks: Iterable[Task]) -> Iterator[list[dict[str, Any]]]:
+def _stages(
+    plan: Plan, project_name: str, tasks: Iterable[Task], project: ProjectSpec | None
+) -> Iterator[list[dict[str, Any]]]:
     """The objects of one stage after another."""
     names = names_by_stage(plan, tasks)
-    graph = stage_graph(plan.spec)
+    graph, repo = stage_graph(plan.spec), _repo(plan.spec, project)
     for stage in plan.spec.stages:
         made: list[dict[str, Any]] = []
         for name, step in zip(names[stage.name], stage.steps, strict=True):
-            spec = _spec(plan.spec, stage, step, graph[stage.name], project_name)
+            spec = _spec(plan.spec, stage, step, graph[stage.name], project_name, repo)
             made.append(
                 {
                     "apiVersion": API_VERSION,
@@ -85,7 +91,12 @@ def _metadata(plan: Plan, name: str, stage: Stage) -> dict[str, Any]:
 
 
 def _spec(
-    plan: PlanSpec, stage: Stage, step: Step, upstream: tuple[str, ...], project_name: str
+    plan: PlanSpec,
+    stage: Stage,
+    step: Step,
+    upstream: tuple[str, ...],
+    project_name: str,
+    repo: str | None,
 ) -> dict[str, Any]:
     work = step.model_dump(exclude={"title", "goal", "cli"})
     spec = TaskSpec(
@@ -94,6 +105,7 @@ def _spec(
         goal=plan.name,
         cli=step.cli or plan.cli,
         project_ref=project_name,
+        repo=repo,
         stage=stage.name,
         stage_description=stage.description,
         depends_on_stages=upstream,
@@ -101,6 +113,14 @@ def _spec(
         context_files=plan.context_files,
     )
     return {key: value for key, value in spec.dump().items() if value != []}
+
+
+def _repo(plan: PlanSpec, project: ProjectSpec | None) -> str | None:
+    """By its name in the Project; None: nothing is said, and there is but one."""
+    if project is None or (not plan.repos and len(project.repositories) == 1):
+        return None
+    its = repositories.named_in(plan, project)
+    return its.name if its is not None else None
 
 
 def is_made(manifest: Mapping[str, Any], tasks: Mapping[str, Task], plan: Plan) -> bool:

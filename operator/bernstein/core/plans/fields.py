@@ -23,6 +23,8 @@ def plan_spec(data: Mapping[Any, Any]) -> dict[str, Any]:
     spec = _renamed(data)
     if "budget" in data:
         spec["budget"] = _dollars(data["budget"])
+    if isinstance(data.get("repos"), list):
+        spec["repos"] = [_renamed(r) if isinstance(r, dict) else r for r in data["repos"]]
     if isinstance(approval := data.get("approval"), dict):
         spec["approval"] = _approval(approval)
     if isinstance(data.get("stages"), list):

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from bernstein.api.approvals.policy import EXPIRES_AFTER_SECONDS, MOVED_BASE, PLANS, RESULTS
+from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.vocabulary import PLAN_MERGES
 from bernstein.core.plans.field_errors import Findings, Table
+from bernstein.core.projects import repositories
 
 
 def table(findings: Findings) -> Table:
@@ -33,8 +35,24 @@ def go_together(findings: Findings, path: str, policy: Mapping[Any, Any]) -> Non
         findings.error_at(place, "goes with plan: AboveCost, and only with that")
 
 
-def merge(findings: Findings, project: ProjectSpec | None, path: str, value: object) -> None:
-    """A pull request is opened where its Project knows a forge; of an unknown one nobody says."""
+def merge(findings: Findings, path: str, value: object) -> None:
     findings.choice(path, value, PLAN_MERGES)
-    if value in PLAN_MERGES and project is not None and project.repository.forge is None:
-        findings.error_at(path, "pr: the Project's repository has no 'forge'")
+
+
+def without_forge(spec: PlanSpec, project: ProjectSpec) -> bool:
+    """Whether a pull request is asked for where the Project knows no forge of the repository."""
+    its = repositories.named_in(spec, project)
+    return spec.merge in PLAN_MERGES and its is not None and its.forge is None
+
+
+def repository(
+    findings: Findings, project: ProjectSpec | None, path: str, value: Mapping[Any, Any]
+) -> None:
+    """An entry of `repos` names a repository of the Project, where that is known."""
+    said, branch = value.get("path"), value.get("branch")
+    if project is None or not isinstance(said, str):
+        return
+    branch = branch if isinstance(branch, str) else None
+    if repositories.find(project, said, branch) is None:
+        text = repositories.unknown(project, said, branch)
+        findings.error_at(f"{path}.path", f"the Project has no repository {text}")

@@ -16,6 +16,7 @@ from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.money import budget
 from bernstein.core.plans.member import failed_for_good, only_waits, order
 from bernstein.core.plans.tally import tallied, tally
+from bernstein.core.projects import repositories
 from bernstein.core.sanitise import count, some
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, stands_still, waits
@@ -93,7 +94,8 @@ def _has_money_again(task: Task, snapshot: PlanSnapshot, status: PlanStatus) -> 
     plan = snapshot.plan.model_copy(update={"status": status})
     if task.status.state is not TaskState.DONE:
         return not budget.is_spent(plan, Decimal(status.spend_usd))
-    of_task = TaskSnapshot(task=task, project=snapshot.project, plan=plan)
+    its = repositories.place_of_task(task, plan, snapshot.project)
+    of_task = TaskSnapshot(task=task, project=its.project, plan=plan)
     judged = task.status.verification
     was_too_dear = judged is not None and judged.too_little_usd is not None
     if was_too_dear and budget.left_for_models(of_task) is not None:
@@ -213,7 +215,8 @@ def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
         helps = f"Read the failed Tasks' messages, then give them another round: {again}."
         if _missing(snapshot):
             helps += " What was deleted can be applied as a Plan of another name."
-    landed = kept.of_plan(status, snapshot.project)
+    project = repositories.place_of_plan(snapshot.plan, snapshot.project)
+    landed = kept.of_plan(status, project)
     if landed is None:
         return helps
     deliver = f"`bernstein deliver {snapshot.plan.metadata.name} --partial`"

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
 from bernstein.api.meta import MOST_AGENTS
-from bernstein.api.plan import PlanSpec
+from bernstein.api.plan import MOST_PLAN_REPOSITORIES, PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.signals import LONGEST_ESTIMATE_MINUTES, LONGEST_TIMEOUT_SECONDS
 from bernstein.api.vocabulary import COMPLEXITIES, EFFORTS, FILE_SCOPES, ROLES, SCOPES
@@ -81,6 +81,8 @@ def validating(
     yield walk.findings.errors
     for path, problem in models.unreviewed_steps(spec, project) if project else ():
         walk.findings.error_at(path, problem)
+    if project is not None and policy_fields.without_forge(spec, project):
+        walk.findings.error_at("merge", "pr: the Project's repository has no 'forge'")
     yield walk.findings.errors
 
 
@@ -132,7 +134,7 @@ class _Walk:
             "approval": self._approval,
             "file_scope": lambda path, value: findings.choice(path, value, FILE_SCOPES),
             "protect_tests": findings.boolean,
-            "merge": partial(policy_fields.merge, findings, self._project),
+            "merge": partial(policy_fields.merge, findings),
             "workflow": self._unsupported,
             "stages": self._stages,
         }
@@ -325,7 +327,7 @@ class _Walk:
 
     def _repos(self, path: str, value: object) -> None:
         self.findings.items(path, value, self._repo)
-        if isinstance(value, list):
+        if isinstance(value, list) and len(value) > MOST_PLAN_REPOSITORIES:
             self._unsupported(path, value)
 
     def _repo(self, path: str, value: object) -> None:
@@ -336,6 +338,7 @@ class _Walk:
             self.findings.error(f"{path}.path", f"{path}: missing required field 'path'")
         line = self.findings.line
         self._fields(path, value, {"path": line, "branch": line, "name": line})
+        policy_fields.repository(self.findings, self._project, path, value)
 
     def _unsupported(self, path: str, value: object) -> None:
         del value
@@ -414,8 +417,8 @@ class _Walk:
 
 
 _INSTEAD = {
-    "repos": "a plan works on the repository of its Project",
-    "repo": "every step works on the repository of the Project",
+    "repos": "a plan works in one repository of its Project",
+    "repo": "every step works in the repository of the plan",
     "depends_on_repo": "stages depend on stages with 'depends_on'",
     "workflow": "write 'stages'",
 }

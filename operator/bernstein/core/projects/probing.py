@@ -12,7 +12,7 @@ himself. Who misses a Secret has one begun, which tells when that is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -20,6 +20,7 @@ from bernstein.api.encoding import load
 from bernstein.api.pod import PROBE
 from bernstein.api.programs.probe import ProbeResult
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec
+from bernstein.api.projects.accounts import DELIVER, READ, WORK, Account, accounts
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import Abandoned
 from bernstein.core import diagnosis, labels, names, pods, runs
@@ -27,12 +28,13 @@ from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, NO_LATE_REQUESTS, JobView, LateRequests
 from bernstein.core.pods import Object
-from bernstein.core.projects.proofs import DELIVER, READ, WORK, against
+from bernstein.core.projects.proofs import against
 from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import line, text
 
-ACCOUNTS = {READ: PROBE, WORK: f"{PROBE}-work", DELIVER: f"{PROBE}-deliver"}
-"""The containers that try the accounts of the repository. The first one is the Job's main one."""
+_TRIES = {READ: PROBE, WORK: f"{PROBE}-work", DELIVER: f"{PROBE}-deliver"}
+"""The containers that try the accounts of the first repository. The first one is the Job's main
+one."""
 ATTESTATION = f"{PROBE}-attestation"
 """The container that tries the key of attestations, by its public half."""
 WAIT_SECONDS = 15
@@ -75,6 +77,14 @@ class ProbeSnapshot:
         raise AssertionError(f"a probe makes nothing but Jobs: {message}")
 
 
+def tries(spec: ProjectSpec) -> dict[str, Account]:
+    """The accounts, by the container that tries each."""
+    return {
+        f"{_TRIES[each.name]}-{each.place}" if each.place else _TRIES[each.name]: each
+        for each in accounts(spec)
+    }
+
+
 def model_keys(spec: ProjectSpec) -> dict[str, tuple[str, str]]:
     """Name of the Secret and key of each model key, by the container that needs it to start."""
     of_agents = [agent.api_key for agent in spec.agents if agent.api_key is not None]
@@ -85,7 +95,7 @@ def model_keys(spec: ProjectSpec) -> dict[str, tuple[str, str]]:
 
 def subjects(spec: ProjectSpec) -> dict[str, str]:
     """What each container of the pod tries, as messages have it."""
-    subject_of = {container: account for account, container in ACCOUNTS.items()}
+    subject_of = {container: account.subject for container, account in tries(spec).items()}
     if spec.attestation is not None and spec.attestation.public_key is not None:
         subject_of[ATTESTATION] = "attestation key"
     for name, (secret, key) in model_keys(spec).items():
@@ -188,7 +198,12 @@ def _begin(snapshot: ProbeSnapshot, before: Probe | None, now: datetime) -> Prob
         return ProbeDecision(before, _clear(snapshot), LOOK_AGAIN_SECONDS)
     kept = before or Probe(generation=generation, number=number)
     if kept.generation != generation:
-        kept = Probe(generation=generation, number=number, too_strong=kept.too_strong)
+        kept = Probe(
+            generation=generation,
+            number=number,
+            too_strong=kept.too_strong,
+            too_strong_in=kept.too_strong_in,
+        )
     begun = {
         "number": number,
         "at_work": True,
@@ -282,13 +297,16 @@ class _Heard:
 def _heard(probe: Probe, spec: ProjectSpec, job: JobView | None) -> _Heard:
     """What the containers tell, and of those that do not what was found before."""
     by_subject = {finding.subject: finding for finding in probe.findings}
-    silent, problem, too_strong = [], None, probe.too_strong
+    silent, problem = [], None
+    trying, strong = tries(spec), _strong(probe, spec)
     pod: Object = job.pod if job is not None and job.pod is not None else {}
     for container, subject in subjects(spec).items():
-        told = _told(pod, container)
+        account = trying.get(container)
+        told = _told(pod, container, speaks=account is not None)
         if isinstance(told, ProbeResult):
             by_subject.pop(subject, None)
-            too_strong = told.too_strong if subject == WORK else too_strong
+            if account is not None and account.name == WORK:
+                (strong.add if told.too_strong else strong.discard)(account.repository.name)
         elif told is not None and told.reason in FINDINGS:
             by_subject[subject] = _finding(subject, told)
         else:
@@ -296,9 +314,24 @@ def _heard(probe: Probe, spec: ProjectSpec, job: JobView | None) -> _Heard:
             problem = problem or told
     ordered = tuple(by_subject[s] for s in subjects(spec).values() if s in by_subject)
     same = _what(ordered) == _what(probe.findings)
-    update = {"findings": ordered, "too_strong": too_strong}
+    update = {"findings": ordered, **_strength(strong, spec)}
     known = probe.model_copy(update=update | {"tried_anew": probe.tried_anew and same})
     return _Heard(known, tuple(silent), problem)
+
+
+def _strong(probe: Probe, spec: ProjectSpec) -> set[str]:
+    """Names of the repositories whose work account was seen to be too strong."""
+    there = {each.name for each in spec.repositories}
+    one = spec.repositories[:1] if probe.too_strong and not probe.too_strong_in else ()
+    return there & {*probe.too_strong_in, *(each.name for each in one)}
+
+
+def _strength(strong: Collection[str], spec: ProjectSpec) -> dict[str, object]:
+    several = len(spec.repositories) > 1
+    return {
+        "too_strong": bool(strong),
+        "too_strong_in": tuple(sorted(strong)) if several else (),
+    }
 
 
 def _what(findings: Iterable[ProbeFinding]) -> set[tuple[str, str]]:
@@ -309,13 +342,13 @@ def _finding(subject: str, why: Diagnosis) -> ProbeFinding:
     return ProbeFinding(subject=subject, reason=why.reason, message=text(why.message, _WORDS))
 
 
-def _told(pod: Object, container: str) -> ProbeResult | Diagnosis | None:
+def _told(pod: Object, container: str, *, speaks: bool) -> ProbeResult | Diagnosis | None:
     """What one container says; None: nothing yet."""
     ended = pods.terminated(pod, container)
     if ended is None:
         return diagnosis.missing(pod, container)
     failure = diagnosis.failure_of(pod, container)
-    if failure is not None or container not in ACCOUNTS.values():
+    if failure is not None or not speaks:
         return failure or ProbeResult()
     try:
         return load(ProbeResult, ended.get("message") or "")

@@ -13,14 +13,13 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from bernstein.api.plan import Plan
-from bernstein.api.project import ProbeFinding
+from bernstein.api.project import ProbeFinding, Project
+from bernstein.api.projects.accounts import ACCOUNTS, DELIVER, READ, WORK, parted, subject
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core import owners
-
-READ, WORK, DELIVER = "read", "work", "deliver"
-"""The accounts of the repository."""
+from bernstein.core.projects import repositories
 
 
 def begun(plan: Plan) -> datetime | None:
@@ -36,11 +35,18 @@ def started(task: Task) -> datetime | None:
     return next((move.time for move in moves if move.to_state == TaskState.IN_PROGRESS), None)
 
 
-def proofs(plans: Iterable[Plan], tasks: Iterable[Task]) -> Mapping[str, datetime]:
-    """When an account was last seen to get on, by its name, of these Plans and Tasks."""
-    found = {WORK: map(begun, plans), READ: map(started, tasks)}
-    last = {each: max(filter(None, times), default=None) for each, times in found.items()}
-    return {account: time for account, time in last.items() if time is not None}
+def proofs(
+    project: Project, plans: Iterable[Plan], tasks: Iterable[Task]
+) -> Mapping[str, datetime]:
+    """When an account was last seen to get on, by its subject, of these Plans and Tasks."""
+    last: dict[str, datetime] = {}
+    seen = [(WORK, repositories.of_plan(plan, project), begun(plan)) for plan in plans]
+    seen += [(READ, repositories.of_task(task, None, project), started(task)) for task in tasks]
+    for account, repository, time in seen:
+        if repository is not None and time is not None:
+            told = subject(project.spec, repository.name, account)
+            last[told] = max(time, last.get(told, time))
+    return last
 
 
 def against(findings: Iterable[ProbeFinding], proofs: Mapping[str, datetime]) -> datetime | None:
@@ -56,6 +62,9 @@ def against(findings: Iterable[ProbeFinding], proofs: Mapping[str, datetime]) ->
 
 def _disproves(account: str, finding: ProbeFinding) -> bool:
     """Whether it is over, as far as an account knows that gets on."""
-    if finding.reason == Reason.REPOSITORY_UNREACHABLE and finding.subject != DELIVER:
+    found, repository = parted(finding.subject)
+    if found in ACCOUNTS and repository != parted(account)[1]:
+        return False
+    if finding.reason == Reason.REPOSITORY_UNREACHABLE and found != DELIVER:
         return True
     return finding.reason == Reason.REF_NOT_FOUND or finding.subject == account

@@ -12,7 +12,7 @@ from bernstein.api.reasons import UNTRUSTED
 from bernstein.core import conditions
 from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.projects.probing import ACCOUNTS, FINDINGS, users
+from bernstein.core.projects.probing import FINDINGS, users
 from bernstein.core.remedies import remedy_of, with_remedy
 from bernstein.core.sanitise import line, quoted, some, without_quotes
 
@@ -141,9 +141,9 @@ def _remedies(project: Project, shown: Mapping[_Met, Sequence[str]]) -> list[str
         by_kind.setdefault((what.reason, UNTRUSTED in what.text), []).append(what)
     remedies = []
     for (reason, _), those in by_kind.items():
-        accounts = [subject for what in those for subject in shown[what] if subject in ACCOUNTS]
+        subjects = [subject for what in those for subject in shown[what]]
         text = "; ".join(what.text for what in those)
-        remedies.append(remedy_of(reason, text, project, accounts))
+        remedies.append(remedy_of(reason, text, project, subjects))
     return remedies
 
 
@@ -166,10 +166,19 @@ def _strength(
 
 def _why_too_strong(project: Project, probe: Probe | None) -> tuple[str, str] | None:
     """(reason, words) of a work account that can do what `deliver` does; None: it cannot."""
-    repository = project.spec.repository
-    work, deliver = repository.credentials.work, repository.credentials.deliver
-    if work.secret_name == deliver.secret_name:
-        return "SameSecret", "work and deliver name the same Secret"
+    rows = project.spec.repositories
+    several = len(rows) > 1
+    for each in rows:
+        work, deliver = each.credentials.work, each.credentials.deliver
+        if work.secret_name == deliver.secret_name:
+            where = f" in repository '{each.name}'" if several else ""
+            return "SameSecret", f"work and deliver name the same Secret{where}"
     if probe is None or not probe.too_strong:
         return None
-    return "MayPush", f"the git server would let the work account push to '{repository.branch}'"
+    seen = (each for each in rows if not probe.too_strong_in or each.name in probe.too_strong_in)
+    found = next(seen, None)
+    if found is None:
+        return None
+    where = f" of repository '{found.name}'" if several else ""
+    text = f"the git server would let the work account push to '{found.branch}'{where}"
+    return "MayPush", text

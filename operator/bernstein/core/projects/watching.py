@@ -1,4 +1,4 @@
-"""The watch of a Project: a Job that looks at the pull requests that its Plans wait for.
+"""The watch of a repository: a Job that looks at the pull requests that Plans wait for there.
 
     a Plan waits ──▶ at work ──▶ over ──┬──▶ it tells what has changed ──▶ after a look's time
                         ▲               └──▶ it could not tell ──▶ after a while, one look at first
@@ -18,12 +18,12 @@ from datetime import datetime, timedelta
 from bernstein.api.encoding import load
 from bernstein.api.programs.forge import WATCH, SeenPullRequest, WatchResult
 from bernstein.api.programs.forge_reasons import ForgeReason
-from bernstein.api.project import Project
 from bernstein.api.projects.watching import (
     MOST_PULL_REQUESTS,
     PullRequestWatch,
     WatchedPullRequest,
 )
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.core import diagnosis, labels, names, pods, runs
 from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision, give_up
@@ -44,9 +44,9 @@ _WORDS = 300
 class WatchSnapshot:
     """Everything that the decision about a watch looks at."""
 
-    project: Project
+    project: Workplace
     jobs: Mapping[str, JobView]
-    """The Project's watch Jobs, by name."""
+    """The repository's watch Jobs, by name."""
     waits: tuple[SeenPullRequest, ...] = ()
     """What Plans wait for, as they know it."""
 
@@ -57,12 +57,27 @@ class WatchSnapshot:
         raise AssertionError(f"a watch makes nothing but Jobs: {message}")
 
 
-def expected(project: Project) -> str | None:
+def expected(project: Workplace) -> str | None:
     """The name of the Job that should be at work; None: none should."""
-    watch = project.status.watch
+    watch = _known(project)
     if watch is None or watch.until is not None:
         return None
-    return names.watch_job(project.metadata.name, watch.number)
+    return _name(project, watch)
+
+
+def is_its(project: Workplace, job: JobView) -> bool:
+    """Whether the Job watches, or has watched, this repository."""
+    name = job.labels.get(labels.REPOSITORY)
+    return project.spec.place == 0 if name is None else name == project.spec.repository.name
+
+
+def _known(project: Workplace) -> PullRequestWatch | None:
+    return project.status.watch_of(project.spec.repository.name)
+
+
+def _name(project: Workplace, watch: PullRequestWatch) -> str:
+    repository = project.spec.repository.name if project.spec.place else None
+    return names.watch_job(project.metadata.name, watch.number, repository)
 
 
 def decide(snapshot: WatchSnapshot, now: datetime) -> WatchDecision:
@@ -70,7 +85,7 @@ def decide(snapshot: WatchSnapshot, now: datetime) -> WatchDecision:
     project = snapshot.project
     if not snapshot.waits or project.spec.repository.forge is None:
         return WatchDecision(None, _clear(snapshot, ""))
-    watch = _of_those(project.status.watch or PullRequestWatch(), snapshot)
+    watch = _of_those(_known(project) or PullRequestWatch(), snapshot)
     left = _seconds_left(watch, now)
     if left > 0:
         return WatchDecision(watch, _clear(snapshot, ""), left)
@@ -81,11 +96,12 @@ def _of_those(watch: PullRequestWatch, snapshot: WatchSnapshot) -> PullRequestWa
     """What is known of those that Plans wait for."""
     known = {row.number: row for row in watch.pull_requests}
     repository = snapshot.project.spec.repository.name
+    most = MOST_PULL_REQUESTS // len(snapshot.project.whole.spec.repositories)
     rows = [known.get(each.number) or _row(repository, each) for each in snapshot.waits]
     # Where they are too many, those go first that something may become of.
     rows.sort(key=lambda row: (row.state != "Open", row.number))
-    first = sorted(rows[:MOST_PULL_REQUESTS], key=lambda row: row.number)
-    return watch.model_copy(update={"pull_requests": tuple(first)})
+    first = sorted(rows[:most], key=lambda row: row.number)
+    return watch.model_copy(update={"repository": repository, "pull_requests": tuple(first)})
 
 
 def _row(repository: str, seen: SeenPullRequest) -> WatchedPullRequest:
@@ -135,7 +151,7 @@ def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> Wa
 
 
 def _run(snapshot: WatchSnapshot, watch: PullRequestWatch) -> RunWatch:
-    name = names.watch_job(snapshot.project.metadata.name, watch.number)
+    name = _name(snapshot.project, watch)
     known = tuple(
         SeenPullRequest(row.number, row.state, row.sha, row.base, row.ci or "")
         for row in watch.pull_requests

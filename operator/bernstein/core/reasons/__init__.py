@@ -391,6 +391,9 @@ POLICIES: Final[Mapping[str, Policy]] = {
         "Correct the Project's network, give the operator rights on networkpolicies, or set "
         "network.policy: Unmanaged.",
     ),
+    Reason.REPOSITORY_NOT_FOUND: Policy(
+        Retry.NEVER, False, "Name one of the Project's repositories, or add it there."
+    ),
     Reason.AGENT_NOT_FOUND: Policy(Retry.NEVER, False, "Choose one of the Project's agents."),
     Reason.MODEL_NOT_FOUND: Policy(
         Retry.NEVER,

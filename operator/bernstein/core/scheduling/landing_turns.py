@@ -9,7 +9,7 @@ it back.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from bernstein.api.delivery import Delivery
@@ -22,17 +22,20 @@ from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.waiting import goes_on, is_stalled, is_trying, waits
 
 
-def turns(tasks: Iterable[Task], now: datetime) -> list[tuple[Task, TaskStatus]]:
+def turns(
+    tasks: Iterable[Task], now: datetime, repository: Callable[[Task], str]
+) -> list[tuple[Task, TaskStatus]]:
     """The statuses of all that are to land: who gets the turn, who loses it, who lands after whom.
 
-    Those with the turn come first. Some of the statuses are as they were.
+    `repository`: the name of that which a Task works in; each has refs of its own. Those with the
+    turn come first. Some of the statuses are as they were.
     """
-    by_ref: defaultdict[str | None, list[Task]] = defaultdict(list)
+    by_ref: defaultdict[tuple[str, str | None], list[Task]] = defaultdict(list)
     for task in tasks:
         delivery = task.status.delivery
         on_its_way = step_of(task.status) is not None or is_queued(task.status)
         if task.status.state is TaskState.DONE and delivery is not None and on_its_way:
-            by_ref[delivery.onto].append(task)
+            by_ref[repository(task), delivery.onto].append(task)
     decided = [each for rivals in by_ref.values() for each in _turn(rivals, now)]
     return sorted(decided, key=lambda each: step_of(each[1]) != "Next")
 

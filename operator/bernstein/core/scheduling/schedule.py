@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain as joined
 from itertools import islice
 
@@ -33,6 +34,7 @@ from bernstein.core.approvals import plans
 from bernstein.core.delivery.landing import is_queued, step_of
 from bernstein.core.money import budget
 from bernstein.core.money.spending import Spending
+from bernstein.core.projects import repositories
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import (
     begin_turns,
@@ -299,9 +301,11 @@ class Board:
         at_work: Sequence[AtWork] = ()
         if plan is not None and siblings.was_rejected(task.status):
             at_work = siblings.in_order(self._at_work[plan.metadata.uid].values())
+        its = repositories.place_of_task(task, plan, self._project)
         return TaskSnapshot(
             task=task,
-            project=self._project,
+            project=its.project,
+            project_problem=its.problem,
             plan=plan,
             tasks=self._tasks,
             plan_spend=self._spending.of(plan, self._project),
@@ -345,7 +349,9 @@ class Board:
     ) -> Schedule:
         starting = (self._tasks[name] for name in self._line.starts())
         claims = [(task, opening.claimed(self._snapshot(task), now)) for task in starting]
-        landing = landing_turns.turns((self._landing[name] for name in sorted(self._landing)), now)
+        lands = (self._landing[name] for name in sorted(self._landing))
+        called = partial(repositories.called, project.spec)
+        landing = landing_turns.turns(lands, now, called)
         moved = [each for each in landing if step_of(each[1]) != step_of(each[0].status)]
         behind = [
             (task, status)

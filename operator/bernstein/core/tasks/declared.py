@@ -25,11 +25,12 @@ from bernstein.core.plans.validation import validate_file, validate_plan
 
 _OF_PLAN = ("constraints", "context_files")
 """Fields that a plan has for all of its steps, and a Task for itself."""
-_OWN = ("id", "depends_on", "max_retries")
-"""Fields that no plan has."""
+_OWN = ("id", "depends_on", "max_retries", "repo")
+"""Fields that no step has."""
 _STEP = "stages[0].steps[0]"
+_REPO = "repos[0].path"
 _NOT_OF_A_STEP = (
-    *("goal", "projectRef", "stage", "stageDescription", "dependsOn", "dependsOnStages"),
+    *("goal", "projectRef", "repo", "stage", "stageDescription", "dependsOn", "dependsOnStages"),
     *("constraints", "contextFiles", "maxRetries", "author", "cancel", "requests"),
 )
 NO_WORK = frozenset({"author", "cancel", "requests"})
@@ -99,13 +100,16 @@ def validate_task(
     `project` is None while it is not known. `at`: what paths begin with, such as "spec".
     """
     step = {key: value for key, value in spec.items() if key not in _NOT_OF_A_STEP}
-    alone = {"name": "task", "stages": [{"name": "task", "steps": [step]}]}
+    alone: dict[str, Any] = {"name": "task", "stages": [{"name": "task", "steps": [step]}]}
+    if "repo" in spec:
+        alone["repos"] = [{"path": spec["repo"]}]
     for each in validate_plan(PlanSpec.model_validate(alone), project, roles):
         yield FieldError(_placed(each.path, at), _placed(each.message, at))
 
 
 def _placed(words: str, at: str = "") -> str:
     """A place of the plan, or words that name one, as a place of the Task."""
+    words = words.replace(_REPO, f"{at}.repo" if at else "repo")
     if at:
         return words.replace(_STEP, at)
     return words.replace(f"{_STEP}.", "").replace(f"{_STEP}: ", "").replace(_STEP, "task")
@@ -115,6 +119,8 @@ def _plan(data: Mapping[Any, Any]) -> dict[str, Any]:
     """The plan file of which this is the only step."""
     step = {key: value for key, value in data.items() if key not in (*_OF_PLAN, *_OWN)}
     of_plan = {key: data[key] for key in _OF_PLAN if data.get(key) is not None}
+    if data.get("repo") is not None:
+        of_plan["repos"] = [{"path": data["repo"]}]
     return {"name": "task", **of_plan, "stages": [{"name": "task", "steps": [step]}]}
 
 
@@ -128,6 +134,8 @@ def declared(data: Mapping[Any, Any]) -> Declared:
     for name in ("constraints", "contextFiles"):
         if plan.get(name):
             spec[name] = plan[name]
+    if data.get("repo") is not None:
+        spec["repo"] = data["repo"]
     if data.get("max_retries") is not None:
         spec["maxRetries"] = data["max_retries"]
     spec = {key: value for key, value in spec.items() if value is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
@@ -14,6 +15,7 @@ from bernstein.core.approvals import bypass
 from bernstein.core.delivery import conflict, formatting, landing, proposal, tip
 from bernstein.core.delivery.task import deliver, way_to_format
 from bernstein.core.fsm import may_retry
+from bernstein.core.projects import repositories
 from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import judged_anew
@@ -74,7 +76,10 @@ def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskS
         and other.status.project == status.project
         and other.metadata.uid != own.metadata.uid
     ]
-    told = next((s for t, s in landing_turns.turns([*rivals, own], now) if t is own), status)
+    assert snapshot.project is not None
+    called = partial(repositories.called, snapshot.project.whole.spec)
+    turns = landing_turns.turns([*rivals, own], now, called)
+    told = next((s for t, s in turns if t is own), status)
     return told if landing.step_of(told) is None else status
 
 

@@ -17,9 +17,10 @@ from bernstein.api.programs.merge import LandResult
 from bernstein.api.programs.probe import ProbeResult
 from bernstein.checks.changes import digest_of
 from bernstein.core import labels
-from bernstein.core.projects.probing import ACCOUNTS
+from bernstein.core.projects.probing import tries
 from tests.cluster.kwok import stages
 from tests.cluster.kwok.stages import LAST_WORDS, all_stages, as_yaml
+from tests.unit.core import objects
 
 FACTS: dict[str, object] = {
     "$base": "a" * 40,
@@ -64,7 +65,7 @@ def said(words: str) -> Any:
         (pod.INSPECT, pod.InspectResult),
         (pod.JUDGE, JudgeResult),
         (pod.LAND, LandResult),
-        *((container, ProbeResult) for container in ACCOUNTS.values()),
+        *((container, ProbeResult) for container in tries(objects.project().spec)),
     ],
 )
 def test_last_words_can_be_read_as_the_programs_result(container: str, kind: type) -> None:
@@ -76,7 +77,7 @@ def test_agents_change_no_protected_path() -> None:
 
 
 def test_every_container_with_last_words_is_one_of_ours() -> None:
-    assert set(LAST_WORDS) <= {*pod.PROGRAMS, *ACCOUNTS.values()}
+    assert set(LAST_WORDS) <= {*pod.PROGRAMS, *tries(objects.project().spec)}
 
 
 def test_pods_are_known_by_our_labels() -> None:

@@ -22,11 +22,12 @@ from bernstein.api.programs.judge import Asked, JudgeConfig
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.programs.probe import ProbeConfig, ProbeKeyConfig
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.checks.gate import Plugin, asking_plugin
 from bernstein.checks.spec import CheckSpec, Database
 from bernstein.controllers import job_actions
 from bernstein.controllers.jobs import agent
+from bernstein.controllers.jobs.probe import probe_job
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import owners
 from bernstein.core.actions import (
@@ -248,7 +249,10 @@ ASKS = CheckSpec(
 )
 
 
-def agent_job(project: Project, settings: OperatorSettings) -> Object:
+Wanted = job_actions.RunJob | RunProbe
+
+
+def agent_job(project: Workplace, settings: OperatorSettings) -> Object:
     session = objects.session(model="gpt-5")
     found = project.spec.agent("demo")
     assert found is not None
@@ -256,13 +260,15 @@ def agent_job(project: Project, settings: OperatorSettings) -> Object:
 
 
 def follow_up(
-    wanted: job_actions.RunJob, owner: Object, project: Project, settings: OperatorSettings
+    wanted: Wanted, owner: Object, project: Workplace, settings: OperatorSettings
 ) -> Object:
+    if isinstance(wanted, RunProbe):
+        return probe_job(wanted, project, NAMESPACE, owner, settings)
     return job_actions.build(wanted, project, NAMESPACE, owner, settings)
 
 
 SAID = '{"verificationResult":"PASSED"}'
-WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
+WANTED: dict[str, tuple[Wanted, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
     "check-service": (RunCheck("work-s1-signal-0-0", SERVICE, REF, HEAD, BASE), TASK),

@@ -8,8 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from bernstein.api.project import Project
-from bernstein.controllers import job_actions
+from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs.fence import fence_job
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.credentials import held
@@ -76,7 +75,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
 """By Job and container. A container that is not here has nothing."""
 
 
-def made(project: Project) -> dict[str, Object]:
+def made(project: Workplace) -> dict[str, Object]:
     jobs = {"agent": built.agent_job(project, built.FULL_SETTINGS)}
     for name, (wanted, owner) in built.WANTED.items():
         jobs[name] = built.follow_up(wanted, owner, project, built.FULL_SETTINGS)
@@ -134,7 +133,7 @@ def test_no_pod_gets_a_secret_that_none_of_its_containers_reads(way: str, name: 
 
 def test_there_is_an_expectation_for_every_kind_of_job() -> None:
     asked = {type(wanted) for wanted, _ in built.WANTED.values()}
-    assert asked == set(get_args(job_actions.RunJob)), "a kind of Job that is not built here"
+    assert asked == set(get_args(built.Wanted)), "a kind of Job that is not built here"
     assert EXPECTED.keys() == MADE["https"].keys()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bernstein.api import encoding
 from bernstein.api.programs.judge import Asked, JudgeConfig
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs.judge import judge_job
 from bernstein.core.actions import RunJudge
 from tests.unit.controllers.jobs import built
@@ -16,18 +16,18 @@ from tests.unit.core import objects
 WANTED, OWNER = built.WANTED["judge"]
 
 
-def told(dollars: str | None, project: Project = built.JUDGED) -> JudgeConfig:
+def told(dollars: str | None, project: Workplace = built.JUDGED) -> JudgeConfig:
     assert isinstance(WANTED, RunJudge)
     return of(replace(WANTED, dollars=dollars), project)
 
 
-def of(wanted: RunJudge, project: Project) -> JudgeConfig:
+def of(wanted: RunJudge, project: Workplace) -> JudgeConfig:
     job = judge_job(wanted, project, "team", OWNER, built.PLAIN_SETTINGS)
     (container,) = job["spec"]["template"]["spec"]["containers"]
     return encoding.load(JudgeConfig, built.configuration(container))
 
 
-def priced(**prices: str) -> Project:
+def priced(**prices: str) -> Workplace:
     model: dict[str, Any] = {"model": "claude-sonnet-4-5", **prices}
     spec = built.JUDGED.spec.model_copy(
         update={"budget": objects.project(budget={"prices": [model]}).spec.budget}

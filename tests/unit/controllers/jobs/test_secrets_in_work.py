@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from tests.unit.controllers.jobs import built
 from tests.unit.core import objects
 
@@ -29,7 +29,7 @@ def test_what_pushes_work_is_told_the_same_whatever_the_project_says_of_its_gate
     assert found[0] == found[1]
 
 
-def told(job: str, container: str, project: Project) -> str:
+def told(job: str, container: str, project: Workplace) -> str:
     if job == "agent":
         made = built.agent_job(project, built.PLAIN_SETTINGS)
     else:

@@ -153,7 +153,7 @@ def plan_says(status: PlanStatus, of: Sequence[Task] = TASKS, **more: Any) -> Ob
     )
     status = status.model_copy(update={"integration": begun, **more})
     given = plan_snapshot(objects.plan(status=status), *of)
-    found: Object = json.loads(attestation.of_plan(given, status, begun))
+    found: Object = json.loads(attestation.of_plan(given.at(objects.project()), status, begun))
     return found
 
 
@@ -214,7 +214,7 @@ def test_of_a_plan_whose_last_task_is_gone_nothing_is_said() -> None:
 
     given = plan_snapshot(objects.plan(status=status), TASKS[0])
 
-    assert attestation.of_plan(given, status, begun) == ""
+    assert attestation.of_plan(given.at(objects.project()), status, begun) == ""
 
 
 def test_a_plan_that_was_judged_as_a_whole_has_the_checks_of_that() -> None:

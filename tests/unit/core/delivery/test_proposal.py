@@ -10,12 +10,12 @@ from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
 from bernstein.api.programs.merge import LandResult
-from bernstein.api.project import Project
 from bernstein.api.projects.watching import (
     MOST_PULL_REQUESTS,
     PullRequestWatch,
     WatchedPullRequest,
 )
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import Task
 from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose
 from bernstein.core.jobs import JobView
@@ -40,7 +40,7 @@ FORGE = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
 LANDING = step("Landing")
 
 
-def project(watch: PullRequestWatch | None = None, **pulls: Any) -> Project:
+def project(watch: PullRequestWatch | None = None, **pulls: Any) -> Workplace:
     plain = objects.project()
     (repository,) = plain.spec.repositories
     found = objects.project(
@@ -52,7 +52,7 @@ def project(watch: PullRequestWatch | None = None, **pulls: Any) -> Project:
 
 
 def seen(
-    status: PlanStatus | None, *jobs: JobView, of: Project | None = None, **more: Any
+    status: PlanStatus | None, *jobs: JobView, of: Workplace | None = None, **more: Any
 ) -> PlanDecision:
     return look(status, *jobs, project=of or project(), **more)
 
@@ -78,7 +78,7 @@ def opened() -> PlanStatus:
     return seen(proposing(), proposed()).status
 
 
-def watched(state: str, at_sha: str | None = None, **more: Any) -> Project:
+def watched(state: str, at_sha: str | None = None, **more: Any) -> Workplace:
     said = {"state": state, "sha": at_sha or sha(2), "base": more.pop("base", "main")}
     said |= {"ci": more.pop("ci", None)}
     row = WatchedPullRequest.model_validate({"repository": "app", "number": 7, **said})

@@ -12,6 +12,8 @@ from bernstein.core.projects.proofs import against, proofs
 from tests.unit.core import objects
 from tests.unit.core.objects import at
 
+PROJECT = objects.project()
+
 
 def plan(since: datetime | None) -> Plan:
     found = objects.plan()
@@ -32,13 +34,13 @@ def task(state: TaskState = TaskState.IN_PROGRESS) -> Task:
 def test_the_last_begin_of_a_plan_and_the_last_start_of_an_agent_count() -> None:
     plans = (plan(at(-5)), plan(at(-2)), plan(None), objects.plan(begun=False))
 
-    assert proofs(plans, (task(),)) == {"work": at(-2), "read": at(-10)}
+    assert proofs(PROJECT, plans, (task(),)) == {"work": at(-2), "read": at(-10)}
 
 
 def test_nothing_is_proved_by_a_task_of_a_plan_or_one_without_an_agent() -> None:
     of_plan = objects.task(status=task().status, stage="build")
 
-    assert proofs((), (of_plan, task(TaskState.OPEN), task(TaskState.CLAIMED))) == {}
+    assert proofs(PROJECT, (), (of_plan, task(TaskState.OPEN), task(TaskState.CLAIMED))) == {}
 
 
 def finding(subject: str, reason: str) -> ProbeFinding:

@@ -9,8 +9,8 @@ from datetime import datetime
 import pytest
 
 from bernstein.api.programs.forge import SeenPullRequest, WatchResult
-from bernstein.api.project import Project
 from bernstein.api.projects.watching import MOST_PULL_REQUESTS, PullRequestWatch
+from bernstein.api.projects.workplace import Workplace
 from bernstein.core import labels
 from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision
 from bernstein.core.jobs import JobView, refusal
@@ -26,7 +26,7 @@ MERGED = SeenPullRequest(1, "Merged", sha(1), "main")
 LOOK = 30.0
 
 
-def project(watch: PullRequestWatch | None) -> Project:
+def project(watch: PullRequestWatch | None) -> Workplace:
     (repository,) = objects.project().spec.repositories
     found = objects.project(
         repositories=[{**repository.dump(), "forge": FORGE}], merge={"strategy": "pr"}

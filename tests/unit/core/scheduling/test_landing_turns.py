@@ -42,10 +42,15 @@ def deleting(found: Task) -> Task:
     return found.model_copy(update={"metadata": meta})
 
 
+def _one(_: Task) -> str:
+    """All work in the same repository."""
+    return "app"
+
+
 def turns(*tasks: Task) -> dict[str, str]:
     """`Next` for who gets the turn, `None` for who loses it, else whom they wait for."""
     told = {}
-    for each, status in landing_turns.turns(tasks, NOW):
+    for each, status in landing_turns.turns(tasks, NOW, _one):
         assert status.delivery is not None
         queued = status.waiting is not None and status.waiting.reason == "MergeQueue"
         waits = status.waiting.message.split("'")[1] if status.waiting and queued else None
@@ -78,7 +83,7 @@ def test_each_waits_for_the_one_right_before_it_so_that_its_words_stay() -> None
 def test_a_waiting_task_forgets_the_tip_that_others_move() -> None:
     seen = done(delivery=delivery(tip=objects.TIP, round=4), waiting=QUEUED)
     (_, status), *_ = (
-        e for e in landing_turns.turns([task("a", "Landing"), task("b", of=seen)], NOW)
+        e for e in landing_turns.turns([task("a", "Landing"), task("b", of=seen)], NOW, _one)
     )
 
     assert status.delivery == delivery(round=4)
@@ -109,7 +114,7 @@ def test_a_task_that_is_tried_again_goes_on_to_say_what_failed_with_its_turn_and
     again = objects.held("PodRejected", None, needs_person=True)
     first, second = (task(n, of=done(delivery=delivery(), waiting=again)) for n in "ab")
 
-    told = {t.metadata.name: s for t, s in landing_turns.turns([first, second], NOW)}
+    told = {t.metadata.name: s for t, s in landing_turns.turns([first, second], NOW, _one)}
 
     assert (told["a"].delivery, told["a"].waiting) == (delivery("Next"), again)
     assert (told["b"].delivery, told["b"].waiting) == (delivery(), again)
@@ -120,7 +125,7 @@ def test_a_task_that_is_tried_again_goes_on_to_say_what_failed_with_its_turn_and
 def test_who_is_told_to_wait_behind_another_is_not_taken_for_one_that_never_failed() -> None:
     failed = done(delivery=delivery(failures=7), waiting=QUEUED)
 
-    ((_, told),) = landing_turns.turns([task("a", "Landing"), task("b", of=failed)], NOW)
+    ((_, told),) = landing_turns.turns([task("a", "Landing"), task("b", of=failed)], NOW, _one)
 
     assert told.delivery == delivery(failures=7)
 
@@ -149,16 +154,16 @@ def test_only_work_that_is_done_gets_the_turn() -> None:
 
 def test_who_says_already_whom_it_lands_after_is_left_as_it_is() -> None:
     line = [task("a", "Landing"), *(task(name) for name in "bcd")]
-    told = {each.metadata.name: new for each, new in landing_turns.turns(line, NOW)}
+    told = {each.metadata.name: new for each, new in landing_turns.turns(line, NOW, _one)}
     assert QUEUED not in [new.waiting for new in told.values()]
     line[1:] = [each.model_copy(update={"status": told[each.metadata.name]}) for each in line[1:]]
 
-    again = landing_turns.turns(line, at(9))
+    again = landing_turns.turns(line, at(9), _one)
     assert [each.status is new for each, new in again] == [True] * 3
 
     known = line[2].status.model_copy(update={"delivery": delivery(sha="a" * 40, round=2)})
     line[2] = line[2].model_copy(update={"status": known})
-    outdated = {each.metadata.name: new for each, new in landing_turns.turns(line, at(9))}
+    outdated = {each.metadata.name: new for each, new in landing_turns.turns(line, at(9), _one)}
     assert outdated["c"].delivery == delivery(round=2)
     without = turns(line[0], *line[2:])
     assert without == {"c": "a", "d": "c"}

@@ -89,7 +89,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         mine = current is not None and current.spec.task_ref.uid == subject.metadata.uid
         return TaskSnapshot(
             task=subject,
-            project=self.project,
+            project=objects.in_first(self.project) if self.project is not None else None,
             plan=here,
             session=current if mine else None,
             own_sessions=self._own_sessions(subject),

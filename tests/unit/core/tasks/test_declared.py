@@ -22,6 +22,7 @@ from bernstein.core.tasks.declared import (
     problems,
     validate_task,
 )
+from tests.unit.core import objects
 
 SEED = """\
 id: "TSK-042"
@@ -202,3 +203,13 @@ def test_the_place_of_a_problem_begins_as_it_is_asked_to() -> None:
 
     assert (plain.path, placed.path) == ("role", "spec.role")
     assert placed.message == f"spec.{plain.message}"
+
+
+def test_a_task_names_a_repository_of_the_project() -> None:
+    project = objects.project().spec
+
+    assert declared({"title": "Do it", "repo": "app"}).spec["repo"] == "app"
+    assert not [*validate_task({"title": "Do it", "repo": "app"}, project, ROLES)]
+    (error,) = validate_task({"title": "Do it", "repo": "apl"}, project, ROLES, at="spec")
+    assert error.path == "spec.repo"
+    assert "did you mean 'app'" in error.message

@@ -72,7 +72,7 @@ def test_once_they_have_landed_its_work_is_put_on_the_new_tip_and_judged_there()
 
     asks = look(waiting, landed(), now=at(60)).status
     assert reason(asks) == "MergeQueue"
-    ((_, turn),) = turns([objects.task(status=asks)], at(61))
+    ((_, turn),) = turns([objects.task(status=asks)], at(61), lambda _: "app")
     prepares = look(turn, landed(), now=at(62))
     made = look(prepares.status, landed(), now=at(63))
 
@@ -198,7 +198,7 @@ def test_a_retry_puts_its_work_on_the_branch_as_it_is_now_and_judges_it_there() 
     assert (found.state, found.attempt, found.round) == (TaskState.DONE, 1, None)
     asks = ask("Retry", found, None, at(61)).status
     assert reason(asks) == "MergeQueue"
-    ((_, turn),) = turns([objects.task(plan=None, status=asks)], at(62))
+    ((_, turn),) = turns([objects.task(plan=None, status=asks)], at(62), lambda _: "app")
     prepares = ask("Retry", turn, None, at(63)).actions
     (prepare,) = (action for action in prepares if isinstance(action, RunPrepare))
     assert (prepare.sha, prepare.onto) == (objects.HEAD, "refs/heads/main")

@@ -6,7 +6,7 @@ from typing import Any
 
 from bernstein.api.pod import CheckVerdict, InspectResult, Usage
 from bernstein.api.programs.judge import JudgeResult, Spent
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.jobs import JobView
 from tests.unit.core import objects
@@ -26,7 +26,7 @@ USED = Spent("claude-sonnet-4-5", Usage(input=1_000_000, output=100_000))
 """$4.5 by the built-in table."""
 
 
-def project(*models: dict[str, Any], **spec: Any) -> Project:
+def project(*models: dict[str, Any], **spec: Any) -> Workplace:
     """A Project without gates, with one model unless others are named."""
     return objects.project(**({"gates": OFF, "models": [*(models or (MODEL,))]} | spec))
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from bernstein.api.meta import ConditionType
 from bernstein.api.programs import account as account_keys
 from bernstein.api.project import Project
+from bernstein.api.projects.accounts import accounts
 from bernstein.api.reasons import Reason
 from bernstein.attestation.envelope import KeyInvalid, private_key, public_key
 from bernstein.cli.cluster import Cluster
@@ -110,14 +111,14 @@ def warnings(project: Project) -> list[Finding]:
 
 def named(project: Project) -> Iterator[Named]:
     """The Secrets and ConfigMaps that pods of the Project need."""
-    spec, repository = project.spec, project.spec.repository
-    for account in ("read", "work", "deliver"):
-        secret = getattr(repository.credentials, account).secret_name
-        field = f"repositories[0].credentials.{account}.secretName"
-        yield Named(field, SECRETS, secret, account_keys.keys(repository.url))
-    if repository.ca is not None:
-        ca = repository.ca
-        yield Named("repositories[0].ca.name", CONFIG_MAPS, ca.name, (ca.key,))
+    spec = project.spec
+    for each in accounts(spec):
+        field = f"repositories[{each.place}].credentials.{each.name}.secretName"
+        keys = account_keys.keys(each.repository.url)
+        yield Named(field, SECRETS, each.secret.secret_name, keys)
+    for number, repository in enumerate(spec.repositories):
+        if (ca := repository.ca) is not None:
+            yield Named(f"repositories[{number}].ca.name", CONFIG_MAPS, ca.name, (ca.key,))
     for number, agent in enumerate(spec.agents):
         if agent.api_key is not None:
             key = agent.api_key

@@ -32,7 +32,9 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
         what = f"Plans and Tasks in namespace '{cluster.namespace}'"
         return [unreadable(CHECK, what)]
     findings = []
-    for url in dict.fromkeys(project.spec.repository.url for project in projects):
+    for url in dict.fromkeys(
+        each.url for project in projects for each in project.spec.repositories
+    ):
         try:
             refs = await _refs(url)
         except GitFailed as problem:

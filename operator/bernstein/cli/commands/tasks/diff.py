@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli import kept_work
@@ -20,6 +20,7 @@ from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.delivery import kept
 from bernstein.core.delivery.kept import Commits
+from bernstein.core.projects import repositories
 from bernstein.core.sanitise import line
 from bernstein.kube.resource import Object
 from bernstein.resources import TASKS
@@ -65,18 +66,21 @@ async def _diff(terminal: Terminal, name: str, *, stat: bool) -> None:
         _tell(terminal, task, commits, difference)
 
 
-async def _project(cluster: Cluster, task: Task) -> Project:
+async def _project(cluster: Cluster, task: Task) -> Workplace:
     project = await kept_work.project_of(cluster, task.status.project)
-    if project is None:
+    its, problem = repositories.place_of_task(task, None, project)
+    if problem is not None:
+        raise CliError(problem.reason, f"{called(task)}: {problem.message}", "ask who keeps it")
+    if its is None:
         raise CliError(
             "ProjectUnknown",
             f"the Project of {called(task)} is gone, or you may not read it",
             "it names the repository: ask for the right to list Projects",
         )
-    return project
+    return its
 
 
-async def _read(task: Task, project: Project, commits: Commits, *, stat: bool) -> Changes:
+async def _read(task: Task, project: Workplace, commits: Commits, *, stat: bool) -> Changes:
     url = project.spec.repository.url
     try:
         return await changes.between(url, commits, stat=stat)

@@ -36,7 +36,7 @@ def repository(folder: Path, *made: str) -> Project:
     for ref in ("refs/heads/main", *made):
         git("update-ref", ref, commit)
     project = objects.project()
-    changed = project.spec.repository.model_copy(update={"url": str(folder)})
+    changed = project.spec.repositories[0].model_copy(update={"url": str(folder)})
     spec = project.spec.model_copy(update={"repositories": (changed,)})
     return project.model_copy(update={"spec": spec})
 
@@ -88,7 +88,7 @@ async def test_a_repository_that_git_may_not_read_is_unknown(
     api: ApiServer, client: Client, tmp_path: Path
 ) -> None:
     project = repository(tmp_path)
-    missing = project.spec.repository.model_copy(update={"url": str(tmp_path / "missing")})
+    missing = project.spec.repositories[0].model_copy(update={"url": str(tmp_path / "missing")})
     spec = project.spec.model_copy(update={"repositories": (missing,)})
 
     (found,) = await refs.look(

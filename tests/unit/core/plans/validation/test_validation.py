@@ -249,7 +249,7 @@ def test_the_place_of_an_unknown_field_is_its_name_as_it_stands(
 @pytest.mark.parametrize(
     ("data", "path"),
     [
-        (plan(repos=[{"path": "other"}]), "repos"),
+        (plan(repos=[{"path": "app"}, {"path": "other"}]), "repos"),
         (plan(workflow={}), "workflow"),
         (plan(stages=[stage("a") | {"repo": "x"}]), "stages[0].repo"),
         (with_step(repo="x"), f"{S}.repo"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bernstein.api.pod import InspectResult
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult
 from bernstein.controllers import job_actions
@@ -27,7 +27,7 @@ OURS, TOOLS, OTHER = (f"sha256:{digit * 64}" for digit in "abc")
 NOTHING = GateCache("bernstein:1")
 
 
-def closed_project(**spec: Any) -> Project:
+def closed_project(**spec: Any) -> Workplace:
     """Whose checks reach nothing but DNS and a git server whose address is known."""
     server = {"to": [{"ipBlock": {"cidr": "192.0.2.7/32"}}]}
     return objects.project(**{"network": {"git": [server]}, **spec})
@@ -75,8 +75,8 @@ def look(
     cache: GateCache | None = NOTHING,
     status: TaskStatus | None = None,
     name: str = "work",
-    project: Project | None = None,
-    made: Project | None = None,
+    project: Workplace | None = None,
+    made: Workplace | None = None,
     **spec: Any,
 ) -> TaskDecision:
     """One look at a Task whose work is judged. `made`: the Project as it was when the Jobs were

@@ -9,7 +9,7 @@ import pytest
 
 from bernstein.api.pod import CheckVerdict
 from bernstein.api.programs.comparing import Compared
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import TaskStatus
 from bernstein.checks.findings import Known
 from bernstein.checks.measures import Measured
@@ -42,7 +42,7 @@ JOB = "work-s1-coverage-delta-0u14"
 ON_IMAGES = digest_of_images((TOOLS, OURS))
 
 
-def ruled(gate: str = "coverage_delta", **spec: Any) -> Project:
+def ruled(gate: str = "coverage_delta", **spec: Any) -> Workplace:
     pipeline = [{"name": gate, "condition": "always"}]
     return closed_project(**{"gates": {"extends": None, "pipeline": pipeline}, **spec})
 
@@ -75,7 +75,7 @@ def compared(
     return job(name, made, labels={} if known is None else {labels.KNOWN_BASE: known})
 
 
-def judge(*jobs: JobView, project: Project | None = None, **more: Any) -> TaskDecision:
+def judge(*jobs: JobView, project: Workplace | None = None, **more: Any) -> TaskDecision:
     return look(*jobs, project=project or ruled(), **more)
 
 
