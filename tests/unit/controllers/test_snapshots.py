@@ -232,4 +232,4 @@ async def test_pull_requests_are_watched_of_plans_and_of_tasks(
     assert project is not None
 
     known = [SeenPullRequest(number, "Open", HEAD, "main") for number in (3, 1)]
-    assert proposed(caches, project) == tuple(known)
+    assert proposed(caches, project) == {"app": tuple(known)}

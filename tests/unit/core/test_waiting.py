@@ -196,8 +196,9 @@ def test_a_refused_login_names_the_secret_of_the_account_and_its_field() -> None
 
     assert held is not None
     assert held.message == (
-        f"{refused}. Remedy: Check the url, and user name and password in the Secret that the "
-        "Project names: 'git-work' (spec.repositories[0].credentials.work.secretName)."
+        f"{refused}. Remedy: Check the url, and user name and password, or the SSH key, in the "
+        "Secret that the Project names: 'git-work' "
+        "(spec.repositories[0].credentials.work.secretName)."
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Integration, PlanStatus
-from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Origin
 from bernstein.core import names
@@ -115,7 +115,7 @@ def _of_its_tasks(snapshot: PlanSnapshot, integration: Integration, now: datetim
 
 
 def _proposal(
-    snapshot: PlanSnapshot, project: Project, status: PlanStatus, integration: Integration
+    snapshot: PlanSnapshot, project: Workplace, status: PlanStatus, integration: Integration
 ) -> proposal.Proposal:
     return proposal.Proposal(
         job=partial(names.plan_job, snapshot.plan.metadata.name),
