@@ -66,6 +66,11 @@ class Delivery(Model):
     sha: Sha | None = Field(
         default=None, description="Commit that landed, or that the pull request is to merge."
     )
+    verified_sha: Sha | None = Field(
+        default=None,
+        description="Commit that was verified, where `sha` is a signed copy of it: the same tree, "
+        "parents, author and message.",
+    )
     tree: Annotated[str, Field(max_length=64)] | None = None
     """Tree of the commit that landed."""
     round: int = 0

@@ -130,6 +130,8 @@ class Reason(StrEnum):
     """The branch is protected against this account."""
     PUSH_REJECTED = "PushRejected"
     """The git server refuses the push for another reason."""
+    SIGNING_KEY_INVALID = "SigningKeyInvalid"
+    """The key that signs commits is no ed25519 SSH key, or has a passphrase."""
     ATTESTATION_KEY_INVALID = "AttestationKeyInvalid"
     """The key that the Project signs with is no Ed25519 key as PEM, or has a password."""
     ATTESTATION_REFUSED = "AttestationRefused"

@@ -191,6 +191,8 @@ class RunLand:
     """The branch of a pull request: it is brought there, and `onto` is what it stands on."""
     branch_at: str | None = None
     """Where that must be; None: it must not exist."""
+    signs: bool = False
+    """What lands is a signed copy of it."""
 
 
 @dataclass(frozen=True)

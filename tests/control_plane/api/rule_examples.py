@@ -149,6 +149,10 @@ SPECS = {
     "only strategy pr takes 'pullRequest'": Pair(
         {"strategy": "direct"}, ({"strategy": "direct", "pullRequest": {"draft": True}},)
     ),
+    "'publicKey' is another key of the Secret than the private SSH key": Pair(
+        {"key": {"name": "signs", "key": "id"}, "publicKey": "id.pub"},
+        ({"key": {"name": "signs", "key": "id"}, "publicKey": "id"},),
+    ),
     "somebody signs off: name the 'author' or the 'committer'": Pair(
         {"signOff": True, "committer": {"name": "A", "email": "a@example.com"}},
         ({"signOff": True},),

@@ -34,6 +34,7 @@ _CHOSEN: dict[str, Any] = {
     "pipeline[].blockOnNo": _GONE,
     ".approval.aboveUsd": _GONE,
     ".attestation.publicKey": "other",
+    ".signing.publicKey": "other",
     ".merge.strategy": "pr",
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
 }

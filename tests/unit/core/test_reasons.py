@@ -60,6 +60,7 @@ TABLE = {
     "IntegrationExists": (Retry.PROBE, False, "Delete that ref"),
     "UnknownLanding": (Retry.NEVER, False, "under a new name"),
     "RefMoved": (Retry.BACK_OFF, False, "refs/bernstein/"),
+    "SigningKeyInvalid": (Retry.PROBE, False, "ssh-keygen -t ed25519"),
     "AttestationKeyInvalid": (Retry.PROBE, False, "openssl genpkey"),
     "AttestationRefused": (Retry.PROBE, False, "refs/bernstein/attestations/"),
     "TreeMismatch": (Retry.PROBE, False, "unverified"),
@@ -174,6 +175,7 @@ NOT_LANDED = {
     "NotOnBase",
     "PushRejected",
     "RefMoved",
+    "SigningKeyInvalid",
     "TreeMismatch",
 }
 NAMES_OBJECT = {"SecretNotFound", "ConfigMapNotFound", "ImagePullFailed", "ImageUnusable"}

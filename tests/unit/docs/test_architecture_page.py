@@ -161,6 +161,7 @@ CREDENTIALS = {
     "secret-work": "work account",
     "secret-deliver": "deliver account",
     "secret-attestation": "attestation key",
+    "secret-signing": "signing key",
     "model-key": "model key",
     "secret-model-0": "model key",
     "secret-forge": "forge token",

@@ -79,6 +79,16 @@ class AttestConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class SignConfig:
+    """Sign the commit that lands, with SSH."""
+
+    key: str
+    """File with the private key."""
+    public: str | None = None
+    """File with its public half; None: nobody has named one."""
+
+
+@dataclass(frozen=True, slots=True)
 class LandConfig:
     """Bring `sha` (fetched from `ref`), whose tree must be `tree`, to `onto`, now at `expect`.
 
@@ -99,6 +109,8 @@ class LandConfig:
     """The branch of a pull request."""
     branch_at: str | None = None
     """Where that must be; None: it must not exist."""
+    sign: SignConfig | None = None
+    """What lands is a signed copy of the commit; None: the commit as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +125,7 @@ class LandResult:
     """Where it has landed: Signed or Unsigned, as the remote shows it; OtherKey: it says the same
     and is signed, by another key than this one; Missing: the remote has none, or one that says
     something else. "": it was not looked for."""
+    sha: str = ""
+    """The signed copy that has landed; "": it is the commit itself."""
     refused: str = ""
     """Why the git server has not taken the attestation; "": it has, or was not asked."""

@@ -34,10 +34,12 @@ class ProbeConfig:
 
 @dataclass(frozen=True, slots=True)
 class ProbeKeyConfig:
-    """Try the public half of the key that what is said of landed commits is signed with."""
+    """Try the public half of a key of the Project's that signs."""
 
     called: str
     """For messages: its name in its Secret, and the Secret's."""
+    ssh: bool = False
+    """It signs commits; else what is said of those that have landed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Who the commits that land are by."""
+"""Who the commits that land are by, and who has signed them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bernstein.api.meta import NOT_IN_A_LINE, Model, cel, outside, rule
+from bernstein.api.meta import NOT_IN_A_LINE, DataKey, Model, cel, outside, rule
+from bernstein.api.projects.credentials import SecretKey
 
 NAME_PATTERN = outside((*NOT_IN_A_LINE, (0x3C, 0x3C), (0x3E, 0x3E)))
 _LEFT_OUT = r"[ .,:;\\x22\\x27\\x5c]"
@@ -62,4 +63,30 @@ class Commits(Model):
         default=False,
         description="The message ends with a Signed-off-by of the committer, as the Developer "
         "Certificate of Origin asks for.",
+    )
+
+
+class Signing(Model):
+    """How the commits that land are signed."""
+
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                "!has(self.publicKey) || self.publicKey != self.key.key",
+                "'publicKey' is another key of the Secret than the private SSH key",
+                fieldPath=".publicKey",
+            )
+        ),
+    }
+
+    key: SecretKey = Field(
+        description="Private SSH key of the type ed25519, without a passphrase. No Job but the one "
+        "that lands work mounts it."
+    )
+    public_key: DataKey | None = Field(
+        default=None,
+        description="Key of the same Secret with the public half, as in a .pub file, which is "
+        "tried at once; nothing is signed by another key. Absent: what is wrong shows when work "
+        "lands.",
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bernstein.api.meta import Model, cel, refuses, rule
-from bernstein.api.projects.commits import Commits
+from bernstein.api.projects.commits import Commits, Signing
 
 Method = Literal["Merge", "Squash"]
 SucceedOn = Literal["Merged", "Opened"]
@@ -74,6 +74,11 @@ class Merge(Model):
     """How pull requests look; absent: as by default."""
     commit: Commits = Field(default_factory=Commits)
     """Who the commits are by that agents' work becomes, and those that merge it."""
+    signing: Signing | None = Field(
+        default=None,
+        description="Signs the commit that is brought to the branch, or to that of a pull request: "
+        "a Plan's is then always a new one. Those below it are not signed. Absent: none is.",
+    )
 
     @property
     def pull_requests(self) -> PullRequests:

@@ -5,19 +5,32 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from bernstein.api.pod import BEGIN, LAND, PREPARE
-from bernstein.api.programs.merge import AttestConfig, BeginConfig, LandConfig, PrepareConfig
+from bernstein.api.programs.merge import (
+    AttestConfig,
+    BeginConfig,
+    LandConfig,
+    PrepareConfig,
+    SignConfig,
+)
+from bernstein.api.projects.commits import Signing
+from bernstein.api.projects.credentials import SecretKey
 from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs import commit, pod
 from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
-from bernstein.places import ATTESTATION_KEY, ATTESTATION_PUBLIC
+from bernstein.places import ATTESTATION_KEY, ATTESTATION_PUBLIC, SIGNING_KEY, SIGNING_PUBLIC
 
 DEADLINE_SECONDS = 1800
 """Long, because merges need the whole history. A fetch that stands still is ended by git itself."""
 _KEY = "secret-attestation"
-_KEY_FILE = PurePosixPath(ATTESTATION_KEY)
+_SIGNING_KEY = "secret-signing"
+_FOLDERS = {
+    _KEY: str(PurePosixPath(ATTESTATION_KEY).parent),
+    _SIGNING_KEY: str(PurePosixPath(SIGNING_KEY).parent),
+}
+"""Where each volume with a key that signs is mounted."""
 
 
 def begin_job(
@@ -67,20 +80,46 @@ def land_job(
         attest=_attest(action, project),
         branch=action.branch,
         branch_at=action.branch_at,
+        sign=_sign(action, project),
     )
-    key = _key(project, needed=action.expect is not None)
-    return _job(LAND, account, action.job, config, project, namespace, owner, settings, key)
+    keys = (_key(project, needed=action.expect is not None), _signing_key(action, project))
+    given = tuple(key for key in keys if key is not None)
+    return _job(LAND, account, action.job, config, project, namespace, owner, settings, given)
+
+
+def _signing(action: RunLand, project: Workplace) -> Signing | None:
+    return project.spec.merge.signing if action.signs else None
+
+
+def _sign(action: RunLand, project: Workplace) -> SignConfig | None:
+    signing = _signing(action, project)
+    if signing is None:
+        return None
+    return SignConfig(SIGNING_KEY, SIGNING_PUBLIC if signing.public_key is not None else None)
+
+
+def _signing_key(action: RunLand, project: Workplace) -> Object | None:
+    """The volume with the key that signs commits: who only looks needs none."""
+    signing = _signing(action, project)
+    if signing is None:
+        return None
+    return _of_pair(_SIGNING_KEY, signing.key, signing.public_key, SIGNING_KEY, SIGNING_PUBLIC)
+
+
+def _of_pair(name: str, key: SecretKey, public: str | None, file: str, public_file: str) -> Object:
+    """The volume of this name with a private key, and its public half where one is named."""
+    volume = pod.secret_key(name, key.name, key.key, PurePosixPath(file).name)
+    if public is not None:
+        volume["secret"]["items"].append({"key": public, "path": PurePosixPath(public_file).name})
+    return volume
 
 
 def _key(project: Workplace, *, needed: bool) -> Object | None:
     """The volume with the Project's key. `needed`: without it the Job does not start."""
     if project.spec.attestation is None:
         return None
-    key, public = project.spec.attestation.key, project.spec.attestation.public_key
-    volume = pod.secret_key(_KEY, key.name, key.key, _KEY_FILE.name)
-    if public is not None:
-        file = PurePosixPath(ATTESTATION_PUBLIC).name
-        volume["secret"]["items"].append({"key": public, "path": file})
+    signing = project.spec.attestation
+    volume = _of_pair(_KEY, signing.key, signing.public_key, ATTESTATION_KEY, ATTESTATION_PUBLIC)
     return volume if needed else pod.optional(volume)
 
 
@@ -103,9 +142,9 @@ def _job(
     namespace: str,
     owner: Object,
     settings: OperatorSettings,
-    key: Object | None = None,
+    keys: tuple[Object, ...] = (),
 ) -> Object:
-    """`key`: a volume with the key that signs."""
+    """`keys`: volumes with keys that sign."""
     repository = project.spec.repository
     runs = pod.ours(
         program,
@@ -115,7 +154,7 @@ def _job(
         tmp="git",
         mounts=[
             *pod.repository_mounts(repository, account),
-            *([pod.mount(_KEY, str(_KEY_FILE.parent))] if key is not None else []),
+            *(pod.mount(key["name"], _FOLDERS[key["name"]]) for key in keys),
         ],
     )
     spec = pod.pod(
@@ -125,7 +164,7 @@ def _job(
         volumes=[
             scratch("git"),
             *pod.repository_volumes(repository, account),
-            *([key] if key is not None else []),
+            *keys,
         ],
         deadline=DEADLINE_SECONDS,
         grace=10,

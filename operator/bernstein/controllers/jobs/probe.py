@@ -21,7 +21,7 @@ from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunProbe
-from bernstein.core.projects.probing import ATTESTATION, model_keys, tries
+from bernstein.core.projects.probing import ATTESTATION, SIGNING, model_keys, tries
 from bernstein.core.reasons.waits import PROBE_SECONDS
 
 _ACCOUNT_VARIABLE = "BERNSTEIN_ACCOUNT"
@@ -33,9 +33,14 @@ def probe_job(
     """Its pod ends when all containers have told; one whose Secret is missing waits for it until
     the deadline."""
     keys = [_needs_key(name, *key, settings) for name, key in model_keys(project.spec).items()]
-    attestation = project.spec.attestation
-    public = attestation.public_key if attestation is not None else None
-    signs = [_signs(attestation.key.name, public, settings)] if attestation and public else []
+    signs = [
+        _signs(name, signing.key.name, signing.public_key, settings)
+        for name, signing in (
+            (ATTESTATION, project.spec.attestation),
+            (SIGNING, project.spec.merge.signing),
+        )
+        if signing is not None and signing.public_key is not None
+    ]
     tried = tries(project.spec)
     spec = pod.pod(
         project,
@@ -48,7 +53,7 @@ def probe_job(
             ]
         ),
         volumes=[
-            *(pod.memory(name, "16Mi") for name in (*tried, *[ATTESTATION] * len(signs))),
+            *(pod.memory(name, "16Mi") for name in (*tried, *(each["name"] for each in signs))),
             *(pod.optional(volume) for volume in _volumes(project)),
         ],
         deadline=PROBE_SECONDS,
@@ -109,11 +114,11 @@ def _tries(name: str, tried: Account, project: Project, settings: OperatorSettin
     }
 
 
-def _signs(secret: str, public: str, settings: OperatorSettings) -> Object:
-    """The container that tries the key of attestations by its public half: the other one is for who
-    lands alone. The kubelet starts it when the Secret is there."""
-    config = ProbeKeyConfig(f"'{public}' of '{secret}'")
-    container = pod.ours(PROBE_KEY, config, settings, tmp=ATTESTATION, mounts=(), name=ATTESTATION)
+def _signs(name: str, secret: str, public: str, settings: OperatorSettings) -> Object:
+    """The container that tries a key that signs by its public half: the other one is for who lands
+    alone. The kubelet starts it when the Secret is there."""
+    config = ProbeKeyConfig(f"'{public}' of '{secret}'", ssh=name == SIGNING)
+    container = pod.ours(PROBE_KEY, config, settings, tmp=name, mounts=(), name=name)
     return container | {"env": [pod.of_secret(KEY_VARIABLE, secret, public)]}
 
 

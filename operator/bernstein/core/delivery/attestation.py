@@ -44,7 +44,16 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> str:
     extension |= _work(status, judged)
     if snapshot.plan is not None:
         extension["plan"] = _identity(snapshot.plan.metadata)
+    if is_signed(snapshot):
+        extension["signedFrom"] = judged.sha
     return _predicate(judged, project, snapshot.target_ref, extension)
+
+
+def is_signed(snapshot: TaskSnapshot) -> bool:
+    """Whether the commit that a Task lands is a signed copy. What lands in the integration ref of a
+    Plan is not: that commit is no end, and the Plan's own is signed."""
+    project = snapshot.project
+    return snapshot.delivers and project is not None and project.spec.merge.signing is not None
 
 
 def _work(status: TaskStatus, judged: Verification) -> Object:
@@ -85,6 +94,8 @@ def of_plan(snapshot: RepositorySnapshot, status: PlanStatus, integration: Integ
         extension["lastTask"] = {**_identity(last.metadata), **_work(last.status, landed)}
     if status.partial is not None:
         extension["partial"] = True
+    if project.spec.merge.signing is not None:
+        extension["signedFrom"] = judged.sha
     return _predicate(judged, project, integration.target, extension)
 
 

@@ -379,6 +379,7 @@ def _land_job(landing: Landing, name: str, pushed: str | None, *, reads: bool) -
         branch=landing.branch,
         # What is there of ours is what was pushed last.
         branch_at=pushed if landing.branch is not None else None,
+        signs=landing.signs and not reads,
     )
 
 

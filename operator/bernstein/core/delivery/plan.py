@@ -155,6 +155,7 @@ def _landing(snapshot: RepositorySnapshot, status: PlanStatus, integration: Inte
     meta = snapshot.plan.metadata
     project = snapshot.project
     squash = project is not None and project.spec.merge.method == "Squash"
+    signs = project is not None and project.spec.merge.signing is not None
     commit = _delivered(status, integration)
     return Landing(
         job=partial(names.plan_job, meta.name),
@@ -167,7 +168,8 @@ def _landing(snapshot: RepositorySnapshot, status: PlanStatus, integration: Inte
             if squash
             else messages.merge(snapshot, status),
             merge=not squash,
-            always=squash,
+            # Its last commit is that of a step, on the integration ref: a new one is signed.
+            always=squash or signs,
         ),
         onto=integration.target,
         tip=status.delivery.tip if status.delivery is not None else None,
@@ -178,6 +180,7 @@ def _landing(snapshot: RepositorySnapshot, status: PlanStatus, integration: Inte
         jobs=snapshot.jobs,
         late=snapshot.late,
         branch=_branch(snapshot, status, commit),
+        signs=signs,
         resting=snapshot.resting,
     )
 

@@ -98,6 +98,8 @@ def _more(command: str, sha: str) -> str:
 
 def _proposed(status: PlanStatus, integration: Integration) -> str:
     """The commit that is to be merged."""
+    if status.delivery is not None and status.delivery.sha is not None:
+        return status.delivery.sha
     return status.verification.sha if status.verification is not None else integration.tip
 
 

@@ -169,6 +169,7 @@ def _landing(
         jobs=snapshot.jobs,
         late=snapshot.late,
         branch=_branch(snapshot, status, judged),
+        signs=attestation.is_signed(snapshot),
         resting=snapshot.resting,
     )
 

@@ -81,6 +81,8 @@ class Landing:
     late: LateRequests
     branch: str | None = None
     """The branch of a pull request, by which it is to get to `onto`: it is pushed there."""
+    signs: bool = False
+    """What is pushed is a signed copy of the commit."""
     resting: int = 0
     """How many others of the Project wait to try such a Job again."""
 

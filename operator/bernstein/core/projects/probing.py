@@ -37,6 +37,8 @@ _TRIES = {READ: PROBE, WORK: f"{PROBE}-work", DELIVER: f"{PROBE}-deliver"}
 one."""
 ATTESTATION = f"{PROBE}-attestation"
 """The container that tries the key of attestations, by its public half."""
+SIGNING = f"{PROBE}-signing"
+"""The container that tries the key that signs commits, by its public half."""
 WAIT_SECONDS = 15
 """Until a Job that waits for a Secret is looked at again, whatever events come; and until what was
 found is tried anew, because what goes well speaks against it."""
@@ -50,6 +52,7 @@ FINDINGS = frozenset(
         Reason.REF_NOT_FOUND,
         Reason.CREDENTIAL_REFUSED,
         Reason.ATTESTATION_KEY_INVALID,
+        Reason.SIGNING_KEY_INVALID,
     }
 )
 """Reasons that say something of the Project. With any other one the probe itself did not get on."""
@@ -98,6 +101,8 @@ def subjects(spec: ProjectSpec) -> dict[str, str]:
     subject_of = {container: account.subject for container, account in tries(spec).items()}
     if spec.attestation is not None and spec.attestation.public_key is not None:
         subject_of[ATTESTATION] = "attestation key"
+    if spec.merge.signing is not None and spec.merge.signing.public_key is not None:
+        subject_of[SIGNING] = "signing key"
     for name, (secret, key) in model_keys(spec).items():
         subject_of[name] = _key_subject(secret, key)
     return subject_of

@@ -298,6 +298,13 @@ POLICIES: Final[Mapping[str, Policy]] = {
     Reason.PUSH_REJECTED: Policy(
         Retry.PROBE, False, "Read the git server's message.", not_landed=True
     ),
+    Reason.SIGNING_KEY_INVALID: Policy(
+        Retry.PROBE,
+        False,
+        "Put a key made by `ssh-keygen -t ed25519 -N ''` into the Secret that the Project's "
+        "merge.signing.key names, with its own .pub where publicKey names one.",
+        not_landed=True,
+    ),
     Reason.ATTESTATION_KEY_INVALID: Policy(
         Retry.PROBE,
         False,

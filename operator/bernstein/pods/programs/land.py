@@ -7,6 +7,9 @@ knows whether an earlier Job has pushed, it only looks.
 A commit that goes by a pull request is brought to the branch of that, while what it stands on is
 where it was.
 
+Where the Project signs, what is pushed is a signed copy of the verified commit: the same tree on
+the same parents. Whether that is there is looked for as well.
+
 What was verified of the commit is pushed with it, both or neither. Where the server cannot promise
 that, a signed attestation comes first: with a key nothing lands without one.
 """
@@ -21,6 +24,7 @@ from bernstein.api.reasons import Reason
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
+from bernstein.pods.git import signing
 from bernstein.pods.git.attestation import Attestation, attestation_of, state_of
 from bernstein.pods.git.client import Git, GitError, full_ref
 from bernstein.pods.git.merge import is_ancestor
@@ -36,12 +40,17 @@ def run(config: LandConfig) -> LandResult:
     """
     git.init_bare(Path(config.git_dir))
     repository = Git(Path(config.git_dir), config.remote)
-    attestation = attestation_of(repository, config)
-    expect = config.expect
-    if expect is not None and expect != config.sha and _tip(repository, config.onto) == expect:
+    expect, verified = config.expect, config.sha
+    pushes = expect is not None and expect != verified and _tip(repository, config.onto) == expect
+    if pushes and expect is not None:
         _verify(repository, config, expect)
+    config = signing.what_lands(repository, config, pushes=pushes)
+    attestation = attestation_of(repository, config)
+    if pushes and expect is not None:
         _push(repository, config, expect, attestation)
     result = _look(repository, config, attestation)
+    if result.state == "Landed" and config.sha != verified:
+        result = replace(result, sha=config.sha)
     log.event(
         "land",
         state=result.state,

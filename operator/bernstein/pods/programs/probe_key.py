@@ -10,13 +10,17 @@ import os
 
 from bernstein.api.programs.probe import KEY_VARIABLE, ProbeKeyConfig, ProbeResult
 from bernstein.pods import log
-from bernstein.pods.git import attestation
+from bernstein.pods.git import attestation, signing
 
 CONFIG = ProbeKeyConfig
 
 
 def run(config: ProbeKeyConfig) -> ProbeResult:
-    """Reads it. Raises PodError(AttestationKeyInvalid)."""
-    attestation.public(os.environ.get(KEY_VARIABLE, "").encode(), config.called)
+    """Reads it. Raises PodError: AttestationKeyInvalid, SigningKeyInvalid."""
+    key = os.environ.get(KEY_VARIABLE, "").encode()
+    if config.ssh:
+        signing.public_key(key)
+    else:
+        attestation.public(key, config.called)
     log.event("probe-key", key=config.called)
     return ProbeResult()

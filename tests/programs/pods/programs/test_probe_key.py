@@ -10,6 +10,7 @@ from bernstein.api.programs.probe import KEY_VARIABLE, ProbeKeyConfig, ProbeResu
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import probe_key
 from tests.programs.pods.programs.merging.keys import key_pair
+from tests.programs.pods.programs.merging.test_sign import ssh_key
 
 CONFIG = ProbeKeyConfig("'key.pub' of 'signs'")
 
@@ -20,6 +21,24 @@ def test_the_public_half_of_a_key_that_signs_is_sound(
     monkeypatch.setenv(KEY_VARIABLE, key_pair(tmp_path).public.read_text())
 
     assert probe_key.run(CONFIG) == ProbeResult()
+
+
+SSH = ProbeKeyConfig("'id.pub' of 'signs'", ssh=True)
+
+
+def test_the_public_half_of_a_key_that_signs_commits_is_sound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = ssh_key(tmp_path)
+    monkeypatch.setenv(KEY_VARIABLE, Path(f"{key.file}.pub").read_text())
+    assert probe_key.run(SSH) == ProbeResult()
+
+    for bad in (key.file, Path(f"{ssh_key(tmp_path, 'ecdsa').file}.pub")):
+        monkeypatch.setenv(KEY_VARIABLE, bad.read_text())
+        with pytest.raises(PodError) as raised:
+            probe_key.run(SSH)
+        assert raised.value.reason == "SigningKeyInvalid"
+        assert bad.read_text().split()[1] not in raised.value.message
 
 
 @pytest.mark.parametrize("algorithm", ["ed448", "x25519", "private", "none"])

@@ -102,6 +102,7 @@ FULL = objects.project(
             "committer": {"name": "Robot", "email": "robot@example.com"},
             "signOff": True,
         },
+        "signing": {"key": {"name": "ssh", "key": "id"}, "publicKey": "id.pub"},
     },
     agents=[
         {
@@ -353,6 +354,7 @@ WANTED: dict[str, tuple[Wanted, Object]] = {
         RunLand(
             *("web-land-1", INTEGRATION, HEAD, TREE, "refs/heads/trunk", BASE),
             branch="refs/heads/bernstein/web-11112222",
+            signs=True,
         ),
         PLAN,
     ),

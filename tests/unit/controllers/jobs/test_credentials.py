@@ -33,6 +33,7 @@ SHOWN = {"https": "username", "ssh": "known_hosts"}
 """What of an account is no secret, by which the kubelet waits for it."""
 
 TOKEN = {"token for bernstein.dev/callback"}
+SIGNS_COMMITS = {"ssh/id", "ssh/id.pub"}
 SIGNS = {"signs/ed25519.pem", "signs/ed25519.public.pem"}
 FORGE = {"forge/token"}
 READ, WORK, DELIVER = {"git-read"}, {"git-work"}, {"git-deliver"}
@@ -57,7 +58,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
     "prepare": {"prepare": WORK},
     "land": {"land": DELIVER | SIGNS},
     "land-plan": {"land": DELIVER | SIGNS},
-    "land-branch": {"land": DELIVER | SIGNS},
+    "land-branch": {"land": DELIVER | SIGNS | SIGNS_COMMITS},
     "land-look": {"land": READ | SIGNS},
     "propose": {"propose": FORGE},
     "watch": {"watch": FORGE},
@@ -66,6 +67,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
         "probe-work": WORK | {"variable git-work"},
         "probe-deliver": DELIVER | {"variable git-deliver"},
         "probe-attestation": {"variable signs/ed25519.public.pem"},
+        "probe-signing": {"variable ssh/id.pub"},
         "key-0": {"variable openai/token"},
         "key-1": {"variable judge/api-key"},
         "key-2": {"variable other/api-key"},

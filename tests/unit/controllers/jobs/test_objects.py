@@ -45,6 +45,7 @@ MAY_HOLD = {
     "git-deliver": {"land", "probe-deliver"},
     "openai": {"agent"},
     "signs": {"land"},
+    "ssh": {"land"},
     "forge": {"propose", "watch"},
 }
 

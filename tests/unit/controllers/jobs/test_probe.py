@@ -52,7 +52,7 @@ def test_a_probe_has_a_container_for_each_account_and_each_key() -> None:
     accounts = ["probe", "probe-work", "probe-deliver"]
 
     assert [c["name"] for c in pod("probe")["containers"]] == accounts
-    also = ["probe-attestation", "key-0", "key-1", "key-2"]
+    also = ["probe-attestation", "probe-signing", "key-0", "key-1", "key-2"]
     assert [c["name"] for c in pod("probe-full")["containers"]] == [*accounts, *also]
     idle = [c for c in pod("probe-full")["containers"] if built.idles(c)]
     assert [c["env"][0]["valueFrom"]["secretKeyRef"] for c in idle] == [

@@ -43,6 +43,21 @@ def test_who_only_looks_whether_work_has_landed_waits_for_no_key_that_signs() ->
     assert {name: source.get("optional", False) for name, source in sources.items()} == LANDS
 
 
+@pytest.mark.parametrize("name", JOBS)
+def test_the_key_that_signs_commits_is_given_to_who_lands_at_the_branch_alone(name: str) -> None:
+    files = {
+        (container["name"], item["key"])
+        for container, _, volume in built.mounts(name)
+        if volume.get("secret", {}).get("secretName") == "ssh"
+        for item in volume["secret"]["items"]
+    }
+    private = {who for who, key in files if key == "id"}
+
+    assert private == ({"land"} if name == "land-branch-full" else set())
+    volumes = [v for v in pod(name)["volumes"] if v.get("secret", {}).get("secretName") == "ssh"]
+    assert not any(v["secret"].get("optional") for v in volumes), "nothing lands unsigned"
+
+
 def _source(name: str) -> built.Object:
     (found,) = (v["secret"] for v in pod(name)["volumes"] if v["name"] == "secret-attestation")
     return dict(found)

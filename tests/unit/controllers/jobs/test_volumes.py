@@ -116,7 +116,7 @@ BETWEEN = {
     "propose": {"tmp": {"propose": "rw"}},
     "watch": {"tmp": {"watch": "rw"}},
     "probe": {name: {name: "rw"} for name in PROBES},
-    "probe-full": {name: {name: "rw"} for name in (*PROBES, "probe-attestation")},
+    "probe-full": {name: {name: "rw"} for name in (*PROBES, "probe-attestation", "probe-signing")},
 }
 """Who sees which scratch volume, and who may write there."""
 

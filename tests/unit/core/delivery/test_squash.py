@@ -1,17 +1,25 @@
-"""A Plan that is delivered as one commit: verified as that, whether the target has moved or not."""
+"""A Plan that is delivered as one commit, or as a signed one: verified as that, wherever the target
+is."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PartialDelivery, PlanStatus, PlanTask
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.states import TaskState
+from bernstein.attestation.statement import EXTENSION
 from bernstein.core.actions import PlanDecision, RunLand, RunPrepare
 from bernstein.core.delivery import messages
 from bernstein.core.jobs import JobView
+from bernstein.core.tasks.decide import decide
 from tests.unit.core import objects
+from tests.unit.core.delivery import tasks
 from tests.unit.core.delivery.plans import (
     CANDIDATE,
     INTEGRATION,
@@ -21,10 +29,19 @@ from tests.unit.core.delivery.plans import (
     step,
 )
 from tests.unit.core.delivery.test_pull_request import ROWS, STEPS, row
-from tests.unit.core.objects import BASE, checked, plan_snapshot, result_job, sha
+from tests.unit.core.objects import BASE, at, checked, plan_snapshot, result_job, sha
 from tests.unit.core.objects import status as status_of
 
 SQUASH = objects.project(merge={"strategy": "direct", "method": "Squash"})
+
+
+SIGNED = objects.project(
+    merge={"strategy": "direct", "signing": {"key": {"name": "signs", "key": "id"}}}
+)
+
+
+def signing(status: PlanStatus | None = None, *jobs: JobView, **more: Any) -> PlanDecision:
+    return look(status, *jobs, project=SIGNED, **more)
 
 
 def squashing(status: PlanStatus | None = None, *jobs: JobView, **more: Any) -> PlanDecision:
@@ -59,6 +76,53 @@ def test_it_is_judged_and_lands_as_that_commit() -> None:
     assert landed.phase == "Succeeded"
     assert landed.delivery is not None
     assert (landed.delivery.state, landed.delivery.sha) == ("Merged", sha(8))
+
+
+def test_what_is_signed_is_a_merge_commit_of_its_own_that_was_verified() -> None:
+    begun = signing().status
+    (prepare,) = signing(begun).actions
+    assert isinstance(prepare, RunPrepare)
+    assert prepare.merge
+
+    made = signing(signing(begun).status, prepared(base=BASE, tree=sha(1002))).status
+    landing = signing(signing(made, checked("web-lint-0")).status).status
+    (land,) = signing(landing).actions
+    expected = RunLand("web-land-2", CANDIDATE, sha(8), sha(1002), ONTO, BASE)
+    assert land == replace(expected, signs=True)
+    told = json.loads(land.attests)[EXTENSION]
+    assert (told["kind"], told["signedFrom"]) == ("Plan", sha(8))
+
+    there = result_job("web-land-2", "land", LandResult("Landed", sha(9), sha=sha(9)))
+    found = signing(landing, there).status.delivery
+    assert found is not None
+    assert (found.state, found.sha, found.verified_sha) == ("Merged", sha(9), sha(8))
+    assert found.tree == sha(1002)
+
+
+def test_who_only_looks_signs_nothing() -> None:
+    landing = step("Landing")
+    assert landing.delivery is not None
+    in_doubt = landing.delivery.model_copy(update={"may_have_landed": True})
+
+    (look_again,) = signing(landing.model_copy(update={"delivery": in_doubt})).actions
+
+    assert isinstance(look_again, RunLand)
+    assert (look_again.expect, look_again.signs) == (None, False)
+
+
+@pytest.mark.parametrize("plan", [False, True])
+def test_the_work_of_a_task_is_signed_where_it_goes_to_the_branch_alone(plan: bool) -> None:
+    onto = INTEGRATION if plan else ONTO
+    status = tasks.verified(tasks.step("Landing", onto=onto))
+    task = objects.task(status=status, plan="web" if plan else None)
+    gates = {"pipeline": [{"name": "pii_scan", "enabled": False}]}
+    project = objects.project(merge=SIGNED.spec.merge.dump(), gates=gates)
+
+    decision = decide(objects.snapshot(task, project=project), at(0))
+
+    (land,) = (each for each in decision.actions if isinstance(each, RunLand))
+    assert land.signs != plan
+    assert ("signedFrom" in json.loads(land.attests)[EXTENSION]) != plan
 
 
 def test_a_target_that_holds_all_of_it_takes_no_commit_and_none_is_made_again() -> None:

@@ -229,18 +229,18 @@ def test_a_model_key_is_there_or_its_secret_is_named() -> None:
     assert (found.findings, found.settled) == ((), True)
 
 
-def test_the_key_of_attestations_is_tried_where_the_project_names_its_public_half() -> None:
-    key: dict[str, Any] = {"key": {"name": "signs", "key": "key.pem"}}
-    bad = failed("probe-attestation", "AttestationKeyInvalid", "it holds a private key")
-    pod_ = over(GOOD, WORK, DELIVER, bad)
+@pytest.mark.parametrize("what", ["attestation", "signing"])
+def test_a_key_that_signs_is_tried_where_the_project_names_its_public_half(what: str) -> None:
+    key, word = {"key": {"name": "signs", "key": "id"}}, f"{what.capitalize()}KeyInvalid"
+    pod_ = over(GOOD, WORK, DELIVER, failed(f"probe-{what}", word, "it holds a private key"))
 
-    found, _ = step(AT_WORK, job(0, pod_), attestation={**key, "publicKey": "key.pub"})
-    unasked, _ = step(AT_WORK, job(0, pod_), attestation=key)
+    def found(signs: Any) -> list[tuple[str, str]]:
+        merge = {"merge": {"strategy": "direct", "signing": signs}}
+        spec = merge if what == "signing" else {what: signs}
+        return [(f.subject, f.reason) for f in step(AT_WORK, job(0, pod_), **spec)[0].findings]
 
-    ((subject, reason),) = [(each.subject, each.reason) for each in found.findings]
-    assert (subject, reason) == ("attestation key", "AttestationKeyInvalid")
-    assert found.settled
-    assert unasked.findings == ()
+    assert found({**key, "publicKey": "key.pub"}) == [(f"{what} key", word)]
+    assert found(key) == []
 
 
 def test_a_work_account_that_is_too_strong_is_looked_at_every_5_min() -> None:

@@ -136,6 +136,9 @@ def named(project: Project) -> Iterator[Named]:
 
 
 def _that_sign(project: Project) -> Iterator[Named]:
+    if (commits := project.spec.merge.signing) is not None:
+        keys = (commits.key.key, *([commits.public_key] if commits.public_key else []))
+        yield Named("merge.signing.key.name", SECRETS, commits.key.name, keys)
     if (signing := project.spec.attestation) is None:
         return
     key, public = signing.key, signing.public_key
