@@ -202,6 +202,21 @@ class LedgerEntry(Model):
     """Commit that landed."""
 
 
+class Resolves(Model):
+    """The conflict that a Task is made for."""
+
+    ref: Annotated[str, Field(max_length=300)]
+    """Where the files are as git could merge them, with both sides between marks."""
+    sha: Sha
+    """Commit of it, on `base`."""
+    onto: Sha
+    """Tip of the branch that the work of the Plan did not merge with."""
+    base: Sha
+    """That work: the last landing before."""
+    files: Annotated[tuple[CopiedLine, ...], Field(max_length=20)]
+    """Paths in conflict."""
+
+
 class PlanTask(Model):
     """Last known facts of a step's Task; kept when the Task is deleted, so that nothing is lost."""
 
@@ -227,6 +242,11 @@ class PlanTask(Model):
     )
     landed: LedgerEntry | None = Field(
         default=None, description="Written once; from then on the row is of this Task for good."
+    )
+    resolves: Resolves | None = Field(
+        default=None,
+        description="The Task is of no step: it is made to resolve this conflict of the Plan's "
+        "work with the branch.",
     )
 
 
@@ -365,6 +385,17 @@ class PlanStatus(WithWaiting):
         """Whether rows say which step they are of: there is one for each. Older releases had them
         in any order."""
         return bool(self.tasks) and self.tasks[0].step is not None
+
+    @property
+    def resolvers(self) -> tuple[PlanTask, ...]:
+        """The rows of Tasks that are made to resolve conflicts, the first one first: they stand
+        behind all others."""
+        found: list[PlanTask] = []
+        for row in reversed(self.tasks):
+            if row.resolves is None:
+                break
+            found.append(row)
+        return tuple(reversed(found))
 
 
 CHANGEABLE = ("approval", "budget", "cancel", "maxAgents", "requests", "suspend")

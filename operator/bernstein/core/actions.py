@@ -172,6 +172,10 @@ class RunPrepare:
     candidate: str
     message: str
     merge: bool = False
+    marks: str | None = None
+    """Where both sides are put, between marks, if they do not merge. None: nowhere."""
+    resolves: tuple[str, str] | None = None
+    """A branch, and the commit of it with which the work resolves a conflict of `onto`."""
 
 
 @dataclass(frozen=True)

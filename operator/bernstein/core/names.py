@@ -189,6 +189,11 @@ def candidate_ref(ref: str) -> str:
     return f"{folder(ref)}/candidate"
 
 
+def marks_ref(ref: str) -> str:
+    """Where both sides are put where the work on this ref does not merge."""
+    return f"{folder(ref)}/conflict"
+
+
 def formatted_ref(ref: str) -> str:
     """Where the work on this ref is put once it is formatted."""
     return f"{ref}-formatted"
@@ -250,6 +255,13 @@ def keyed_task_name(title: str, *key: str) -> str:
     """The object name of a Task of that title: the same key, the same name."""
     room = NAME_LIMIT - _KEY_LENGTH - 1
     return f"{_whole_words(slug(title), room) or 'task'}-{short_hash(*key, length=_KEY_LENGTH)}"
+
+
+def resolver(plan: str, number: int) -> str:
+    """Name of the Task that resolves a conflict of a Plan, which is the Plan's so many'th."""
+    room = NAME_LIMIT - len("-resolve-") - _KEY_LENGTH
+    digest = short_hash(plan, "resolve", str(number), length=_KEY_LENGTH)
+    return f"{_whole_words(slug(plan), room) or 'plan'}-resolve-{digest}"
 
 
 def label_value(text: str) -> str:

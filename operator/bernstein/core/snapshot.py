@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from bernstein.api.approvals.approval import Approval
-from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plan import Plan, PlanStatus, Resolves
 from bernstein.api.project import Project
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.session import AgentSession
@@ -159,6 +159,13 @@ class TaskSnapshot:
     def plan_missing(self) -> bool:
         """The Task belongs to a Plan that is gone or being deleted."""
         return self.plan is None and owners.plan_of(self.task) is not None
+
+    @property
+    def resolves(self) -> Resolves | None:
+        """The conflict that the Task is made for: its Plan says so, and nobody else."""
+        rows = self.plan.status.resolvers if self.plan is not None else ()
+        name, uid = self.task.metadata.name, self.task.metadata.uid
+        return next((r.resolves for r in rows if r.name == name and r.uid in (None, uid)), None)
 
     @property
     def refs(self) -> str:

@@ -34,6 +34,14 @@ class BeginResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ResolvesConfig:
+    """The conflict that the work resolves: that of `onto` with the commit `sha` of `target`."""
+
+    target: str
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
 class PrepareConfig:
     """Make the candidate, `sha` merged with the tip of `onto`, and push it to `candidate`."""
 
@@ -48,6 +56,10 @@ class PrepareConfig:
     """False: one commit on the tip, as a Task delivers. True: a merge commit of the tip and `sha`,
     as a Plan delivers."""
     protected: tuple[str, ...] | None = None
+    marks: str | None = None
+    """Where the files are pushed, with both sides between marks, if they do not merge."""
+    resolves: ResolvesConfig | None = None
+    """Of work that resolves a conflict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +72,12 @@ class PrepareResult:
     tree: str
     changed: Changed
     conflicts: tuple[str, ...] = ()
-    """Paths in conflict (at most 20); then sha and tree are empty."""
+    """Paths in conflict (at most 20); then sha and tree are empty. Of work that resolves one: those
+    in which marks are left, or that it had no need to change."""
     sides: str = ""
     """The places in conflict with both sides, as far as there is room."""
+    marked: str = ""
+    """The commit with both between marks; "": none was asked for, or there are too many paths."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,12 @@ class Merge(Model):
         description="Signs the commit that is brought to the branch, or to that of a pull request: "
         "a Plan's is then always a new one. Those below it are not signed. Absent: none is.",
     )
+    conflicts: Literal["Hold", "Resolve"] = Field(
+        default="Hold",
+        description="Where people have moved the branch so that a Plan's work does not merge with "
+        "it. Hold: the Plan is Stalled, and the merge alone is tried again. Resolve: a Task "
+        "resolves it first.",
+    )
 
     @property
     def pull_requests(self) -> PullRequests:

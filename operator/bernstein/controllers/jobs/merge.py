@@ -10,6 +10,7 @@ from bernstein.api.programs.merge import (
     BeginConfig,
     LandConfig,
     PrepareConfig,
+    ResolvesConfig,
     SignConfig,
 )
 from bernstein.api.projects.commits import Signing
@@ -61,6 +62,8 @@ def prepare_job(
         commit=commit.text(project, action.message),
         merge=action.merge,
         protected=project.spec.protected_paths,
+        marks=action.marks,
+        resolves=ResolvesConfig(*action.resolves) if action.resolves is not None else None,
     )
     return _job(PREPARE, "work", action.job, config, project, namespace, owner, settings)
 

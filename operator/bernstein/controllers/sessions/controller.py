@@ -234,11 +234,16 @@ class SessionController(KindController):
         assert snapshot.project is not None
         agent = snapshot.project.spec.agent(session.spec.agent)
         assert agent is not None
-        goes_on = session.spec.resume_ref is not None
+        resume, resolves = session.spec.resume_ref, snapshot.resolves
+        goes_on = resume is not None and (resolves is None or resume != resolves.ref)
         plan = snapshot.plan.spec if snapshot.plan is not None else None
         append_only = rules.only_added_to(snapshot.project.spec, plan)
         texts = prompt(
-            snapshot.task, session.spec.attempt, goes_on=goes_on, append_only=append_only
+            snapshot.task,
+            session.spec.attempt,
+            goes_on=goes_on,
+            append_only=append_only,
+            resolves=resolves,
         )
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
         context = snapshot.task.spec.context_files

@@ -77,8 +77,8 @@ def begins_anew(status: TaskStatus) -> TaskStatus:
 
 def _feedback(text: str, sides: str) -> str:
     quoted = "\n".join(f"> {line}" for line in sanitise(sides, _SIDES).splitlines())
-    told = f"{Reason.MERGE_CONFLICT}: {text}\n{_TOLD}"
-    return f"{told}\n\n{quoted}"[:LONGEST_FEEDBACK] if quoted else told[:LONGEST_FEEDBACK]
+    told = f"{Reason.MERGE_CONFLICT}: {text}"
+    return f"{told}\n{_TOLD}\n\n{quoted}"[:LONGEST_FEEDBACK] if quoted else told[:LONGEST_FEEDBACK]
 
 
 def _remedy(snapshot: TaskSnapshot, status: TaskStatus) -> str:

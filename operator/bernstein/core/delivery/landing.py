@@ -229,6 +229,8 @@ def _prepare(
             candidate=source.candidate,
             message=source.message,
             merge=source.merge,
+            marks=source.marks,
+            resolves=source.resolves,
         )
         return OnItsWay(status, (prepare,))
     result = result_of(PrepareResult, job, PREPARE, delivery.abandoned, landing.late, now)
@@ -395,7 +397,7 @@ def _conflict(
         "message": text[:2000],
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
-    return Conflicted(status, text, result.sides)
+    return Conflicted(status, text, result.sides, result.conflicts, result.marked)
 
 
 def _failed(

@@ -13,7 +13,15 @@ from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Origin
 from bernstein.core import names
 from bernstein.core.actions import PlanDecision, RunFence
-from bernstein.core.delivery import attestation, end, landing, messages, proposal, pull_request
+from bernstein.core.delivery import (
+    attestation,
+    end,
+    landing,
+    messages,
+    proposal,
+    pull_request,
+    resolving,
+)
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -97,10 +105,9 @@ def _deliver(snapshot: RepositorySnapshot, status: PlanStatus, now: datetime) ->
             return PlanDecision(again(status, candidate))
         case Landed(status, delivered):
             return PlanDecision(_landed(status, delivered, now))
-        case Conflicted(status, text):
-            # The merge alone is tried again after a while: somebody may mend the branch.
-            conflict = held(status, Reason.MERGE_CONFLICT, text, snapshot.project, now)
-            return PlanDecision(conflict)
+        case Conflicted(status, text) as met:
+            begun = resolving.begun(snapshot, status, met)
+            return PlanDecision(begun or resolving.stands(snapshot, status, text, now))
         case step:
             return PlanDecision(step.status, step.actions, step.requeue_after)
 
@@ -170,6 +177,7 @@ def _landing(snapshot: RepositorySnapshot, status: PlanStatus, integration: Inte
             merge=not squash,
             # Its last commit is that of a step, on the integration ref: a new one is signed.
             always=squash or signs,
+            marks=resolving.marks(snapshot, status),
         ),
         onto=integration.target,
         tip=status.delivery.tip if status.delivery is not None else None,

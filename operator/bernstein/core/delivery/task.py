@@ -42,6 +42,12 @@ from bernstein.core.verification.expected.task import question, specs_of
 from bernstein.core.verification.round import afresh, again
 from bernstein.core.waiting import waits
 
+_CONFLICTS = "it conflicts with what landed before, in"
+_UNRESOLVED = (
+    "it does not resolve the conflict: it leaves marks of it, or is not what git merges by itself "
+    "where there was none, in"
+)
+
 
 def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Done Task whose verification passed."""
@@ -159,11 +165,13 @@ def _landing(
             origin=origin,
             candidate=names.candidate_ref(origin.ref),
             message=commit_message(snapshot, session, status.attempt),
+            always=snapshot.resolves is not None,
+            resolves=_resolves(snapshot),
         ),
         onto=onto,
         tip=tip.known_tip(snapshot),
         ours=not snapshot.delivers,
-        conflict="it conflicts with what landed before, in",
+        conflict=_CONFLICTS if snapshot.resolves is None else _UNRESOLVED,
         attests=partial(attestation.of_task, snapshot, status),
         project=snapshot.project,
         jobs=snapshot.jobs,
@@ -187,6 +195,14 @@ def _branch(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) ->
     if judged.sha == judged.base:
         return None  # the target has all of it
     return names.pull_request_ref(meta.name, meta.uid)
+
+
+def _resolves(snapshot: TaskSnapshot) -> tuple[str, str] | None:
+    """The branch, and the commit of it, that the work is to be a merge with."""
+    conflict, plan = snapshot.resolves, snapshot.plan
+    if conflict is None or plan is None or plan.status.integration is None:
+        return None
+    return plan.status.integration.target, conflict.onto
 
 
 def _verify_again(

@@ -54,6 +54,11 @@ class Source:
     """The candidate is a merge commit; else the same change as a commit on the new tip."""
     always: bool = False
     """The work itself never lands, wherever the tip is: only a candidate does."""
+    marks: str | None = None
+    """Where both sides are put where they do not merge; None: nowhere."""
+    resolves: tuple[str, str] | None = None
+    """A branch, and the commit of it with which the work resolves a conflict of the ref that it
+    lands in: it lands as a merge of both."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,9 @@ class Conflicted(Generic[S]):
     """With the files."""
     sides: str
     """The places in conflict, as the Job has shown them: not sanitised."""
+    files: tuple[str, ...] = ()
+    marked: str = ""
+    """The commit in which both sides stand between marks; "": there is none."""
 
 
 LandingState = OnItsWay[S] | Prepared[S] | Landed[S] | Conflicted[S]

@@ -170,6 +170,7 @@ def row_of(task: Task, before: PlanTask | None) -> PlanTask:
         rounds=rounds,
         step=before.step if before is not None else None,
         landed=before.landed if before is not None else None,
+        resolves=before.resolves if before is not None else None,
     )
 
 

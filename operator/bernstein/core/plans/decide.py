@@ -26,7 +26,7 @@ from bernstein.core.actions import (
 )
 from bernstein.core.approvals import asking, plans
 from bernstein.core.conditions import note
-from bernstein.core.delivery import end
+from bernstein.core.delivery import end, resolving
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.landing import has_started, is_lost
@@ -217,7 +217,11 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     strange = () if has_started(status) else tallied(snapshot).outside
     if strange:
         return PlanDecision(_strange(status, strange, now), tuple(actions))
-    if status.counts.total and status.counts.closed == status.counts.total and not actions:
+    resolved = resolving.step(snapshot, status, now)
+    if resolved is not None:
+        return replace(resolved, actions=(*actions, *resolved.actions))
+    if resolving.is_whole(snapshot, status) and not actions:
+        status = resolving.back(snapshot, status, now)
         unjudged = status.verification is None or is_lost(status)
         if status.delivery is None and unjudged and not is_held(status):
             status = goes_on(status)  # what it said was what its Tasks waited for

@@ -42,6 +42,9 @@ def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
     agent = project.spec.agent(task.spec.cli)
     assert agent is not None
     route, number = route_of(snapshot), status.sessions
+    resume, conflict = (status.checkpoint, status.checkpoint_sha), snapshot.resolves
+    if conflict is not None and status.checkpoint is None:
+        resume = conflict.ref, conflict.sha
     return AgentSessionSpec(
         task_ref=TaskRef(name=task.metadata.name, uid=task.metadata.uid),
         plan_ref=PlanRef(name=plan.metadata.name, uid=plan.metadata.uid) if plan else None,
@@ -55,8 +58,8 @@ def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
         price=price_of(route.model, project.spec.budget.prices),
         base_ref=snapshot.target_ref,
         work_ref=names.work_ref(snapshot.refs, task.metadata.name, number),
-        resume_ref=status.checkpoint,
-        resume_sha=status.checkpoint_sha,
+        resume_ref=resume[0],
+        resume_sha=resume[1],
         rejected=status.rejected,
         timeout_seconds=timeout_seconds(task, project),
     )

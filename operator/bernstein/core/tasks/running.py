@@ -31,6 +31,7 @@ from bernstein.core.verification import formatted, summary
 from bernstein.core.verification.expected.task import change_problem, specs_of
 from bernstein.core.waiting import goes_on, is_stalled, parted, waits
 
+_NO_MARKS = "the files in conflict are not at their ref any more"
 STOPPED_BY_PERSON = (Reason.KILLED, Reason.UNCLAIMED)
 
 
@@ -109,6 +110,8 @@ def session_ended(
     outcome, work = session.status.outcome, session.status.work
     assert outcome is not None
     reason, message = outcome.reason, outcome.message
+    if reason == "Succeeded" and _lacks_conflict(snapshot, session):
+        reason, message = Reason.REF_MOVED, _NO_MARKS
     if reason == "Succeeded" and work is not None:
         problem = change_problem(snapshot.task, outcome, work)
         if problem is None:
@@ -129,6 +132,13 @@ def session_ended(
     if reason in STOPPED_BY_PERSON:
         return _given_back(status, reason, now, actor)
     return not_counted(status, snapshot, session, reason, message, now)
+
+
+def _lacks_conflict(snapshot: TaskSnapshot, session: AgentSession) -> bool:
+    """It was to resolve a conflict, and nobody has told that it began with that: what it left may
+    undo what people have done on the branch."""
+    given = session.status.prompt
+    return snapshot.resolves is not None and (given is None or given.resumed is not True)
 
 
 def _given_back(status: TaskStatus, reason: str, now: datetime, actor: str) -> TaskStatus:

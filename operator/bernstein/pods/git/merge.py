@@ -10,7 +10,8 @@ from bernstein.pods.errors import PodError
 from bernstein.pods.git.client import Git
 from bernstein.pods.git.errors import from_output
 
-_CONFLICTS = 20
+MOST_CONFLICTS = 20
+"""Paths that are told; where there are as many, there may be more."""
 _PATH_LENGTH = 150
 
 
@@ -26,19 +27,21 @@ class Merged:
     """A tree in which the files in conflict hold both sides, between marks."""
 
 
-def merge_trees(repository: Git, ours: str, theirs: str) -> Merged:
-    """Three-way merge of two commits over their merge base.
+def merge_trees(repository: Git, ours: str, theirs: str, *, shows_base: bool = False) -> Merged:
+    """Three-way merge of two commits over their merge base. `shows_base`: what that has stands
+    between the marks, too.
 
     Raises GitError when git cannot merge them at all, as where they have no common ancestor.
     """
     flags = ["--write-tree", "-z", "--name-only", "--no-messages"]
-    done = repository.complete("merge-tree", *flags, ours, theirs)
+    style = ["-c", "merge.conflictStyle=zdiff3"] if shows_base else []
+    done = repository.complete(*style, "merge-tree", *flags, ours, theirs)
     if done.code not in {0, 1}:
         raise from_output(done.stderr, pushing=False)
     tree, *paths = done.stdout.rstrip(b"\0").split(b"\0")
     if done.code == 0:
         return Merged(tree.decode("ascii"))
-    raw = tuple(paths[:_CONFLICTS])
+    raw = tuple(paths[:MOST_CONFLICTS])
     shown = (sanitise.line(p.decode("utf-8", "replace"), _PATH_LENGTH) for p in raw)
     return Merged("", tuple(shown), raw, tree.decode("ascii"))
 

@@ -93,9 +93,14 @@ def blobs(repository: Git, object_ids: list[str]) -> dict[str, bytes]:
 
 def changed(repository: Git, base: str, head: str, protected: Sequence[str] | None) -> Changed:
     """What `head` changes against `base`, but for lines; a rename is a removal and an addition."""
+    return changed_from_paths(paths_between(repository, base, head), protected)
+
+
+def paths_between(repository: Git, base: str, head: str) -> list[bytes]:
+    """The paths that differ between two commits or trees; of a rename both."""
     flags = ["-r", "-z", "--no-renames", "--name-only"]
     listing = repository.run("diff-tree", *flags, base, head, "--")
-    return changed_from_paths((path for path in listing.split(b"\0") if path), protected)
+    return [path for path in listing.split(b"\0") if path]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,15 @@ from bernstein.api.pod import Changed
 from bernstein.api.programs.merge import PrepareConfig, PrepareResult
 from bernstein.pods import log, termination
 from bernstein.pods.git import client as git
-from bernstein.pods.git import line_counts, trees
+from bernstein.pods.git import conflicts, line_counts, trees
 from bernstein.pods.git.client import Git, full_ref
-from bernstein.pods.git.merge import Merged, commit_tree, is_ancestor, merge_trees
+from bernstein.pods.git.merge import (
+    MOST_CONFLICTS,
+    Merged,
+    commit_tree,
+    is_ancestor,
+    merge_trees,
+)
 from bernstein.pods.git.sides import sides
 
 CONFIG = PrepareConfig
@@ -27,10 +33,15 @@ def run(config: PrepareConfig) -> PrepareResult:
     git.init_bare(Path(config.git_dir))
     repository = Git(Path(config.git_dir), config.remote)
     tip = _fetch(repository, config)
-    merged = _merge(repository, tip, config.sha)
+    merged = _merge(repository, config, tip)
     if merged.conflicts:
         log.event("conflict", base=tip, files=len(merged.conflicts))
-        return _conflict(repository, tip, config.sha, merged)
+        return _conflict(repository, config, tip, merged)
+    if config.resolves is not None:
+        left = conflicts.unresolved(repository, config.resolves, tip, merged.tree)
+        if left:
+            log.event("unresolved", base=tip, files=len(left))
+            return PrepareResult(tip, "", "", Changed(), left)
     sha = _commit(repository, config, tip, merged.tree)
     changed = trees.changed(repository, tip, sha, config.protected)
     lines = line_counts.look(repository, tip, sha)
@@ -49,22 +60,34 @@ def _fetch(repository: Git, config: PrepareConfig) -> str:
     return repository.commit_id(onto)
 
 
-def _merge(repository: Git, tip: str, sha: str) -> Merged:
-    if is_ancestor(repository, sha, tip):
+def _merge(repository: Git, config: PrepareConfig, tip: str) -> Merged:
+    if is_ancestor(repository, config.sha, tip):
         return Merged(repository.tree_id(tip))
-    return merge_trees(repository, tip, sha)
+    return merge_trees(repository, tip, config.sha, shows_base=config.marks is not None)
 
 
 def _commit(repository: Git, config: PrepareConfig, tip: str, tree: str) -> str:
+    if config.resolves is not None:
+        parents = [tip, config.resolves.sha]
+        return commit_tree(repository, tree, parents, config.commit, config.sha)
     if tree == repository.tree_id(tip):
         return tip
     parents = [tip, config.sha] if config.merge else [tip]
     return commit_tree(repository, tree, parents, config.commit, config.sha)
 
 
-def _conflict(repository: Git, tip: str, sha: str, merged: Merged) -> PrepareResult:
-    """As many lines of both sides, and then of the paths, as the termination message can hold."""
-    paths = merged.conflicts
+def _conflict(repository: Git, config: PrepareConfig, tip: str, merged: Merged) -> PrepareResult:
+    """As many lines of both sides, and then of the paths, as the termination message can hold.
+
+    With marks only the paths: nobody is told of the sides otherwise.
+    """
+    paths, sha = merged.conflicts, config.sha
+    if config.marks is not None and len(paths) < MOST_CONFLICTS:
+        marked = commit_tree(repository, merged.marked, [sha], config.commit, sha)
+        repository.push(config.marks, marked, repository.read_ref(config.marks))
+        result = PrepareResult(tip, "", "", Changed(), paths, marked=marked)
+        if termination.fits(result):
+            return result
     for lines in _LINES:
         both = sides(repository, merged, tip, sha, lines=lines, limit=_SIDES)
         if termination.fits(result := PrepareResult(tip, "", "", Changed(), paths, both)):

@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bernstein.api.encoding import dump
-from bernstein.api.pod import Failure, Usage
+from bernstein.api.pod import Changed, CheckoutResult, Failure, PromptResult, Usage
+from bernstein.api.programs.merge import PrepareResult
 from bernstein.kube.resource import JOBS, SELF_SUBJECT_REVIEWS, Object, Resource
 from tests.background import eventually
-from tests.control_plane.controllers.kubelet import Pod, ends, exited, run, works
-from tests.control_plane.controllers.remote import MAIN
+from tests.control_plane.controllers.kubelet import Pod, ends, exited, run, succeed, works
+from tests.control_plane.controllers.remote import MAIN, sha
 from tests.control_plane.controllers.world import PATIENCE, QUIET, World, stage, state_of
 from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, PLANS, TASKS, valid
 
@@ -209,6 +210,39 @@ class Story:
     """The operator's, at the least; a few more where it looks more often."""
 
 
+async def resolved(world: World) -> None:
+    """People have moved the branch, and a Task resolves what does not merge with that."""
+    remote = world.kubelet.remote
+
+    async def agent(pod: Pod) -> None:
+        await pod.start()
+        said = await pod.deliver(usage=USED)
+        if pod.job == "shop-a-one-s1":
+            remote.commit(MAIN, remote.refs[MAIN])
+        else:
+            given = CheckoutResult(sha("tip"), sha("tree"), PromptResult("0" * 64, 1, (), True))
+            said["checkout"] = exited(message=dump(given))
+        await pod.end("Succeeded", said)
+
+    async def prepare(pod: Pod) -> None:
+        """Nothing merges until the second Task has landed."""
+        if sum(ref.endswith("/integration") for ref, _ in remote.landed) > 1:
+            await succeed(pod)
+            return
+        await pod.start()
+        config = pod.config()
+        marked = remote.commit(config["marks"], config["sha"])
+        tip = remote.refs[config["onto"]]
+        said = PrepareResult(tip, "", "", Changed(), ("a.py",), marked=marked)
+        await pod.end("Succeeded", {"prepare": exited(message=dump(said))})
+
+    world.kubelet.on("agent", agent)
+    world.kubelet.on("shop-prepare-[0-9]", prepare)
+    await world.project(budget=PRICES, merge={"strategy": "direct", "conflicts": "Resolve"})
+    await world.plan("shop", [stage("a", "one")])
+    await _plan_is(world, "Succeeded")
+
+
 STORIES = {
     "one_task": Story(one_task, 25),
     "two_stages_with_a_retry": Story(two_stages_with_a_retry, 65),
@@ -218,4 +252,5 @@ STORIES = {
     "asked_for": Story(asked_for, 45),
     "proposed": Story(proposed, 30),
     "proposed_one_by_one": Story(proposed_one_by_one, 50),
+    "resolved": Story(resolved, 50),
 }

@@ -48,6 +48,10 @@ def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, .
     task, project = snapshot.task, snapshot.project.spec
     plan = snapshot.plan.spec if snapshot.plan is not None else None
     ruled = rules.of_work(project, plan, task.spec.files, subject)
+    if snapshot.resolves is not None:
+        # That nothing else is changed is seen when it is merged: here the branch's own changes are
+        # part of the work.
+        ruled = rules.of_whole(project, plan, subject)
     is_last = (task.status.judge_retries or 0) >= MAX_RETRIES
     signals = task.spec.completion_signals
     checks = required_checks(signals, project, subject, ruled, is_last=is_last)

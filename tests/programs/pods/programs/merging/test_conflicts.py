@@ -1,0 +1,130 @@
+"""prepare of a Plan in conflict, and of the work that resolves it, against a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from bernstein.api.programs.merge import PrepareResult, ResolvesConfig
+from tests.programs.pods.conftest import Origin
+from tests.programs.pods.programs.merging.refs import (
+    CANDIDATE,
+    INTEGRATION,
+    SESSION,
+    TARGET,
+    reason,
+)
+
+pytestmark = pytest.mark.verification
+MARKS = "refs/bernstein/01234567/conflict"
+Prepare = Callable[..., PrepareResult]
+
+
+class Conflict:
+    """A Plan and people have changed the same line; people have changed another file, too."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.begun = origin.commit({"a": "one\n", "b": "two\n"})
+        self.work = origin.commit({"a": "plan\n"}, self.begun, ref=INTEGRATION)
+        self.tip = origin.commit({"a": "people\n", "b": "TWO\n"}, self.begun, ref=TARGET)
+        self.resolves = ResolvesConfig(TARGET, self.tip)
+
+
+@pytest.fixture
+def conflict(origin: Origin) -> Conflict:
+    return Conflict(origin)
+
+
+def test_both_sides_and_what_they_began_with_stand_between_marks(
+    origin: Origin, do_prepare: Prepare, conflict: Conflict
+) -> None:
+    said = do_prepare(conflict.work, ref=INTEGRATION, onto=TARGET, merge=True, marks=MARKS)
+
+    assert (said.base, said.sha, said.conflicts) == (conflict.tip, "", ("a",))
+    assert origin.tip(MARKS) == said.marked
+    parents = origin.git("rev-list", "--parents", "-1", said.marked)
+    assert parents == f"{said.marked} {conflict.work}"
+    assert origin.git("show", f"{said.marked}:b") == "TWO"
+    lines = origin.git("show", f"{said.marked}:a").splitlines()
+    assert [line for line in lines if not line.startswith("|||||||")] == [
+        f"<<<<<<< {conflict.tip}",
+        "people",
+        "one",
+        "=======",
+        "plan",
+        f">>>>>>> {conflict.work}",
+    ]
+
+
+def test_once_more_the_marks_are_the_very_same_commit(
+    do_prepare: Prepare, conflict: Conflict
+) -> None:
+    asked = {"ref": INTEGRATION, "onto": TARGET, "merge": True, "marks": MARKS}
+    assert do_prepare(conflict.work, **asked) == do_prepare(conflict.work, **asked)
+
+
+def test_more_paths_than_are_told_get_no_marks(origin: Origin, do_prepare: Prepare) -> None:
+    names = [f"f{number}" for number in range(25)]
+    begun = origin.commit(dict.fromkeys(names, "one\n"))
+    work = origin.commit(dict.fromkeys(names, "plan\n"), begun, ref=INTEGRATION)
+    origin.commit(dict.fromkeys(names, "people\n"), begun, ref=TARGET)
+
+    said = do_prepare(work, ref=INTEGRATION, onto=TARGET, merge=True, marks=MARKS)
+
+    assert (len(said.conflicts), said.marked) == (20, "")
+    assert origin.git("for-each-ref", MARKS) == ""
+
+
+def test_what_resolves_it_is_a_merge_with_the_branch(
+    origin: Origin, do_prepare: Prepare, conflict: Conflict
+) -> None:
+    mended = origin.commit({"a": "both\n", "b": "TWO\n"}, conflict.work, ref=SESSION)
+
+    said = do_prepare(mended, resolves=conflict.resolves)
+
+    assert (said.conflicts, said.base) == ((), conflict.work)
+    parents = origin.git("rev-list", "--parents", "-1", said.sha)
+    assert parents == f"{said.sha} {conflict.work} {conflict.tip}"
+    assert origin.tip(CANDIDATE) == said.sha
+    origin.git("update-ref", INTEGRATION, said.sha)
+    whole = do_prepare(said.sha, ref=INTEGRATION, onto=TARGET, merge=True, candidate=f"{MARKS}-c")
+    assert (whole.conflicts, origin.git("show", f"{whole.sha}:a")) == ((), "both")
+
+
+@pytest.mark.parametrize(
+    ("files", "wrong"),
+    [
+        ({"a": "both\n"}, ("b",)),
+        ({"a": "both\n", "b": "TWO\n", "c": "new\n"}, ("c",)),
+        ({"a": "plan\n>>>>>>> {work}\n", "b": "TWO\n"}, ("a",)),
+        ({"a": "<<<<<<< {tip}\r\npeople\n", "b": "TWO\n"}, ("a",)),
+    ],
+    ids=["undoes what people did", "another file", "last mark", "first mark"],
+)
+def test_what_undoes_the_branch_changes_more_or_leaves_marks_is_no_candidate(
+    origin: Origin,
+    do_prepare: Prepare,
+    conflict: Conflict,
+    files: dict[str, str],
+    wrong: tuple[str, ...],
+) -> None:
+    told = {"work": conflict.work, "tip": conflict.tip}
+    filled: dict[str, str | bytes | None] = {
+        path: text.format(**told) for path, text in files.items()
+    }
+    bad = origin.commit(filled, conflict.work, ref=SESSION)
+
+    said = do_prepare(bad, resolves=conflict.resolves)
+
+    assert (said.sha, said.conflicts) == ("", wrong)
+    assert origin.git("for-each-ref", CANDIDATE) == ""
+
+
+def test_what_people_have_taken_from_the_branch_does_not_come_back(
+    origin: Origin, do_prepare: Prepare, conflict: Conflict
+) -> None:
+    mended = origin.commit({"a": "both\n", "b": "TWO\n"}, conflict.work, ref=SESSION)
+    origin.git("update-ref", TARGET, conflict.begun)
+
+    assert reason(lambda: do_prepare(mended, resolves=conflict.resolves)) == "RefMoved"
