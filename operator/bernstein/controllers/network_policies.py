@@ -147,13 +147,22 @@ def _places(urls: Iterable[str], settings: OperatorSettings) -> list[Object]:
     """The ports of these addresses, where each of them may be."""
     ports: dict[str, set[int]] = {}
     for address in urls:
-        url = urlsplit(address)
-        peers = json.dumps(_peers((url.hostname or "").rstrip("."), settings))
-        ports.setdefault(peers, set()).add(url.port or (22 if is_ssh(address) else 443))
+        host, port = _host_and_port(address)
+        ports.setdefault(json.dumps(_peers(host, settings)), set()).add(port)
     return [
         {"to": json.loads(peers), "ports": [_port(port) for port in sorted(found)]}
         for peers, found in sorted(ports.items())
     ]
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    """Of what is no address, the usual port at no host: whoever asks there tells what is wrong."""
+    usual = 22 if is_ssh(address) else 443
+    try:
+        url = urlsplit(address)
+        return (url.hostname or "").rstrip("."), url.port or usual
+    except ValueError:
+        return "", usual
 
 
 def _peers(host: str, settings: OperatorSettings) -> list[Object]:

@@ -211,6 +211,12 @@ def reached_for(url: str, settings: Any = PLAIN_SETTINGS) -> list[Any]:
     return list(rules)
 
 
+@pytest.mark.parametrize("url", ["https://git.example:99999/app.git", "https://[::1/app.git"])
+def test_an_address_that_is_none_keeps_no_policy_from_being_made(url: str) -> None:
+    """The probe tells what is wrong with it."""
+    assert reached_for(url) == [HTTPS]
+
+
 @pytest.mark.parametrize("host", ["git.forge.svc", "git.forge.svc.cluster.local", "GIT.forge.svc."])
 def test_a_git_server_that_is_a_service_is_reached_in_its_namespace_alone(host: str) -> None:
     (rule,) = reached_for(f"https://{host}:8443/app.git")
