@@ -105,7 +105,10 @@ def ref_then(ref: str) -> str:
     return _REF.sub(r"\1/", ref)
 
 
-_NEW = ("base", "base_worktree", "attest", "branch", "branch_at", "sign")
+_NEW = (
+    *("base", "base_worktree", "attest", "branch", "branch_at", "sign"),
+    *("marks", "resolves"),
+)
 _NEVER = (
     *("prompt", "resume_sha", "paths", "changed_since", "changed_to", "tool", "tools"),
     *("plugin", "test", "only_new"),

@@ -9,20 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bernstein.api.programs import forge_reasons
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
+from bernstein.core.reasons.forges import OF_FORGES
 from bernstein.core.reasons.row import Policy, Retry
 
 _REJECTED = "Read the verdict; apply the work anew, with a clearer step."
 """Shown when no retry is left; until then it is the next attempt that is told."""
 
-_OF_FORGES = {
-    str(reason): Policy(Retry.BACK_OFF if row.again else Retry.PROBE, False, row.remedy)
-    for reason, row in forge_reasons.POLICIES.items()
-}
 POLICIES: Final[Mapping[str, Policy]] = {
-    **_OF_FORGES,
+    **OF_FORGES,
     Reason.SECRET_NOT_FOUND: Policy(
         Retry.SOON,
         False,
