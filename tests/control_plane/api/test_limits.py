@@ -15,13 +15,11 @@ from typing import Any
 import pytest
 
 from bernstein import crds
-from bernstein.api.meta import LINE_PATTERN, PATH_PATTERN
-from bernstein.api.projects.commits import EMAIL_PATTERN, NAME_PATTERN
-from bernstein.api.signals import LOOPBACK_URL
 from bernstein.api.task import parse
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, Invalid
 from bernstein.kube.resource import Object, Resource
+from tests.control_plane.api.pattern_examples import EXAMPLES, Example
 from tests.control_plane.api.rule_examples import on_forge
 from tests.control_plane.conftest import eventually
 from tests.control_plane.objects import JUDGE, KINDS, valid
@@ -41,45 +39,10 @@ CRDS = Resource(
 )
 
 
-@dataclass(frozen=True)
-class Example:
-    """Texts that a pattern or format takes and refuses."""
-
-    good: str
-    bad: str
-    longest: str | None = None
-    """The longest that it takes, where that cannot be made of `good` by repeating a letter."""
-
-
-EXAMPLES: Mapping[str, Example] = {
-    r"^https://[^\s@]+$": Example("https://git.example.com/a", "https://me@git.example.com/a"),
-    r"^https?://[^\s]+$": Example("http://llm.example.com", "llm.example.com"),
-    r"^[A-Za-z0-9][-A-Za-z0-9._/]*$": Example("main", "-main"),
-    r"^[0-9]+(\.[0-9]+)?m?$": Example("1", "few"),
-    r"^[0-9]+(Ki|Mi|Gi)$": Example("1Gi", "lots"),
-    r"^[a-z][a-z0-9_]*$": Example("audit", "my-audit"),
-    r"^[a-z][-a-z0-9]*$": Example("backend", "Backend"),
-    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": Example("demo", "a.b"),
-    r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$": Example("demo", "a_b"),
-    r"^[-._a-zA-Z0-9]+$": Example("ca.crt", "a/b"),
-    r"^\$?[0-9]{1,9}(\.[0-9]{1,6})?$": Example("$1", "$1.0000001", "$123456789.123456"),
-    r"^[0-9]{1,9}(\.[0-9]{1,6})?$": Example("1", "1.0000001", "123456789.123456"),
-    r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
-    r"^[^,\s]([^,\n\r\t]*[^,\s])?$": Example("good first issue", "a,b"),
-    LOOPBACK_URL: Example("/health", "health", "http://127.0.0.1:$PORT/a"),
-    NAME_PATTERN: Example("Ada Lovelace", "Ada <ada@example.com>"),
-    EMAIL_PATTERN: Example("ada@example.com", "ada@example.com>", f"{'a' * 243}@example.co"),
-    LINE_PATTERN: Example("Write it", "Write it\nCo-authored-by: me"),
-    PATH_PATTERN: Example("docs/Größe der Welt.md", "docs/a\nb.md"),
-    r"^[0-9a-f]{40}([0-9a-f]{24})?$": Example("a" * 40, "a" * 41, "a" * 64),
-    "cidr": Example("2001:db8::/32", "2001:db8::", ":".join(["ffff"] * 8) + "/128"),
-}
-"""By pattern, or by format."""
-
 LEAST: Mapping[str, Any] = {
     "completionSignals[]": {"type": "path_exists", "path": "a"},
     "steps[]": {"title": "t"},
-    "to[]": {"podSelector": {}},
+    **{field: {"podSelector": {}} for field in ("to[]", "peers[]")},
     "pipeline[]": {"name": "lint"},
 }
 """Smallest items of lists, where the rules want more than the schema does."""
@@ -100,7 +63,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "completionSignals[].command": _TEST,
     "completionSignals[].criteria": {"type": "llm_review"},
     "completionSignals[].timeoutSeconds": _TEST,
-    **{field: {} for field in ("steps[].goal", "to[].ipBlock")},
+    **{field: {} for field in ("steps[].goal", "to[].ipBlock", "peers[].ipBlock")},
     "ipBlock.except": {"cidr": "::/0"},
     "agents[].command": {"name": "demo", "adapter": "generic", "image": "agent-demo:dev"},
     "agents[].baseUrl": {"name": "demo", "adapter": "codex", "image": "agent-demo:dev"},
@@ -112,6 +75,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "pipeline[].model": {"name": "review_rubric"},
     "pipeline[].plugin": {"name": "my_own"},
     "merge.pullRequest": {"strategy": "pr"},
+    "signing.publicKey": {"key": {"name": "signing", "key": "key"}},
     "commit.signOff": {"author": {"name": "Ada", "email": "ada@example.com"}},
     "crossModel.quorum": {"reviewers": [f"reviewer-{n}" for n in range(8)]},
 }
@@ -205,6 +169,8 @@ def _list(schema: Schema, path: Path, size: int) -> list[Any]:
         for key in keys:
             item[key] = f"n{number}"
             item.update(_ending(BESIDE, (*path, 0, key)) or {})
+        if path == ("spec", "repositories"):
+            item["url"] += str(number)  # no two are at one
     return items
 
 
