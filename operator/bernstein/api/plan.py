@@ -96,7 +96,7 @@ class PlanRepository(Model):
         "several branches, it chooses one of them.",
     )
     name: Line | None = Field(
-        default=None, description="What stages and steps call it by; absent: its path."
+        default=None, description="What people call it, which changes nothing; absent: its path."
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bernstein.api.meta import NOT_IN_A_LINE, DataKey, Model, cel, outside, rule
-from bernstein.api.projects.credentials import SecretKey
+from bernstein.api.projects.credentials import SecretKey, told_apart
 
 NAME_PATTERN = outside((*NOT_IN_A_LINE, (0x3C, 0x3C), (0x3E, 0x3E)))
 _LEFT_OUT = r"[ .,:;\\x22\\x27\\x5c]"
@@ -71,13 +71,7 @@ class Signing(Model):
 
     model_config = {
         **Model.model_config,
-        "json_schema_extra": cel(
-            rule(
-                "!has(self.publicKey) || self.publicKey != self.key.key",
-                "'publicKey' is another key of the Secret than the private SSH key",
-                fieldPath=".publicKey",
-            )
-        ),
+        "json_schema_extra": told_apart("SSH key"),
     }
 
     key: SecretKey = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -40,18 +40,23 @@ class Credentials(Model):
     deliver: SecretRef = Field(description="Pushes verified work; used by merge Jobs only.")
 
 
+def told_apart(key: str) -> dict[str, Any]:
+    """The rule that `publicKey` names another key of the Secret than the private `key`."""
+    return cel(
+        rule(
+            "!has(self.publicKey) || self.publicKey != self.key.key",
+            f"'publicKey' is another key of the Secret than the private {key}",
+            fieldPath=".publicKey",
+        )
+    )
+
+
 class Attestation(Model):
     """How what is said of landed commits is signed."""
 
     model_config = {
         **Model.model_config,
-        "json_schema_extra": cel(
-            rule(
-                "!has(self.publicKey) || self.publicKey != self.key.key",
-                "'publicKey' is another key of the Secret than the private one",
-                fieldPath=".publicKey",
-            )
-        ),
+        "json_schema_extra": told_apart("one"),
     }
 
     key: SecretKey = Field(
