@@ -27,6 +27,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.controllers.events import stalls
 from bernstein.controllers.tasks import telling
 from bernstein.core import sanitise
+from bernstein.core.delivery import pull_request
 from bernstein.core.delivery import task as deliveries
 from bernstein.core.money import pricing
 from bernstein.core.prompts import parts
@@ -356,7 +357,7 @@ def test_a_title_makes_one_line_of_a_commit(
     snapshot = objects.snapshot(objects.task(title=TITLE))
 
     with monkeypatch.context() as taken:
-        taken.setattr(deliveries, "sanitise", lambda title, _: title)
+        taken.setattr(pull_request, "defused", lambda title, _: title)
         _, whole = committed(tmp_path, deliveries.commit_message(snapshot, "work-s1", 1))
         assert "\nCo-authored-by: Eve <eve@example.com>\n" in whole, "a line of its own"
         assert BACKWARDS in whole
