@@ -9,13 +9,19 @@ from pydantic import Field
 
 from bernstein.api.meta import (
     Model,
+    ObjectName,
     Sha,
 )
+from bernstein.api.programs.forge import LONGEST_SAID
 from bernstein.api.waiting import Abandoned
 
 AttestationState = Literal["Signed", "Unsigned", "OtherKey", "Missing"]
 CiState = Literal["None", "Pending", "Passed", "Failed"]
 """What the CI of a forge says of a commit; None: nothing reports there."""
+
+
+MOST_COMMENTS = 200
+"""That a status remembers: each of ten rounds counts LISTENED of them at most."""
 
 
 class PullRequest(Model):
@@ -29,10 +35,46 @@ class PullRequest(Model):
     """Closed: without having been merged."""
     sha: Sha
     """Where its head is, or was when it ended."""
+    repository: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="Digest of the address of the repository that it is in. Absent: it was opened "
+        "under an older release.",
+    )
     ci: CiState | None = Field(
         default=None,
         description="What the forge's CI says of that commit; None: nothing. Absent: nobody knows.",
     )
+
+
+class Feedback(Model):
+    """What was said of the pull request, and how often that has gone back to an agent."""
+
+    times: Annotated[int, Field(ge=0)] = 0
+    """That it has gone back."""
+    said: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None, description="Digest of the comments that were there when they were read."
+    )
+    comments: Annotated[
+        tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=MOST_COMMENTS)
+    ] = Field(default=(), description="Those that have gone back, by the forge's ids.")
+    ci: Sha | None = Field(
+        default=None, description="Commit of which the CI was red, last time that this went back."
+    )
+    text: Annotated[str, Field(max_length=LONGEST_SAID)] | None = Field(
+        default=None,
+        description="What went back last, told to each attempt since: data, cut to a budget.",
+    )
+    task: ObjectName | None = Field(
+        default=None, description="The Plan's own Task that is at work because of it."
+    )
+    jobs: Annotated[int, Field(ge=0)] = 0
+    """Jobs that have read; numbers their names."""
+    failures: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Jobs in a row that could not read. Absent: none."
+    )
+    message: Annotated[str, Field(max_length=512)] | None = None
+    """Why the last one could not read."""
+    until: datetime | None = Field(default=None, description="When it is read again.")
 
 
 class Delivery(Model):
@@ -62,6 +104,9 @@ class Delivery(Model):
         default=None, description="Ref of the branch that the pull request is of."
     )
     pull_request: PullRequest | None = None
+    feedback: Feedback | None = Field(
+        default=None, description="Absent: nothing that was said of it has gone back to an agent."
+    )
     tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")
     sha: Sha | None = Field(
         default=None, description="Commit that landed, or that the pull request is to merge."
@@ -96,3 +141,17 @@ class Delivery(Model):
     )
     landed_at: datetime | None = None
     """When the remote was seen to have it."""
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether its pull request waits for people; not while other work for it is under way."""
+        return self.pull_request is not None and self.state != "Pending"
+
+    @property
+    def request(self) -> dict[str, object]:
+        """What is kept of it where the work is done anew and goes to the same pull request; nothing
+        where there is none."""
+        if self.feedback is None or self.pull_request is None:
+            return {}
+        names = ("branch", "pull_request", "sha", "feedback")
+        return {name: getattr(self, name) for name in names}

@@ -248,6 +248,11 @@ class PlanTask(Model):
         description="The Task is of no step: it is made to resolve this conflict of the Plan's "
         "work with the branch.",
     )
+    answers: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description="The Task is of no step: it is made because of what was said of the Plan's "
+        "pull request, for the so many'th time.",
+    )
 
 
 class Settled(Model):
@@ -390,9 +395,14 @@ class PlanStatus(WithWaiting):
     def resolvers(self) -> tuple[PlanTask, ...]:
         """The rows of Tasks that are made to resolve conflicts, the first one first: they stand
         behind all others."""
+        return tuple(row for row in self.extra if row.resolves is not None)
+
+    @property
+    def extra(self) -> tuple[PlanTask, ...]:
+        """The rows of Tasks that are of no step but made because of something that has happened."""
         found: list[PlanTask] = []
         for row in reversed(self.tasks):
-            if row.resolves is None:
+            if row.resolves is None and row.answers is None:
                 break
             found.append(row)
         return tuple(reversed(found))

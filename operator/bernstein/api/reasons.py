@@ -45,7 +45,8 @@ class Reason(StrEnum):
     PULL_REQUEST_CHANGED = "PullRequestChanged"
     """The pull request is not of the commit that was verified: somebody pushed to its branch."""
     PULL_REQUEST_MISSING = "PullRequestMissing"
-    """The forge shows the token no such pull request any more."""
+    """The forge shows the token no such pull request any more, or the Project names another
+    repository."""
     FORGE_GONE = "ForgeGone"
     """The Project names no forge any more, and a pull request of the Plan is to be opened or is
     there."""

@@ -15,7 +15,7 @@ from bernstein.controllers import network_policies
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
-from bernstein.controllers.jobs.forge import propose_job, watch_job
+from bernstein.controllers.jobs.forge import listen_job, propose_job, watch_job
 from bernstein.controllers.jobs.format import format_job
 from bernstein.controllers.jobs.judge import judge_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
@@ -35,6 +35,7 @@ from bernstein.core.actions import (
     RunInspect,
     RunJudge,
     RunLand,
+    RunListen,
     RunPrepare,
     RunProbe,
     RunPropose,
@@ -86,6 +87,7 @@ RunJob = (
     | RunPrepare
     | RunLand
     | RunPropose
+    | RunListen
     | RunWatch
 )
 
@@ -116,7 +118,7 @@ def build(
 
 
 def _asks_forge(
-    run: RunPropose | RunWatch,
+    run: RunPropose | RunListen | RunWatch,
     project: Workplace,
     namespace: str,
     owner: Object,
@@ -124,6 +126,8 @@ def _asks_forge(
 ) -> Object:
     if isinstance(run, RunPropose):
         return propose_job(run, project, namespace, owner, settings)
+    if isinstance(run, RunListen):
+        return listen_job(run, project, namespace, owner, settings)
     return watch_job(run, project, namespace, owner, settings)
 
 

@@ -211,6 +211,17 @@ class RunPropose:
 
 
 @dataclass(frozen=True)
+class RunListen:
+    """A Job that reads what is new to be said of a pull request."""
+
+    job: str
+    number: int
+    """Of the pull request."""
+    known: tuple[str, ...] = ()
+    """Ids of comments that have been read."""
+
+
+@dataclass(frozen=True)
 class RunWatch:
     """A Job that watches pull requests until one of them changes."""
 
@@ -223,10 +234,14 @@ class RunWatch:
 
     @property
     def asked(self) -> str:
-        """A digest of what it has been told."""
+        """A digest of what it has been told, behind the generation."""
         told = [fields_of(each) for each in self.pull_requests]
-        text = json.dumps([told, self.generation, self.once])
-        return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
+        text = json.dumps([told, self.once])
+        return f"{self.generation}-{hashlib.sha256(text.encode()).hexdigest()[:DIGEST]}"
+
+    def asks_where(self, asked: str | None) -> bool:
+        """Whether a Job that was asked so looks at the same forge."""
+        return asked is not None and asked.partition("-")[0] == str(self.generation)
 
 
 @dataclass(frozen=True)
@@ -351,6 +366,7 @@ JobAction = (
     | RunPrepare
     | RunLand
     | RunPropose
+    | RunListen
     | RunFence
     | KeepCheckLogs
     | KeepVerdicts

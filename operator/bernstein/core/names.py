@@ -264,6 +264,13 @@ def resolver(plan: str, number: int) -> str:
     return f"{_whole_words(slug(plan), room) or 'plan'}-resolve-{digest}"
 
 
+def answerer(plan: str, number: int) -> str:
+    """Name of the Task of a Plan for what was said of its pull request, the so many'th time."""
+    room = NAME_LIMIT - len("-answer-") - _KEY_LENGTH
+    digest = short_hash(plan, "answer", str(number), length=_KEY_LENGTH)
+    return f"{_whole_words(slug(plan), room) or 'plan'}-answer-{digest}"
+
+
 def label_value(text: str) -> str:
     """`text` where it is a label value already; else its slug, cut and hashed where too long."""
     if len(text) <= LABEL_LIMIT and _LABEL_VALUE.match(text):

@@ -168,6 +168,22 @@ class TaskSnapshot:
         return next((r.resolves for r in rows if r.name == name and r.uid in (None, uid)), None)
 
     @property
+    def _answers(self) -> bool:
+        """Whether the Task is made because of what was said: its Plan says so, and nobody else."""
+        rows = self.plan.status.extra if self.plan is not None else ()
+        name, uid = self.task.metadata.name, self.task.metadata.uid
+        return any(r.answers and r.name == name and r.uid in (None, uid) for r in rows)
+
+    @property
+    def said(self) -> str:
+        """What people and CI have said of the pull request that its work is for."""
+        delivery = self.status.delivery
+        if self._answers and self.plan is not None:
+            delivery = self.plan.status.delivery
+        feedback = delivery.feedback if delivery is not None else None
+        return (feedback.text if feedback is not None else None) or ""
+
+    @property
     def refs(self) -> str:
         """The folder of its refs: its Plan's, or its own."""
         if self.plan is not None:

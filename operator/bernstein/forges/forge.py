@@ -97,6 +97,8 @@ class PullRequest:
     """Its head is a branch of the same repository: nobody's fork."""
     node: str = ""
     """Its other name, where the forge has one."""
+    author: str = ""
+    """Who has opened it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,8 @@ class Gitea:
             if state in {"PENDING", "REQUEST_REVIEW"} or review.get("dismissed") is True:
                 continue
             number, official = number_of(review.get("id")), review.get("official") is True
-            if text_of(review.get("body")):
+            # One that approves asks for nothing, but for what it says of lines.
+            if text_of(review.get("body")) and state != "APPROVED":
                 found.append(_review(review, number, official))
             if review.get("comments_count"):
                 lines = items((yield Call("GET", f"{path}/{number}/comments")))
@@ -193,6 +194,7 @@ def _pull(answer: Json) -> PullRequest:
             labels=tuple(text_of(mapping(e).get("name")) for e in items(answer.get("labels"))),
         ),
         own_branch=head.get("repo_id") == base.get("repo_id"),
+        author=login_of(answer.get("user")),
     )
 
 

@@ -166,6 +166,7 @@ def _pull(answer: Json) -> PullRequest:
         ),
         own_branch=ours is not None and mapping(head.get("repo")).get("id") == ours,
         node=text_of(answer.get("node_id")),
+        author=login_of(answer.get("user")),
     )
 
 
@@ -185,8 +186,10 @@ def _run(answer: Json) -> tuple[str, FailedCheck]:
 
 
 def _is_said(row: Json) -> bool:
-    """Reviews that nobody has sent yet, were dismissed, or have no text of their own are not."""
-    return bool(text_of(row.get("body"))) and row.get("state") not in ("PENDING", "DISMISSED")
+    """Reviews that nobody has sent yet, were dismissed, or have no text of their own are not; one
+    that approves asks for nothing."""
+    unsaid = ("PENDING", "DISMISSED", "APPROVED")
+    return bool(text_of(row.get("body"))) and row.get("state") not in unsaid
 
 
 def _comment(kind: str, answer: Json) -> Comment:

@@ -152,6 +152,7 @@ def _pull(answer: Json) -> PullRequest:
             labels=tuple(map(text_of, items(answer.get("labels")))),
         ),
         own_branch=source is not None and source == answer.get("target_project_id"),
+        author=login_of(answer.get("author"), "username"),
     )
 
 

@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
+
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import (
     Branches,
+    Comment,
     Description,
     Forge,
     PullRequest,
     RepositoryPath,
     Steps,
 )
+
+MOST_AUTHORS = 30
+"""Of comments on one pull request, of whom it is asked whether they may write to the repository."""
+
+
+def said(
+    forge: Forge, repository: RepositoryPath, pull: PullRequest, may_write: dict[str, bool]
+) -> Steps[tuple[Comment, ...]]:
+    """The comments of people who may write to the repository, but for the account that has opened
+    the pull request: that is ours. Who may not be asked about counts only where the forge vouches
+    for him. `may_write` has those who were asked about, and gets the others."""
+    found: list[Comment] = []
+    for comment in (yield from forge.comments(repository, pull)):
+        author = comment.author
+        if not pull.author or author in ("", pull.author) or not comment.text.strip():
+            continue
+        if not comment.official and author not in may_write:
+            if len(may_write) >= MOST_AUTHORS:
+                continue
+            may_write[author] = (yield from forge.may_write(repository, author)) is True
+        if comment.official or may_write[author]:
+            found.append(comment)
+    return tuple(found)
+
+
+def digest(comments: Iterable[Comment]) -> str:
+    """The same for the same ones; "" for none."""
+    ids = sorted(comment.id for comment in comments)
+    return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:16] if ids else ""
 
 
 def ensure(

@@ -99,10 +99,10 @@ STEPS = {
 }
 OWN_GATE = {"command": "audit .", "image": "i"}
 GATES = {
-    "the operator's own Jobs are called begin, inspect, land, prepare, propose: "
+    "the operator's own Jobs are called begin, inspect, land, prepare, propose, listen: "
     "give the gate another name": Pair(
         {"name": "landing", **OWN_GATE},
-        tuple({"name": n, **OWN_GATE} for n in ("begin", "inspect", "land", "prepare", "propose")),
+        tuple({"name": n, **OWN_GATE} for n in ("begin", "land", "propose", "listen")),
     ),
     "signal_<number> is kept for completion signals: give the gate another name": Pair(
         {"name": "signal_a1", **OWN_GATE},
@@ -166,6 +166,10 @@ SPECS = {
     ),
     "per Task waits until they are merged: Tasks need the code of those before them": Pair(
         {"per": "Task", "succeedOn": "Merged"}, ({"per": "Task", "succeedOn": "Opened"},)
+    ),
+    "what is said of a pull request goes back to agents only where succeedOn is Merged": Pair(
+        {"per": "Plan", "succeedOn": "Merged", "feedback": ["CI"]},
+        ({"per": "Plan", "succeedOn": "Opened", "feedback": ["CI"]},),
     ),
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],

@@ -49,6 +49,7 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
     ("land", "land"): {"git-deliver/ssh-privatekey", "git-deliver/known_hosts"},
     ("propose", "propose"): {"forge-token/token"},
     ("watch", "watch"): {"forge-token/token"},
+    ("listen", "listen"): {"forge-token/token"},
 }
 """By the label of the Job and the container; one that is not here has nothing."""
 

@@ -156,7 +156,7 @@ def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
     made = {label[labels.JOB]: label[labels.PROJECT] for label in found_labels}
     assert made.pop("judge") == "default"  # without a model there is none
     assert made == dict.fromkeys(meant, "default")
-    others = {"check", "agent", "propose", "watch"}
+    others = {"check", "agent", "propose", "watch", "listen"}
     assert {job for job, pods in meant.items() if pods != "git"} == others
     assert (meant["check"], meant["agent"]) == ("checks", "agents")
     for spec in found.values():
@@ -182,7 +182,7 @@ def test_who_asks_the_forge_reaches_dns_and_that_alone(
     asks = found.pop("forge")
 
     (jobs_meant,) = asks["podSelector"]["matchExpressions"]
-    assert jobs_meant["values"] == ["propose", "watch"]
+    assert jobs_meant["values"] == ["propose", "watch", "listen"]
     assert asks["egress"] == [DNS, reached]
     assert all(others["egress"] == [DNS, HTTPS] for others in found.values())
 

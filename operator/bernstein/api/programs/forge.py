@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import astuple, dataclass
 
+UNREAD = "-"
+"""In place of a digest of comments: the token may not read them."""
 PROPOSE = "propose"
 WATCH = "watch"
-FORGE_JOBS = (PROPOSE, WATCH)
+LISTEN = "listen"
+LISTENED = 20
+"""Comments that one Job reads at most."""
+LONGEST_SAID = 3000
+"""Characters of what they say."""
+FORGE_JOBS = (PROPOSE, WATCH, LISTEN)
 """The Jobs that ask a forge, each with a container and a program of its name."""
 
 
@@ -52,6 +61,15 @@ class SeenPullRequest:
     """What the forge's CI says of that commit: Pending, Passed, Failed; None: nothing does. "":
     nobody knows."""
 
+    said: str = ""
+    """Digest of the comments there of people who may write to the repository. "": there are none,
+    or nobody has looked."""
+
+    @property
+    def digest(self) -> str:
+        """The same for the same facts."""
+        return hashlib.sha256(json.dumps(astuple(self)).encode()).hexdigest()[:12]
+
 
 @dataclass(frozen=True, slots=True)
 class ProposeResult:
@@ -72,6 +90,8 @@ class WatchConfig:
     """Between two looks at all."""
     seconds: int
     """After which it ends with what it has; 0: after one look at all."""
+    comments: bool = False
+    """It looks for comments, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +105,33 @@ class WatchResult:
     """Of them, those that cost nothing: the forge said that it was as before."""
     remaining: int | None = None
     """That it lets us make until it raises its limit again; None: it does not say."""
+    known: tuple[str, ...] = ()
+    """Of each that has changed, the digest of what the Job was told of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListenConfig:
+    """Read what people who may write to the repository, and its CI, say of a pull request."""
+
+    forge: ForgeAddress
+    number: int
+    known: tuple[str, ...] = ()
+    """Ids of comments that are read no more."""
+    comments: bool = False
+    ci: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListenResult:
+    """What is new there."""
+
+    sha: str
+    """Where its head is."""
+    said: str
+    """As in SeenPullRequest."""
+    comments: tuple[str, ...] = ()
+    """Ids of those in the text."""
+    failed: bool = False
+    """The CI of that commit is red."""
+    text: str = ""
+    """What they say, each line of it behind "> ": data of people and programs."""

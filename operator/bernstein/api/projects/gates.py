@@ -8,9 +8,11 @@ from pydantic import Field
 
 from bernstein.api.meta import Image, Line, Model, RelativePath, cel, list_map, rule, rules_of
 from bernstein.api.pod import OUR_JOBS
-from bernstein.api.programs.forge import PROPOSE
+from bernstein.api.programs.forge import LISTEN, PROPOSE
 from bernstein.api.projects.credentials import ConfigMapKey
 from bernstein.api.vocabulary import Severity, WrittenCondition
+
+_OURS = (*OUR_JOBS, PROPOSE, LISTEN)
 
 
 class WeaknessDatabase(Model):
@@ -36,8 +38,8 @@ class GateSettings(Model):
                 # The name of a gate's Job ends with the gate's name, '_' replaced by '-'. These
                 # endings, and `signal-<number>`, are those of other Jobs.
                 rule(
-                    f"!(self.name in {[*OUR_JOBS, PROPOSE]})",
-                    f"the operator's own Jobs are called {', '.join((*OUR_JOBS, PROPOSE))}: "
+                    f"!(self.name in {[*_OURS]})",
+                    f"the operator's own Jobs are called {', '.join(_OURS)}: "
                     "give the gate another name",
                     fieldPath=".name",
                 ),

@@ -25,7 +25,13 @@ class PullRequests(Model):
                 "per Task waits until they are merged: Tasks need the code of those before them",
                 fieldPath=".succeedOn",
                 reason="FieldValueForbidden",
-            )
+            ),
+            rule(
+                "!has(self.feedback) || size(self.feedback) == 0 || self.succeedOn != 'Opened'",
+                "what is said of a pull request goes back to agents only where succeedOn is Merged",
+                fieldPath=".feedback",
+                reason="FieldValueForbidden",
+            ),
         ),
     }
 
@@ -49,6 +55,17 @@ class PullRequests(Model):
         default="Merged",
         description="Merged: a Plan has succeeded once its pull request is merged. Opened: once "
         "it is there; what becomes of it is looked at no more. A Task's is always waited for.",
+    )
+    feedback: Annotated[
+        tuple[Literal["Comments", "CI"], ...],
+        Field(max_length=2, json_schema_extra={"x-kubernetes-list-type": "set"}),
+    ] = Field(
+        default=(),
+        description="What goes back to an agent while a pull request is open: Comments of people "
+        "who may write to the repository, CI that fails. Without it nothing does.",
+    )
+    max_feedback: Annotated[int, Field(ge=1, le=10)] = Field(
+        default=2, description="How often it goes back at most, for one pull request."
     )
 
 

@@ -32,6 +32,11 @@ class WatchedPullRequest(Model):
         default=None,
         description="What the forge's CI says of that commit; None: nothing. Absent: nobody knows.",
     )
+    said: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="Digest of the comments there of people who may write to the repository. "
+        "Absent: none, or nobody has looked.",
+    )
 
 
 class PullRequestWatch(Model):
@@ -39,6 +44,11 @@ class PullRequestWatch(Model):
 
     repository: Name | None = Field(
         default=None, description="By its name in the Project. Absent: the first."
+    )
+    at: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="Digest of the address of the repository that was looked at. Absent: under an "
+        "older release.",
     )
     number: Annotated[int, Field(ge=0)] = 0
     """Of the Job; its name has it."""

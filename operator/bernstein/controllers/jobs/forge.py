@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bernstein.api.programs.forge import (
+    LISTEN,
     PROPOSE,
     WATCH,
     ForgeAddress,
+    ListenConfig,
     ProposeConfig,
     WatchConfig,
 )
@@ -17,7 +19,7 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
-from bernstein.core.actions import RunPropose, RunWatch
+from bernstein.core.actions import RunListen, RunPropose, RunWatch
 
 PROPOSE_SECONDS = 600
 WATCH_SECONDS = 3300
@@ -60,6 +62,7 @@ def watch_job(
         pull_requests=action.pull_requests,
         look_seconds=look_seconds,
         seconds=0 if action.once else seconds,
+        comments="Comments" in project.spec.merge.pull_requests.feedback,
     )
     return pod.job(
         project,
@@ -69,6 +72,24 @@ def watch_job(
         owner=owner | {"blockOwnerDeletion": False},
         more_labels={labels.JOB: WATCH, labels.ASKED: action.asked},
         pod=_pod(WATCH, config, project, settings, seconds + PROPOSE_SECONDS),
+    )
+
+
+def listen_job(
+    action: RunListen, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
+) -> Object:
+    wanted = project.spec.merge.pull_requests.feedback
+    config = ListenConfig(
+        forge=_address(project.spec.repository),
+        number=action.number,
+        known=action.known,
+        comments="Comments" in wanted,
+        ci="CI" in wanted,
+    )
+    spec = _pod(LISTEN, config, project, settings, PROPOSE_SECONDS)
+    more = {labels.JOB: LISTEN, **pod.owner_label(owner)}
+    return pod.job(
+        project, name=action.job, namespace=namespace, owner=owner, more_labels=more, pod=spec
     )
 
 

@@ -244,6 +244,7 @@ class SessionController(KindController):
             goes_on=goes_on,
             append_only=append_only,
             resolves=resolves,
+            said=snapshot.said,
         )
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
         context = snapshot.task.spec.context_files

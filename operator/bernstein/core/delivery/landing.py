@@ -75,7 +75,7 @@ def is_queued(status: Delivering) -> bool:
     delivery = status.delivery
     if delivery is None or delivery.step is not None or delivery.state == "Conflict":
         return False
-    if delivery.pull_request is not None:
+    if delivery.is_proposed:
         return False
     return is_trying(status)
 

@@ -45,7 +45,7 @@ from bernstein.core.waiting import held, is_held, is_mended, is_stalled, waits
 def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     """The next step of a Plan whose Tasks are all Closed, or that is delivered without the rest."""
     step = _deliver(_place(snapshot), status, now)
-    return PlanDecision(_phased(step.status), step.actions, step.requeue_after)
+    return PlanDecision(phased(step.status), step.actions, step.requeue_after)
 
 
 def _place(snapshot: PlanSnapshot) -> RepositorySnapshot:
@@ -67,7 +67,7 @@ def fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[R
     return end.fences(status, job, asked, snapshot.jobs, now)
 
 
-def _phased(status: PlanStatus) -> PlanStatus:
+def phased(status: PlanStatus) -> PlanStatus:
     """The phase of a Plan that delivers, and the number of the last Job that a landing made."""
     phase = "Stalled" if is_stalled(status) else "Delivering"
     if status.ended_at is not None:

@@ -31,6 +31,7 @@ from bernstein.core.delivery.retry import tried_again
 from bernstein.core.delivery.way import Delivering, Landed, OnItsWay, S
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
+from bernstein.core.projects import repositories
 from bernstein.core.sanitise import line, without_quotes
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.waiting import (
@@ -79,7 +80,7 @@ def is_proposed(status: Delivering) -> bool:
     delivery = status.delivery
     if delivery is None or delivery.step not in (None, "Proposing"):
         return False
-    return is_next(delivery) or delivery.pull_request is not None
+    return is_next(delivery) or delivery.is_proposed
 
 
 def unseen(
@@ -124,7 +125,7 @@ def _propose(status: S, delivery: Delivery, proposal: Proposal, now: datetime) -
         return OnItsWay(status, result.actions, LOOK_AGAIN_SECONDS)
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, proposal, result, now))
-    pull = _as_told(result)
+    pull = _as_told(result, proposal.project)
     if pull is None:
         strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{PROPOSE} left no result that is one")
         return OnItsWay(_failed(status, delivery, proposal, strange, now))
@@ -133,13 +134,13 @@ def _propose(status: S, delivery: Delivery, proposal: Proposal, now: datetime) -
     return _became(goes_on(status), delivery, pull, base, proposal, now)
 
 
-def _as_told(result: ProposeResult) -> PullRequest | None:
+def _as_told(result: ProposeResult, project: Workplace) -> PullRequest | None:
     """None: it is not what a forge tells."""
-    told = result.pull_request
+    told, where = result.pull_request, repositories.digest(project.spec.repository)
     try:
         return PullRequest.model_validate(
             {"number": told.number, "url": line(result.url, 2048), "state": told.state}
-            | {"sha": told.sha}
+            | {"sha": told.sha, "repository": where}
         )
     except ValueError:
         return None
@@ -172,8 +173,12 @@ def _seen(
     status: S, delivery: Delivery, pull: PullRequest, proposal: Proposal, now: datetime
 ) -> ProposalState[S]:
     """What follows from the pull request as the Project's watch has seen it last."""
-    project = proposal.project
-    watch = project.status.watch_of(project.spec.repository.name) or PullRequestWatch()
+    project, repository = proposal.project, proposal.project.spec.repository
+    if pull.state != "Merged" and not repositories.is_in(pull, repository):
+        return OnItsWay(_elsewhere(status, delivery, pull, proposal, now))
+    watch = project.status.watch_of(repository.name) or PullRequestWatch()
+    if watch.at not in (None, repositories.digest(repository)):
+        watch = PullRequestWatch()
     most = MOST_PULL_REQUESTS // len(project.whole.spec.repositories)
     row = next((each for each in watch.pull_requests if each.number == pull.number), None)
     if pull.state == "Merged":
@@ -200,6 +205,19 @@ def _seen(
         text = f"what has become of {pull.url} is not known: {watch.message}"
         return OnItsWay(waits(status, watch.reason, text, now, needs_person=True))
     return became
+
+
+def _elsewhere(
+    status: S, delivery: Delivery, pull: PullRequest, proposal: Proposal, now: datetime
+) -> S:
+    """The Project's repository is another one now, in which its number means something else."""
+    where = line(proposal.project.spec.repository.url, 300)
+    text = f"the repository of the Project is {where} now, and has no part in {pull.url}"
+    remedy = f"Give the Project the address back, or cancel the {proposal.whose}."
+    update = {"state": "Unknown", "reason": Reason.PULL_REQUEST_MISSING, "message": text}
+    status = _with(status, delivery, **update)
+    reason = Reason.PULL_REQUEST_MISSING
+    return waits(status, reason, text, now, needs_person=True, remedy=remedy)
 
 
 def _became(

@@ -13,6 +13,7 @@ Task has ended without result, or that has had so many.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -122,11 +123,11 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
         return None
     task = snapshot.tasks.get(row.name)
     if task is None:
-        return _make(snapshot, status, row, now) if row.uid is None else None
+        return make(snapshot, status, row, task_of, now) if row.uid is None else None
     if task.status.state is TaskState.CANCELLED:
         return None
     asked = task.spec.cancel is not None
-    if not asked and not _has_failed(task) and not conflict.is_stalled(task.status):
+    if not asked and not has_ended_badly(task):
         return None
     # It gets no other round while the merge alone is tried: it would land beside that.
     actions = () if asked else (CancelTasks((row.name,), _GIVEN_UP),)
@@ -134,20 +135,30 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
 
 
 def is_whole(snapshot: PlanSnapshot, status: PlanStatus) -> bool:
-    """All its Tasks have landed, but for those that were to resolve a conflict and did not."""
+    """All its Tasks have landed, but for those of no step that came to nothing."""
     counts, given_up = status.counts, 0
-    for row in status.resolvers:
+    for row in status.extra:
         task = snapshot.tasks.get(row.name)
         gone = task is None and row.uid is not None and row.state != TaskState.CLOSED
         given_up += gone or row.state == TaskState.CANCELLED
     return counts.total > 0 and counts.closed + given_up == counts.total
 
 
-def _has_failed(task: Task) -> bool:
-    return task.status.state is TaskState.FAILED and is_final(task.status, task.spec.max_retries)
+def has_ended_badly(task: Task) -> bool:
+    """It goes on by itself no more, and has not landed."""
+    failed = task.status.state is TaskState.FAILED
+    final = failed and is_final(task.status, task.spec.max_retries)
+    return final or conflict.is_stalled(task.status)
 
 
-def _make(snapshot: PlanSnapshot, status: PlanStatus, row: PlanTask, now: datetime) -> PlanDecision:
+def make(
+    snapshot: PlanSnapshot,
+    status: PlanStatus,
+    row: PlanTask,
+    task_of: Callable[[PlanSnapshot, PlanTask], dict[str, Any]],
+    now: datetime,
+) -> PlanDecision:
+    """The Task of a row is asked for; where the API server refuses it, after a while again."""
     seconds = seconds_left(status.waiting, snapshot.project, now)
     if seconds is not None:
         return PlanDecision(status, (), seconds)
@@ -162,21 +173,30 @@ def _make(snapshot: PlanSnapshot, status: PlanStatus, row: PlanTask, now: dateti
 
 def task_of(snapshot: PlanSnapshot, row: PlanTask) -> dict[str, Any]:
     """The object of the Task; the same row always gives the same one."""
-    plan, project, resolves = snapshot.plan, snapshot.project, row.resolves
-    assert project is not None
+    resolves, begun = row.resolves, snapshot.plan.status.integration
     assert resolves is not None
-    meta, begun = plan.metadata, plan.status.integration
     branch = names.branch_of(begun.target if begun is not None else None)
+    title, told = f"Resolve the conflict with '{branch}'", _DESCRIPTION.format(branch=branch)
+    return extra_task(snapshot, row, title, told, files=_files(resolves.files))
+
+
+def extra_task(
+    snapshot: PlanSnapshot, row: PlanTask, title: str, told: str, files: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """The object of a Task of no step; the same row and words always give the same one."""
+    plan, project = snapshot.plan, snapshot.project
+    assert project is not None
+    meta = plan.metadata
     first = next((step.cli for step in _steps(plan.spec) if step.cli), None)
     spec = TaskSpec(
-        title=line(f"Resolve the conflict with '{branch}'", 300),
-        description=_description(snapshot, branch),
+        title=line(title, 300),
+        description=_description(snapshot, told),
         goal=plan.spec.name,
         cli=plan.spec.cli or first,
         project_ref=project.metadata.name,
         priority=1,
         scope="small",
-        files=_files(resolves.files),
+        files=files,
         completion_signals=_signals(signals_of(snapshot)),
         constraints=plan.spec.constraints,
         max_retries=_RETRIES,
@@ -197,12 +217,12 @@ def task_of(snapshot: PlanSnapshot, row: PlanTask) -> dict[str, Any]:
     }
 
 
-def _description(snapshot: PlanSnapshot, branch: str) -> str:
+def _description(snapshot: PlanSnapshot, told: str) -> str:
     headings = [line(step.heading, _ASKED_CHARACTERS) for step in _steps(snapshot.plan.spec)]
-    told = [f"- {heading}" for heading in headings[:_ASKED]]
+    listed = [f"- {heading}" for heading in headings[:_ASKED]]
     more = [f"- and {len(headings) - _ASKED} more"] if len(headings) > _ASKED else []
-    asked = "\n".join(("What the plan's tasks were asked:", *told, *more))
-    return f"{_DESCRIPTION.format(branch=branch)}\n{asked}"
+    asked = "\n".join(("What the plan's tasks were asked:", *listed, *more))
+    return f"{told}\n{asked}"
 
 
 def _steps(spec: PlanSpec) -> list[Step]:

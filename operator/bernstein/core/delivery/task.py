@@ -223,7 +223,12 @@ def _verify_again(
 
 
 def _landed(status: TaskStatus, delivered: Delivery, now: datetime) -> TaskStatus:
-    """It is Closed, unless its pull request is to be opened."""
+    """It is Closed, unless its pull request is to be opened; or stays as it is, where what was said
+    of it has made nobody change anything."""
+    before = status.delivery
+    if delivered.state == "NoChange" and before is not None and before.request:
+        update = {"state": "PullRequestOpen", "step": None, "reason": None, "message": None}
+        return status.model_copy(update={"delivery": before.model_copy(update=update)})
     if proposal.is_next(delivered):
         return status.model_copy(update={"delivery": delivered})
     return move(status, TaskState.CLOSED, "Delivered", now).model_copy(

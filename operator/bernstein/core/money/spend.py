@@ -171,6 +171,7 @@ def row_of(task: Task, before: PlanTask | None) -> PlanTask:
         step=before.step if before is not None else None,
         landed=before.landed if before is not None else None,
         resolves=before.resolves if before is not None else None,
+        answers=before.answers if before is not None else None,
     )
 
 

@@ -32,6 +32,7 @@ from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.landing import has_started, is_lost
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.feedback import answering
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.plans import approval, part, requests
@@ -217,15 +218,15 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     strange = () if has_started(status) else tallied(snapshot).outside
     if strange:
         return PlanDecision(_strange(status, strange, now), tuple(actions))
-    resolved = resolving.step(snapshot, status, now)
+    resolved = resolving.step(snapshot, status, now) or answering.step(snapshot, status, now)
     if resolved is not None:
         return replace(resolved, actions=(*actions, *resolved.actions))
     if resolving.is_whole(snapshot, status) and not actions:
-        status = resolving.back(snapshot, status, now)
+        status = answering.back(snapshot, resolving.back(snapshot, status, now))
         unjudged = status.verification is None or is_lost(status)
         if status.delivery is None and unjudged and not is_held(status):
             status = goes_on(status)  # what it said was what its Tasks waited for
-        return plan_delivery.deliver(snapshot, status, now)
+        return answering.listens(snapshot, plan_delivery.deliver(snapshot, status, now), now)
     return PlanDecision(watch(snapshot, status, now), tuple(actions))
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
+from bernstein.api.delivery import PullRequest
 from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.project import Project, ProjectSpec
 from bernstein.api.projects.repository import Repository
@@ -16,6 +18,7 @@ from bernstein.api.projects.workplace import Workplace, at
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.names import short_hash
 from bernstein.core.sanitise import line
 
 _LISTED = 600
@@ -27,6 +30,19 @@ class Place(NamedTuple):
 
     project: Workplace | None
     problem: Diagnosis | None = None
+
+
+def digest(repository: Repository) -> str:
+    """The same for the same repository, over https or SSH: a pull request's number means nothing in
+    another one."""
+    split = urlsplit(repository.url)
+    path = split.path.strip("/").removesuffix(".git").lower()
+    return short_hash((split.hostname or "").lower(), path, length=16)
+
+
+def is_in(pull: PullRequest, repository: Repository) -> bool:
+    """Whether the pull request is in this repository, as far as is known."""
+    return pull.repository in (None, digest(repository))
 
 
 def of_plan(plan: Plan, project: Project) -> Repository | None:

@@ -5,7 +5,8 @@
                         └── none waits: no Job any more
 
 There is one for all, which is told what was seen of each so far, and ends as soon as one of them is
-not like that. Where another Plan waits, or one does not any more, another Job takes its place. It
+not like that. Where another Plan waits, or one does not any more, another Job takes its place, once
+it has had the time for a look: else Plans that come and go would keep all from being looked at. It
 only reads: whatever becomes of a Job, nothing is lost and nothing is done twice.
 """
 
@@ -29,6 +30,7 @@ from bernstein.core import diagnosis, labels, names, pods, runs
 from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.projects import repositories
 from bernstein.core.reasons.waits import PROBE_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import text
 
@@ -36,6 +38,8 @@ _LEAST_SECONDS = 30
 """Until it is tried again, whatever the reason: a pod that is lost each time is made no faster."""
 _MOST_SECONDS = 3600
 """That one waits at most for the next Job."""
+_ONE_LOOK_SECONDS = 60
+"""That a Job has, from when it was made, before another one takes its place."""
 _MOST_REQUESTS = 10**9
 _WORDS = 300
 
@@ -85,11 +89,19 @@ def decide(snapshot: WatchSnapshot, now: datetime) -> WatchDecision:
     project = snapshot.project
     if not snapshot.waits or project.spec.repository.forge is None:
         return WatchDecision(None, _clear(snapshot, ""))
-    watch = _of_those(_known(project) or PullRequestWatch(), snapshot)
+    watch = _of_those(_there(project), snapshot)
     left = _seconds_left(watch, now)
     if left > 0:
         return WatchDecision(watch, _clear(snapshot, ""), left)
     return _look(snapshot, watch.model_copy(update={"until": None}), now)
+
+
+def _there(project: Workplace) -> PullRequestWatch:
+    """What is known of the repository: of another one nothing is, whatever its numbers."""
+    watch, at = _known(project) or PullRequestWatch(), repositories.digest(project.spec.repository)
+    if watch.at not in (None, at):
+        watch = watch.model_copy(update={"pull_requests": ()})
+    return watch.model_copy(update={"at": at})
 
 
 def _of_those(watch: PullRequestWatch, snapshot: WatchSnapshot) -> PullRequestWatch:
@@ -107,7 +119,7 @@ def _of_those(watch: PullRequestWatch, snapshot: WatchSnapshot) -> PullRequestWa
 def _row(repository: str, seen: SeenPullRequest) -> WatchedPullRequest:
     """Raises ValueError for what is no pull request."""
     told = {"number": seen.number, "state": seen.state, "sha": seen.sha, "base": seen.base}
-    told |= {"ci": seen.ci or None}
+    told |= {"ci": seen.ci or None, "said": seen.said or None}
     return WatchedPullRequest.model_validate({"repository": repository, **told})
 
 
@@ -139,8 +151,9 @@ def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> Wa
     if job.refused is not None:
         problem = Diagnosis(Reason.POD_REJECTED, job.refused)
         return _over(snapshot, watch, problem, now)
-    if job.labels.get(labels.ASKED) != run.asked:
-        return _look(snapshot, watch.model_copy(update={"number": watch.number + 1}), now)
+    asked = job.labels.get(labels.ASKED)
+    if asked != run.asked:
+        return _told_otherwise(snapshot, watch, run, job, now)
     if runs.is_over(job, now):
         return _over(snapshot, watch, _told(job, now), now)
     stuck = diagnosis.to_abandon(job, now)
@@ -150,12 +163,40 @@ def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> Wa
     return WatchDecision(watch, _clear(snapshot, run.job), LOOK_AGAIN_SECONDS)
 
 
+def _told_otherwise(
+    snapshot: WatchSnapshot, watch: PullRequestWatch, run: RunWatch, job: JobView, now: datetime
+) -> WatchDecision:
+    """The next step where a Job was told something else than is known now: others waited then."""
+    if run.asks_where(job.labels.get(labels.ASKED)):
+        left = _ONE_LOOK_SECONDS - (now - job.created).total_seconds()
+        if runs.is_over(job, now):
+            told = _told(job, now)
+            if isinstance(told, WatchResult) and told.known:
+                return _over(snapshot, watch, _still_so(told, watch), now)
+        elif 0 < left <= _ONE_LOOK_SECONDS:
+            return WatchDecision(watch, _clear(snapshot, run.job), min(left, LOOK_AGAIN_SECONDS))
+    return _look(snapshot, watch.model_copy(update={"number": watch.number + 1}), now)
+
+
+def _still_so(told: WatchResult, watch: PullRequestWatch) -> WatchResult:
+    """What has changed of those that are known as the Job was told."""
+    known = {row.number: _seen(row).digest for row in watch.pull_requests}
+    changed = tuple(
+        each
+        for each, before in zip(told.changed, told.known, strict=False)
+        if known.get(each.number) == before
+    )
+    return replace(told, changed=changed)
+
+
+def _seen(row: WatchedPullRequest) -> SeenPullRequest:
+    told = (row.number, row.state, row.sha, row.base, row.ci or "", row.said or "")
+    return SeenPullRequest(*told)
+
+
 def _run(snapshot: WatchSnapshot, watch: PullRequestWatch) -> RunWatch:
     name = _name(snapshot.project, watch)
-    known = tuple(
-        SeenPullRequest(row.number, row.state, row.sha, row.base, row.ci or "")
-        for row in watch.pull_requests
-    )
+    known = tuple(map(_seen, watch.pull_requests))
     generation = snapshot.project.metadata.generation
     return RunWatch(name, known, generation, once=watch.reason is not None)
 

@@ -98,6 +98,7 @@ def _behind(status: TaskStatus, before: Task, now: datetime) -> TaskStatus:
         onto=status.delivery.onto,
         round=status.delivery.round,
         failures=status.delivery.failures,
+        **status.delivery.request,
     )
     if status.delivery == delivery and (is_trying(status) or _says(status, text)):
         return status  # all but the first of the line, at each look

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.states import TASK_BORN, TaskState
@@ -124,10 +125,18 @@ def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
             "session": names.session(snapshot.task.metadata.name, number),
             "waiting": still_waiting(snapshot, status, now),
             "verification": None,
-            "delivery": None,
+            "delivery": _delivery(status),
             "model": route_of(snapshot).model,
         }
     )
+
+
+def _delivery(status: TaskStatus) -> Delivery | None:
+    """What stays of it: the pull request to which the work goes once more."""
+    before = status.delivery
+    if before is None or not before.request:
+        return None
+    return Delivery(state="Pending", onto=before.onto, round=before.round, **before.request)
 
 
 def still_waiting(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Waiting | None:

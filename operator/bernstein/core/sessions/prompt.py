@@ -62,11 +62,12 @@ def prompt(
     goes_on: bool = False,
     append_only: tuple[str, ...] = (),
     resolves: Resolves | None = None,
+    said: str = "",
 ) -> dict[Part, str]:
     """The parts of one attempt's prompt. `goes_on`: from the files of a checkpoint, if its pod can
     have them; what holds then, and what else, stands apart (`parts.begun`). `append_only`: files
     of which the work is rejected if it does more than add to them. `resolves`: the conflict that
-    the Task is made for."""
+    the Task is made for. `said`: what people and CI have said of its pull request."""
     spec, feedback = task.spec, task.status.feedback
     conflict = _CONFLICT if feedback and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ") else ""
     if resolves is not None:
@@ -95,6 +96,7 @@ def prompt(
         parts.RESUMED: (waited or _GOES_ON) if goes_on else "",
         parts.AFRESH: _paragraphs(_AFRESH, conflict) if goes_on else "",
         parts.FINDINGS: _paragraphs(feedback or "", _waited_for(task)),
+        parts.SAID: said,
         parts.RULES: _RULES,
     }
 

@@ -10,15 +10,18 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
+from bernstein.core import names
 from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.approvals import bypass
 from bernstein.core.delivery import conflict, formatting, landing, proposal, tip
 from bernstein.core.delivery.task import deliver, way_to_format
+from bernstein.core.feedback import listening
+from bernstein.core.feedback.listening import Heard, Listening
 from bernstein.core.fsm import may_retry
 from bernstein.core.projects import repositories
 from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import judged_anew
+from bernstein.core.tasks import judged_anew, rejection
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked as asked_of_people
 from bernstein.core.tasks.pending import said_no
@@ -54,6 +57,8 @@ def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
     if pending is not None:
         return pending
     decision = deliver(snapshot, status, now)
+    if proposed:
+        return _listens(snapshot, decision, now)
     after = decision.status
     if landing.is_queued(after) and not landing.is_queued(snapshot.status):
         return replace(decision, status=_in_line(snapshot, after, now))
@@ -63,6 +68,30 @@ def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
         return decision
     anew = fail(snapshot, conflict.begins_anew(after), Reason.MERGE_CONFLICT, now)
     return replace(decision, status=anew)
+
+
+def _listens(snapshot: TaskSnapshot, decision: TaskDecision, now: datetime) -> TaskDecision:
+    """What is said of its pull request goes back to its agent, where the Project wants that."""
+    status, project = decision.status, snapshot.project
+    if project is None or status.state is not TaskState.DONE:
+        return decision
+    left = may_retry(status, snapshot.task.spec.max_retries)
+    way = Listening(
+        job=partial(names.session_job, status.session or ""),
+        whose="Task",
+        project=project,
+        jobs=snapshot.jobs,
+        late=snapshot.late,
+        refusal=None if left else "no attempt of the Task is left",
+    )
+    match listening.step(status, way, now):
+        case Heard(status):
+            anew = fail(snapshot, rejection.by_feedback(status), Reason.REJECTED, now)
+            return replace(decision, status=anew)
+        case step:
+            again = [t for t in (decision.requeue_after, step.requeue_after) if t is not None]
+            actions = (*decision.actions, *step.actions)
+            return TaskDecision(step.status, actions, min(again, default=None))
 
 
 def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
@@ -122,9 +151,10 @@ def _on_failing_base(snapshot: TaskSnapshot, decision: TaskDecision, now: dateti
     assert status.verification is not None
     if before is None or before.reason != Reason.BASE_FAILS:
         since = before.since if before is not None and waits_on else now
-        names = siblings.awaited_on_base(snapshot, status, since)
-        if names is not None:
-            text = f"{rounds.told_of_base(status.verification)}: judged anew when {names} landed or"
+        others = siblings.awaited_on_base(snapshot, status, since)
+        if others is not None:
+            told = rounds.told_of_base(status.verification)
+            text = f"{told}: judged anew when {others} landed or"
             waiting = waits(status, WaitReason.SIBLINGS_AT_WORK, f"{text} ended", now)
             return replace(decision, status=landing.without_turn(waiting))
     if tip.known_tip(snapshot) not in (None, status.verification.base):

@@ -38,6 +38,18 @@ def by_person(status: TaskStatus, outcome: Decided) -> TaskStatus:
     return _rejected(status, Reason.REJECTED, text, feedback)
 
 
+def by_feedback(status: TaskStatus) -> TaskStatus:
+    """The status of work of whose pull request something was said: the next attempt is told that,
+    shown the work, and goes to the same pull request."""
+    delivery = status.delivery
+    assert delivery is not None
+    assert delivery.pull_request is not None
+    text = f"what was said of {delivery.pull_request.url} goes back to an agent"
+    update = {"state": "Pending", "step": None, "reason": None, "message": None}
+    status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
+    return _rejected(status, Reason.REJECTED, text, text)
+
+
 def for_good(status: TaskStatus, reason: Reason, outcome: Decided) -> TaskStatus:
     """The status of work that lands never: a person has said no, or nobody has said yes in time."""
     said = outcome.reason or "no reason was given"

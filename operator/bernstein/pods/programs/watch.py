@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import httpx
 
-from bernstein.api.programs.forge import SeenPullRequest, WatchConfig, WatchResult
+from bernstein.api.programs.forge import UNREAD, SeenPullRequest, WatchConfig, WatchResult
 from bernstein.api.programs.forge_reasons import ForgeReason
+from bernstein.forges import operations
 from bernstein.forges.client import Client
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import PullRequest
@@ -28,6 +29,17 @@ _LONGEST_PAUSE = 600.0
 """Seconds that a forge may keep it waiting; then it ends, and its end says so."""
 
 
+@dataclass(slots=True)
+class _Eyes:
+    """What looks, and what it has found out on the way."""
+
+    client: Client
+    comments: bool
+    """It looks for them, too."""
+    may_write: dict[str, bool] = field(default_factory=dict)
+    """Authors of comments, while this Job is at work; the one that reads asks anew."""
+
+
 def run(config: WatchConfig, transport: httpx.AsyncBaseTransport | None = None) -> WatchResult:
     """What has changed; nothing, where nothing did in the time. Raises PodError with a reason of
     ForgeReason. `transport` None: over the network."""
@@ -38,8 +50,9 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
     ends = time.monotonic() + config.seconds
     with asked_forge.understood():
         async with asked_forge.client(config.forge, transport) as client:
+            eyes = _Eyes(client, config.comments)
             while True:
-                changed = await _look(client, config.pull_requests, ends)
+                changed = await _look(eyes, config.pull_requests, ends)
                 left = ends - time.monotonic()
                 if changed or left <= config.look_seconds:
                     break
@@ -48,11 +61,18 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
         log.event("changed", number=each.number, state=each.state, sha=each.sha)
     traffic = client.traffic
     told = changed[:MOST_CHANGES]
-    return WatchResult(told, traffic.requests, traffic.unchanged, traffic.remaining)
+    as_told = {each.number: each.digest for each in config.pull_requests}
+    return WatchResult(
+        told,
+        traffic.requests,
+        traffic.unchanged,
+        traffic.remaining,
+        tuple(as_told[each.number] for each in told),
+    )
 
 
 async def _look(
-    client: Client, known: tuple[SeenPullRequest, ...], ends: float
+    eyes: _Eyes, known: tuple[SeenPullRequest, ...], ends: float
 ) -> tuple[SeenPullRequest, ...]:
     """Those that are not as they are known. One that cannot be read keeps no other one from being
     told; raises ForgeError where there is nothing else to tell."""
@@ -60,7 +80,7 @@ async def _look(
     failed: ForgeError | None = None
     for each in known:
         try:
-            now = await _one(client, each, ends)
+            now = await _one(eyes, each, ends)
         except ForgeError as error:
             failed = failed or error
         else:
@@ -76,10 +96,10 @@ def _is_news(now: SeenPullRequest, known: SeenPullRequest) -> bool:
     return (replace(now, ci="") if is_nothing else now) != known
 
 
-async def _one(client: Client, known: SeenPullRequest, ends: float) -> SeenPullRequest:
+async def _one(eyes: _Eyes, known: SeenPullRequest, ends: float) -> SeenPullRequest:
     """As it is now. A pause that the forge asks for is made once, where there is time for it."""
     try:
-        return await _asked(client, known)
+        return await _asked(eyes, known)
     except ForgeError as error:
         pause = error.retry_after
         late = not pause or pause > min(_LONGEST_PAUSE, ends - time.monotonic())
@@ -87,20 +107,36 @@ async def _one(client: Client, known: SeenPullRequest, ends: float) -> SeenPullR
             raise
     log.event("rate-limited", seconds=pause)
     await asyncio.sleep(pause or 0)
-    return await _asked(client, known)
+    return await _asked(eyes, known)
 
 
-async def _asked(client: Client, known: SeenPullRequest) -> SeenPullRequest:
+async def _asked(eyes: _Eyes, known: SeenPullRequest) -> SeenPullRequest:
+    client = eyes.client
     try:
         pull = await client.run(client.forge.get(client.repository, known.number))
     except ForgeError as error:
         if error.reason != ForgeReason.NOT_FOUND:
             raise
         return replace(known, state="Missing")
-    seen = replace(asked_forge.seen(pull), ci=known.ci if known.sha == pull.sha else "")
+    ci = known.ci if known.sha == pull.sha else ""
+    seen = replace(asked_forge.seen(pull), ci=ci, said=known.said)
     if pull.state != "Open":
         return seen
-    return replace(seen, ci=await _checks(client, pull) or seen.ci)
+    said = await _said(eyes, pull) if eyes.comments else ""
+    return replace(seen, ci=await _checks(client, pull) or seen.ci, said=said)
+
+
+async def _said(eyes: _Eyes, pull: PullRequest) -> str:
+    """The digest of what people have said there who may write to the repository. Where the token
+    may not read that, what becomes of the pull request is seen all the same."""
+    client = eyes.client
+    try:
+        steps = operations.said(client.forge, client.repository, pull, eyes.may_write)
+        return operations.digest(await client.run(steps))
+    except ForgeError as error:
+        if error.reason not in (ForgeReason.RIGHTS_MISSING, ForgeReason.NOT_FOUND):
+            raise
+        return UNREAD
 
 
 async def _checks(client: Client, pull: PullRequest) -> str:

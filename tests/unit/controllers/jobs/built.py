@@ -16,7 +16,7 @@ from bernstein.api.pod import (
     RecorderConfig,
 )
 from bernstein.api.programs.comparing import CompareConfig
-from bernstein.api.programs.forge import ProposeConfig, SeenPullRequest, WatchConfig
+from bernstein.api.programs.forge import ListenConfig, ProposeConfig, SeenPullRequest, WatchConfig
 from bernstein.api.programs.formatting import CollectConfig, FormatConfig
 from bernstein.api.programs.judge import Asked, JudgeConfig
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
@@ -38,6 +38,7 @@ from bernstein.core.actions import (
     RunInspect,
     RunJudge,
     RunLand,
+    RunListen,
     RunPrepare,
     RunProbe,
     RunPropose,
@@ -154,6 +155,7 @@ CONFIGS: dict[str, type[Any]] = {
     "probe": ProbeConfig,
     "probe_key": ProbeKeyConfig,
     "propose": ProposeConfig,
+    "listen": ListenConfig,
     "watch": WatchConfig,
 }
 
@@ -362,12 +364,13 @@ WANTED: dict[str, tuple[Wanted, Object]] = {
         RunPropose("web-propose-2", "bernstein/web-11112222", "trunk", "Add a shop", "Verified.\n"),
         PLAN,
     ),
+    "listen": (RunListen("web-listen-0", 7, ("review-80",)), PLAN),
     "watch": (
         RunWatch("default--watch-0", (SeenPullRequest(7, "Open", HEAD, "trunk"),), 1),
         PROJECT,
     ),
 }
-_PLAIN = {"judge": JUDGED, "propose": FORGED, "watch": FORGED}
+_PLAIN = {"judge": JUDGED, "propose": FORGED, "listen": FORGED, "watch": FORGED}
 """By the Job, where it needs more than a Project must have."""
 
 

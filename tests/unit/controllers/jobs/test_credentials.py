@@ -62,6 +62,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
     "land-look": {"land": READ | SIGNS},
     "propose": {"propose": FORGE},
     "watch": {"watch": FORGE},
+    "listen": {"listen": FORGE},
     "probe": {
         "probe": READ | {"variable git-read"},
         "probe-work": WORK | {"variable git-work"},

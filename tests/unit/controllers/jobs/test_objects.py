@@ -46,7 +46,7 @@ MAY_HOLD = {
     "openai": {"agent"},
     "signs": {"land"},
     "ssh": {"land"},
-    "forge": {"propose", "watch"},
+    "forge": {"propose", "watch", "listen"},
 }
 
 

@@ -114,6 +114,7 @@ BETWEEN = {
     "land-look": {"git": {"land": "rw"}},
     "land-branch": {"git": {"land": "rw"}},
     "propose": {"tmp": {"propose": "rw"}},
+    "listen": {"tmp": {"listen": "rw"}},
     "watch": {"tmp": {"watch": "rw"}},
     "probe": {name: {name: "rw"} for name in PROBES},
     "probe-full": {name: {name: "rw"} for name in (*PROBES, "probe-attestation", "probe-signing")},

@@ -19,6 +19,7 @@ from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import Task
 from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose
 from bernstein.core.jobs import JobView
+from bernstein.core.projects.repositories import digest
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.delivery.plans import INTEGRATION, ONTO, TASKS, landing, look, step
@@ -145,7 +146,9 @@ def test_while_it_is_open_a_person_is_waited_for() -> None:
         *("Delivering", "PullRequestOpen"),
         None,
     )
-    assert status.delivery.pull_request == PullRequest(number=7, url=URL, state="Open", sha=sha(2))
+    assert status.delivery.pull_request == PullRequest(
+        number=7, url=URL, state="Open", sha=sha(2), repository=digest(project().spec.repository)
+    )
     assert status.waiting is not None
     assert (status.waiting.reason, status.waiting.needs_person) == ("PullRequestOpen", False)
     assert URL in status.waiting.message
@@ -190,6 +193,38 @@ def test_whatever_else_becomes_of_it_stalls_the_plan_until_it_is_open_again(
     assert (again.phase, again.delivery.state) == ("Delivering", "PullRequestOpen")
     assert (again.delivery.reason, again.delivery.message) == (None, None)
     assert stalled_for(again.conditions) is None
+
+
+@pytest.mark.parametrize("state", ["Closed", "Merged"])
+def test_what_another_repository_has_at_its_number_is_none_of_it(state: str) -> None:
+    moved = of_address(watched(state), "https://git.example/another.git")
+    status = seen(opened(), of=moved).status
+
+    assert status.delivery is not None
+    assert (status.phase, status.delivery.state) == ("Stalled", "Unknown")
+    assert stalled_for(status.conditions) == "PullRequestMissing"
+    assert "Give the Project the address back" in (status.waiting.message if status.waiting else "")
+    back = seen(status, of=watched("Open")).status
+    assert back.delivery is not None
+    assert back.delivery.state == "PullRequestOpen"
+
+
+def test_the_same_repository_by_another_address_is_the_same() -> None:
+    (repository,) = project().spec.repositories
+    moved = of_address(watched("Merged"), repository.url.removesuffix(".git") + ".git/")
+    assert seen(opened(), of=moved).status.phase == "Succeeded"
+
+
+def test_what_was_seen_of_another_repository_is_not_believed() -> None:
+    stale = watched("Merged", at="another")
+    assert seen(opened(), of=stale).status.phase == "Delivering"
+
+
+def of_address(found: Workplace, url: str) -> Workplace:
+    (repository,) = found.spec.repositories
+    its = repository.model_copy(update={"url": url})
+    spec = found.spec.model_copy(update={"repositories": (its,)})
+    return found.model_copy(update={"spec": spec})
 
 
 def test_that_nobody_can_look_at_it_is_told() -> None:

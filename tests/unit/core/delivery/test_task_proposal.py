@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.delivery import Delivery, PullRequest
+from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Integration, Plan, PlanStatus
 from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
 from bernstein.api.project import Project
@@ -129,7 +129,9 @@ def test_it_is_done_until_that_is_merged(owner: Plan | None) -> None:
 
     assert status.state is TaskState.DONE
     assert told(status).state == "PullRequestOpen"
-    assert told(status).pull_request == PullRequest(number=7, url=URL, state="Open", sha=HEAD)
+    pull = told(status).pull_request
+    assert pull is not None
+    assert (pull.number, pull.url, pull.state, pull.sha) == (7, URL, "Open", HEAD)
     assert status.waiting is not None
     assert (status.waiting.reason, status.waiting.needs_person) == ("PullRequestOpen", False)
     assert look(status, plan=owner).actions == ()

@@ -20,6 +20,9 @@ from tests.unit.core import objects
 from tests.unit.core.delivery.test_proposal import FORGE
 from tests.unit.core.objects import NOW, Object, at, ended, failed, over, pod, running, sha
 
+A_LOOK = 56
+"""Seconds from now until a Job has had the time for one look."""
+
 ONE = SeenPullRequest(1, "Open", sha(1), "main")
 TWO = SeenPullRequest(2, "Open", sha(2), "main")
 MERGED = SeenPullRequest(1, "Merged", sha(1), "main")
@@ -136,11 +139,45 @@ def test_a_plan_that_has_ended_is_not_looked_for_any_more() -> None:
 def test_where_another_plan_waits_another_job_takes_the_place_of_the_one_at_work() -> None:
     watch, run = begun()
     at_work = job(run, pod(running("watch")))
-    decision = step(watch, at_work, waits=(ONE, TWO))
+    decision = step(watch, at_work, waits=(ONE, TWO), now=at(A_LOOK))
 
     new, clear = decision.actions
     assert new == RunWatch("default--watch-1", (ONE, TWO), 1)
     assert clear == DeleteJobs((at_work,))
+
+
+def test_plans_that_come_and_go_keep_no_job_from_its_look() -> None:
+    watch, run = begun()
+    at_work = job(run, pod(running("watch")))
+    decision = step(watch, at_work, waits=(ONE, TWO))
+    assert decision.actions == ()
+    assert decision.status is not None
+    assert decision.status.number == watch.number
+    assert decision.requeue_after is not None
+
+    said = WatchResult((MERGED,), known=(ONE.digest,))
+    told = step(watch, job(run, over(ended("watch", said=said))), waits=(ONE, TWO)).status
+    assert told is not None
+    assert [(row.number, row.state) for row in told.pull_requests] == [(1, "Merged"), (2, "Open")]
+
+
+def test_what_such_a_job_says_of_one_that_is_known_otherwise_since_is_not_believed() -> None:
+    watch, run = begun()
+    red = replace(ONE, ci="Failed")
+    said = WatchResult((MERGED,), known=(red.digest,))
+    told = step(watch, job(run, over(ended("watch", said=said))), waits=(ONE, TWO)).status
+    assert told is not None
+    assert [row.state for row in told.pull_requests] == ["Open", "Open"]
+
+
+def test_of_another_repository_nothing_is_known() -> None:
+    before = told_by(MERGED).status
+    assert before is not None
+    assert [row.state for row in before.pull_requests] == ["Merged"]
+    after = step(before.model_copy(update={"at": "another"}), now=at(LOOK)).status
+    assert after is not None
+    assert [row.state for row in after.pull_requests] == ["Open"]
+    assert after.at == before.at
 
 
 def test_a_job_of_that_name_that_was_told_something_else_is_not_believed() -> None:

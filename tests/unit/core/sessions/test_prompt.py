@@ -58,6 +58,7 @@ Done means:
         parts.RESUMED: "",
         parts.AFRESH: "",
         parts.FINDINGS: "Quality gate 'lint' Failed:\nF401",
+        parts.SAID: "",
         parts.RULES: f"""\
 Work in the current folder; it is a checkout of the repository.
 Leave your result in the files: they are committed for you, whatever you do with git.

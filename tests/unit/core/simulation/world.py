@@ -27,6 +27,7 @@ from bernstein.core.actions import (
     PlanAction,
     RunFence,
     RunLand,
+    RunListen,
     RunPropose,
     StopSession,
     TaskAction,
@@ -127,7 +128,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         )
 
     def _task_action(self, snapshot: TaskSnapshot, action: TaskAction) -> None:
-        assert not isinstance(action, CreateApproval | KeepVerdicts | RunPropose)
+        assert not isinstance(action, CreateApproval | KeepVerdicts | RunPropose | RunListen)
         match action:
             case CreateSession(session):
                 self._create_session(session)
@@ -257,7 +258,7 @@ class World(ApiServer, People, Kubelet, Invariants):
 
     def _plan_action(self, action: PlanAction) -> None:
         assert not isinstance(action, KeepVerdicts), "nobody keeps verdicts here"
-        assert not isinstance(action, RunPropose), "its Project delivers to the branch"
+        assert not isinstance(action, RunPropose | RunListen), "its Project delivers to the branch"
         match action:
             case CreateTasks(made):
                 for obj in made:
