@@ -127,14 +127,31 @@ def _ended(truth: Truth, reason: str, message: str) -> _Conditions:
     return {ConditionType.SUCCEEDED: _Condition(truth, reason, message)}
 
 
-def _failed(waiting: Waiting) -> _Conditions:
+def _failed(waiting: Waiting, delivery: Delivery | None = None) -> _Conditions:
     """It ended without success, and a person must look at why."""
     cause, _ = parted(waiting.message)
-    return _ended("False", waiting.reason, cause.rstrip(".")) | _waits(waiting)
+    told = "; ".join(filter(None, (cause.rstrip("."), _left_open(delivery))))
+    return _ended("False", waiting.reason, told) | _waits(waiting)
 
 
-def _why_cancelled(cancel: Cancel | None, asked: AskedApproval | None) -> tuple[str, str]:
-    """(reason, message) of what somebody has ended: by a cancel, or by a decision."""
+def _left_open(delivery: Delivery | None) -> str:
+    """That people may still merge its pull request, which nobody looks at any more."""
+    pull = delivery.pull_request if delivery is not None else None
+    if pull is None or pull.state != "Open":
+        return ""
+    return f"{pull.url} stays open: close it, unless people are to merge what it has"
+
+
+def _why_cancelled(
+    cancel: Cancel | None, asked: AskedApproval | None, delivery: Delivery | None
+) -> tuple[str, str]:
+    """(reason, message) of what somebody has ended: by a cancel, or by a decision; and what stays
+    of it on the forge."""
+    reason, why = _who_cancelled(cancel, asked)
+    return reason, "; ".join(filter(None, (why, _left_open(delivery))))
+
+
+def _who_cancelled(cancel: Cancel | None, asked: AskedApproval | None) -> tuple[str, str]:
     if cancel is not None or asked is None or asked.decision in (None, APPROVE):
         return Reason.CANCELLED, cancel.reason if cancel is not None else ""
     if asked.decision == "Expired":
@@ -150,9 +167,9 @@ def _of_task(task: Task, status: TaskStatus) -> _Conditions:
     if status.state is TaskState.CLOSED:
         return _ended("True", "Closed", "verified and merged")
     if status.state is TaskState.CANCELLED:
-        return _ended("False", *_why_cancelled(cancel, status.approval))
+        return _ended("False", *_why_cancelled(cancel, status.approval, status.delivery))
     if waiting is not None and is_final(status, task.spec.max_retries):
-        return _failed(waiting)
+        return _failed(waiting, status.delivery)
     if waiting is not None:
         return _waits(waiting)
     if cancel is not None and not (status.delivery and status.delivery.step == "Landing"):
@@ -217,7 +234,7 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     if status.ended_at is not None and waiting is not None:
         return _failed(waiting)
     if status.ended_at is not None:
-        return _ended("False", *_why_cancelled(cancel, status.approval))
+        return _ended("False", *_why_cancelled(cancel, status.approval, status.delivery))
     if waiting is not None:
         # One that rests, as it was told to, is neither at work nor in need of anybody.
         rests = waiting.reason == WaitReason.SUSPENDED and waiting.message == RESTS

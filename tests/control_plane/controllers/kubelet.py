@@ -19,7 +19,7 @@ from typing import Any
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Changed, FinalRecord, Usage
-from bernstein.api.programs.forge import WATCH, ProposeResult, SeenPullRequest, WatchResult
+from bernstein.api.programs.forge import WATCH, SeenPullRequest, WatchResult
 from bernstein.api.programs.formatting import FormatResult, Told
 from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult
@@ -112,8 +112,8 @@ class Pod:
 
     @property
     def role(self) -> str:
-        """agent, check, format, inspect, judge, begin, prepare, land, propose, watch or probe; also
-        the name of its main container."""
+        """Also the name of its main container: agent, check, format, inspect, judge, begin,
+        prepare, land, propose, listen, watch or probe."""
         return self.labels[labels.JOB]
 
     def config(self, container: str | None = None) -> Any:
@@ -263,8 +263,9 @@ def _merged(role: str, remote: Remote, config: Any) -> object:
         made = remote.commit(config["candidate"], base)
         return PrepareResult(base, made, tree_of(made), _changed(1, config))
     if role == "propose":
-        pull = remote.seen(remote.propose(config["head"], config["base"]))
-        return ProposeResult(pull, f"https://git.example/pulls/{pull.number}")
+        return remote.proposed(config["head"], config["base"])
+    if role == "listen":
+        return remote.heard(config["number"], config["known"])
     onto, branch, sha = config["onto"], config["branch"], config["sha"]
     if branch is None:
         there = remote.swap(onto, config["expect"], sha)

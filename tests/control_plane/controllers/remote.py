@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-from bernstein.api.programs.forge import SeenPullRequest
+from bernstein.api.programs.forge import ListenResult, ProposeResult, SeenPullRequest
 
 MAIN = "refs/heads/main"
 
@@ -26,6 +26,8 @@ class Pull:
     head: str
     base: str
     state: str = "Open"
+    said: list[str] = field(default_factory=list)
+    """Comments of people who may write there."""
 
 
 @dataclass
@@ -66,7 +68,20 @@ class Remote:
 
     def seen(self, number: int) -> SeenPullRequest:
         pull = self.pulls[number - 1]
-        return SeenPullRequest(number, pull.state, self.refs[f"refs/heads/{pull.head}"], pull.base)
+        told = sha("".join(pull.said)) if pull.said else ""
+        tip = self.refs[f"refs/heads/{pull.head}"]
+        return SeenPullRequest(number, pull.state, tip, pull.base, said=told)
+
+    def proposed(self, head: str, base: str) -> ProposeResult:
+        """What is told of the one pull request of these branches."""
+        pull = self.seen(self.propose(head, base))
+        return ProposeResult(pull, f"https://git.example/pulls/{pull.number}")
+
+    def heard(self, number: int, known: list[str]) -> ListenResult:
+        """What is said of it, but for what is known."""
+        new = tuple(said for said in self.pulls[number - 1].said if said not in known)
+        now = self.seen(number)
+        return ListenResult(now.sha, now.said, new, text="\n".join(f"> {said}" for said in new))
 
     def content(self, ref: str) -> list[str]:
         """The commits that a ref holds above the first one, the oldest first, by where they were

@@ -121,6 +121,23 @@ async def proposed_one_by_one(world: World) -> None:
     await _plan_is(world, "Succeeded")
 
 
+async def answered(world: World) -> None:
+    """People say something of what a Plan delivers: it is changed, and proposed as it was."""
+    remote = world.kubelet.remote
+    await _on_forge(world, pullRequest={"feedback": ["Comments"], "lookSeconds": 5})
+    await world.plan("shop", [stage("a", "one")])
+    first = await world.until(PLANS, "shop", _is_open)
+    (pull,) = remote.pulls
+    pull.said.append("Use a constant.")
+    before = first["status"]["delivery"]["sha"]
+    await world.until(
+        PLANS, "shop", lambda p: _is_open(p) and p["status"]["delivery"]["sha"] != before
+    )
+    remote.merge(pull)
+    await _plan_is(world, "Succeeded")
+    assert remote.pulls == [pull], "a second one is never opened"
+
+
 async def _on_forge(world: World, **merge: Object) -> None:
     """A Project whose agents do their work, and that people merge."""
     world.kubelet.on("agent", works(usage=USED))
@@ -253,4 +270,5 @@ STORIES = {
     "proposed": Story(proposed, 30),
     "proposed_one_by_one": Story(proposed_one_by_one, 50),
     "resolved": Story(resolved, 50),
+    "answered": Story(answered, 55),
 }

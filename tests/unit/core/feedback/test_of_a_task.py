@@ -202,3 +202,13 @@ def test_what_people_have_merged_is_delivered_whatever_was_said() -> None:
     row = WatchedPullRequest(repository="app", number=7, state="Merged", sha=HEAD, said="d9")
     watch = PullRequestWatch(pull_requests=(row,))
     assert after(opened(), of=plain(watch, feedback=FEEDBACK)).state is TaskState.CLOSED
+
+
+def test_one_whose_attempts_have_all_failed_says_that_its_pull_request_stays_open() -> None:
+    failed_for_good = sent_back().model_copy(
+        update={"attempt": 4, "ended_at": NOW, "waiting": objects.held("Rejected", None)}
+    )
+    (told_of,) = [
+        c.message for c in after(failed_for_good, maxRetries=3).conditions if c.type == "Succeeded"
+    ]
+    assert f"{URL} stays open" in told_of
