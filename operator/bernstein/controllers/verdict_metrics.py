@@ -46,6 +46,8 @@ def count(
     for answer in new.requests or ():
         if answer.id not in known:
             metrics.answered(namespace, kind, answer.verb, answer.answer)
+    if _rounds(new) > _rounds(old):
+        metrics.sent_back(namespace, kind)
     state = _ended(new)
     if state is not None and state != _ended(old):
         _count_delivery(metrics, namespace, kind, new.delivery, project)
@@ -106,6 +108,12 @@ def _is_told(before: Verification, judged: Verification) -> bool:
 
 def _is_bypassed(judged: Verification) -> bool:
     return any(check.bypass is not None for check in judged.checks)
+
+
+def _rounds(status: _Status) -> int:
+    """How often what was said of its pull request went back to an agent."""
+    feedback = status.delivery.feedback if status.delivery is not None else None
+    return feedback.times if feedback is not None else 0
 
 
 def _ended(status: _Status) -> str | None:

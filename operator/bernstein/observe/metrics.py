@@ -49,6 +49,7 @@ class Metrics(EngineMetrics):
         self._verifications = counter(series.VERIFICATIONS, self.registry)
         self._scores = histogram(series.QUALITY_SCORE, self.registry)
         self._merges = counter(series.MERGES, self.registry)
+        self._feedback = counter(series.FEEDBACK, self.registry)
         self._asked = counter(series.FORGE_REQUESTS, self.registry)
         self._cost = counter(series.COST, self.registry)
         self._tokens = counter(series.TOKENS, self.registry)
@@ -154,6 +155,10 @@ class Metrics(EngineMetrics):
         """`forge`: of its pull request; NO_FORGE where it has none."""
         labels = (namespace, kind, strategy, one_of(forge, FORGES), word(result))
         self._merges(*labels).inc()
+
+    def sent_back(self, namespace: str, kind: Literal["Task", "Plan"]) -> None:
+        """What was said of its pull request goes back to an agent."""
+        self._feedback(namespace, kind).inc()
 
     def forge_asked(self, namespace: str, forge: str, *, requests: int, unchanged: int) -> None:
         """`unchanged`: of the requests, those that were answered by a tag."""

@@ -164,6 +164,13 @@ MERGES = Series(
     "(`Task`, `Plan`), by strategy (`direct`, `pr`), by the forge of its pull request (`gitea`, "
     "`github`, `gitlab`, else `none`) and by state (`Merged`, `PullRequestOpen`, `Conflict`, ...).",
 )
+FEEDBACK = Series(
+    "bernstein_feedback_total",
+    "counter",
+    ("namespace", "kind"),
+    "Times that what was said of a pull request went back to an agent, by whose it is (`Task`, "
+    "`Plan`).",
+)
 FORGE_REQUESTS = Series(
     "bernstein_forge_requests_total",
     "counter",
@@ -317,6 +324,7 @@ OPERATOR = (
     VERIFICATIONS,
     QUALITY_SCORE,
     MERGES,
+    FEEDBACK,
     FORGE_REQUESTS,
     FORGE_REMAINING,
     COST,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.delivery import Delivery
+from bernstein.api.delivery import Delivery, Feedback
 from bernstein.api.plan import PlanStatus
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import TaskStatus
@@ -164,3 +164,12 @@ def test_an_answer_to_a_request_is_counted_once_by_verb_and_answer() -> None:
 
     assert of_a_task(old, new) == {"team Task Kill Refused": 1, "team Task other Done": 1}
     assert of_a_task(new, new) == {}
+
+
+def test_what_goes_back_to_an_agent_from_a_pull_request_is_counted_once() -> None:
+    def heard(times: int) -> PlanStatus:
+        feedback = Feedback(times=times) if times else None
+        return PlanStatus(delivery=Delivery(state="PullRequestOpen", feedback=feedback))
+
+    assert of_a_plan(heard(0), heard(1)) == {"team Plan": 1}
+    assert of_a_plan(heard(1), heard(1)) == {}

@@ -9,7 +9,7 @@ Gitea is asked itself, in tests/programs/forges.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from bernstein.forges.forge import (
     RepositoryPath,
     Steps,
 )
-from bernstein.forges.operations import ensure
+from bernstein.forges.operations import ensure, said
 from bernstein.forges.registry import BY_NAME, FORGES
 from tests.unit.forges.asked import TOKEN, World
 
@@ -36,7 +36,7 @@ URLS = {
 }
 BRANCHES = Branches("bernstein/shop-12345678", "main")
 WANTED = Description("Add a shop", "Verified.", labels=("bernstein",))
-OPERATIONS = ("ensure", "get", "checks", "comments", "may_write")
+OPERATIONS = ("ensure", "get", "checks", "comments", "may_write", "said")
 SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 CASES = [
     pytest.param(forge, operation, case, id=f"{forge}-{operation}-{case['name']}")
@@ -57,6 +57,8 @@ def steps(forge: Forge, at: RepositoryPath, operation: str) -> Steps[Any]:
             return forge.checks(at, pull)
         case "comments":
             return forge.comments(at, pull)
+        case "said":
+            return said(forge, at, replace(pull, author="acme-bot"), {})
         case _:
             return forge.may_write(at, "ann")
 
@@ -64,7 +66,7 @@ def steps(forge: Forge, at: RepositoryPath, operation: str) -> Steps[Any]:
 def facts(result: Any) -> Any:
     """Of a result, what a recording says of it."""
     if isinstance(result, PullRequest):
-        told = {name: getattr(result, name) for name in ("number", "url", "state", "sha")}
+        told = {name: getattr(result, name) for name in ("number", "url", "state", "sha", "author")}
         return told | {"draft": result.description.draft, "title": result.description.title}
     if isinstance(result, tuple):
         return [{k: v for k, v in asdict(each).items() if k != "official"} for each in result]

@@ -123,6 +123,7 @@ def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     metrics.delivered("team", "Task", "Merged")
     metrics.delivered("team", "Plan", "PullRequestOpen", strategy="pr", forge="gitea")
     metrics.delivered("team", "Plan", "Merged", strategy="pr", forge="nonsense")
+    metrics.sent_back("team", "Plan")
     metrics.forge_asked("team", "gitea", requests=9, unchanged=7)
     metrics.forge_asked("team", "gitea", requests=0, unchanged=0)
     metrics.task_moved("team", "Closed")
@@ -155,6 +156,7 @@ def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     assert value(metrics, "bernstein_merges_total", **opened, **on_gitea) == 1
     strange = merged | {"kind": "Plan", "strategy": "pr", "forge": "other"}
     assert value(metrics, "bernstein_merges_total", **strange) == 1
+    assert value(metrics, "bernstein_feedback_total", namespace="team", kind="Plan") == 1
     asked = {"namespace": "team", "forge": "gitea"}
     assert value(metrics, "bernstein_forge_requests_total", **asked, answer="full") == 2
     assert value(metrics, "bernstein_forge_requests_total", **asked, answer="unchanged") == 7
