@@ -44,6 +44,8 @@ PROGRAMS = (
 """The containers that run a program of ours; the program is called like its container. But
 `compare` runs in one called `check`, which it ends, `probe` in one for each account, and
 `probe_key` in one called `probe-attestation`."""
+MINT = "mint"
+"""One more program of ours, which no Job of the operator runs: an administrator's CronJob does."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
 a user's. A Project's own Job `probe` is one more, and `judge`, `propose` and `watch`, which reach

@@ -16,14 +16,15 @@ from bernstein.pods.errors import PodError, Terminated
 
 LONG_LIVED = (pod.RECORDER, pod.PUSHER)
 """They run until SIGTERM, and then save the last state of the agent's work."""
+PROGRAMS = (*pod.PROGRAMS, pod.MINT)
 _WORDS = 500
 """Characters of an error that nobody expected: it may quote what was read."""
 
 
 def main(arguments: list[str]) -> int:
     """Run one program; returns the exit code."""
-    if len(arguments) != 2 or arguments[0] not in pod.PROGRAMS:
-        programs = ", ".join(pod.PROGRAMS)
+    if len(arguments) != 2 or arguments[0] not in PROGRAMS:
+        programs = ", ".join(PROGRAMS)
         return _failed("InvalidConfig", f"expected one program of {programs}, and what it is told")
     program, told = arguments
     if program in LONG_LIVED:

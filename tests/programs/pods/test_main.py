@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api import encoding, pod
+from bernstein.pods.__main__ import PROGRAMS
 from tests.background import wait_for
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.git_server import USERS
@@ -21,7 +22,7 @@ HEAVY |= {"pydantic", "requests", "structlog", "wcmatch", "yaml", "ssl"}
 HEAVY |= {"cryptography", "securesystemslib"}
 CONNECTED = {"recorder", "probe"}
 """Talk to a server over TLS themselves."""
-ASKS = {"judge", "propose", "watch"}
+ASKS = {"judge", "listen", "mint", "propose", "watch"}
 """Ask models, several questions at a time, or a forge: that takes a client."""
 
 
@@ -108,7 +109,7 @@ def test_an_end_that_comes_while_its_event_is_locked_is_heard() -> None:
     assert told == "True\n"
 
 
-@pytest.mark.parametrize("program", pod.PROGRAMS)
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_imports_only_what_it_needs(program: str) -> None:
     code = (
         "import importlib, sys; import bernstein.pods.__main__;"
