@@ -122,6 +122,18 @@ async def test_what_has_not_changed_is_not_read_again(world: World) -> None:
     assert (traffic.requests, traffic.unchanged, traffic.remaining) == (3, 1, 58)
 
 
+async def test_a_token_that_is_renewed_meanwhile_is_the_one_that_is_sent(world: World) -> None:
+    world.answers = [httpx.Response(200, json=PULL)]
+    async with world.client(GITEA, URL) as client:
+        await client.run(GITEA.get(AT, 7))
+        world.token_file.write_text("token-renewed-0123456789")
+        await client.run(GITEA.get(AT, 7))
+
+    before, after = (request.headers["authorization"] for request in world.requests)
+    assert "renewed" not in before
+    assert after.endswith(" token-renewed-0123456789")
+
+
 async def test_no_redirect_is_followed(world: World) -> None:
     world.answers = [httpx.Response(307, headers={"location": "https://evil.example/"})]
 
