@@ -302,6 +302,7 @@ class ConditionType(StrEnum):
     READY = "Ready"
     """A Project may be used."""
     WORK_CREDENTIAL_TOO_STRONG = "WorkCredentialTooStrong"
+    REFS_NOT_DELETED = "RefsNotDeleted"
     VALIDATED = "Validated"
     """A Plan makes sense; a Task's regular expressions can be read."""
     RECONCILING = "Reconciling"

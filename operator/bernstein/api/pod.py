@@ -30,6 +30,7 @@ LAND = "land"
 COMPARE = "compare"
 PROBE = "probe"
 PROBE_KEY = "probe_key"
+PRUNE = "prune"
 """Containers of our pods. The label `bernstein.dev/job` of a Job and of its pod is the name of the
 main container: all but `checkout`, `recorder`, `pusher`, `formatter` and `collect`, which run
 beside one or before it, and `compare`."""
@@ -39,7 +40,7 @@ LISTERS = ("list-before", "list-head")
 """Containers that run a tool in either tree, before `compare`: the base, then the work."""
 PROGRAMS = (
     *(CHECKOUT, RECORDER, PUSHER, INSPECT, JUDGE, COLLECT, FORMAT),
-    *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY, *FORGE_JOBS),
+    *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY, PRUNE, *FORGE_JOBS),
 )
 """The containers that run a program of ours; the program is called like its container. But
 `compare` runs in one called `check`, which it ends, `probe` in one for each account, and
@@ -48,8 +49,8 @@ MINT = "mint"
 """One more program of ours, which no Job of the operator runs: an administrator's CronJob does."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
-a user's. A Project's own Job `probe` is one more, and `judge`, `propose` and `watch`, which reach
-others than the git server: their names can be no gate's, or have a hyphen."""
+a user's. A Project's own Jobs `probe` and `prune` are more, and `judge`, `propose` and `watch`,
+which reach others than the git server: their names can be no gate's, or have a hyphen."""
 
 NO_CHANGE = "NO_CHANGE_NEEDED"
 """With a line of this alone in its last message, an agent says that nothing had to be changed."""

@@ -37,7 +37,9 @@ from bernstein.api.projects.credentials import (
 from bernstein.api.projects.gates import Gates
 from bernstein.api.projects.merge import Merge
 from bernstein.api.projects.network import Network
+from bernstein.api.projects.refs import RefPruning
 from bernstein.api.projects.repository import MOST_REPOSITORIES, Repository
+from bernstein.api.projects.retention import Retention
 from bernstein.api.projects.setup import Setup
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.signals import MOST_FILES
@@ -192,37 +194,6 @@ class PodSettings(Model):
     """RuntimeClass of all pods, such as a sandboxed one."""
     image_pull_secrets: Annotated[tuple[ObjectName, ...], Field(max_length=8)] = ()
     """Secrets with which nodes pull images."""
-
-
-AgentLogs = Literal["Never", "Failed", "Always"]
-"""Of which attempts is kept what the agent logged."""
-
-
-class Retention(Model):
-    """How long what has ended is kept."""
-
-    pods_seconds: Annotated[int, Field(ge=300, le=604800)] = Field(
-        default=900,
-        description="Seconds that finished Jobs stay with their pods, for people who read logs. "
-        "Jobs of checks stay until those beside them have ended, too; what failed checks printed "
-        "is kept with the Task.",
-    )
-    agent_logs: AgentLogs = Field(
-        default="Failed",
-        description="Of which attempts the end of what the agent logged is kept with the "
-        "AgentSession, without what looks like a secret. Failed: those that failed or whose work "
-        "was rejected.",
-    )
-    tasks_seconds: Annotated[int, Field(ge=0, le=315360000)] = Field(
-        default=604800,
-        description="Seconds from the end of a Task without a Plan until it is deleted, with its "
-        "sessions and logs. 0: never.",
-    )
-    unstarted_sessions: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=3,
-        description="Sessions of a Task that never started an agent and are kept, the newest ones. "
-        "The Task tells how many there were.",
-    )
 
 
 class ProjectSpec(Model):
@@ -404,11 +375,22 @@ class ProjectStatus(Model):
         default=(),
         description="One for each repository with a pull request that a Plan waits for.",
     )
+    refs: Annotated[
+        tuple[RefPruning, ...],
+        Field(
+            max_length=MOST_REPOSITORIES,
+            json_schema_extra={"x-kubernetes-list-type": "atomic"},
+        ),
+    ] = Field(default=(), description="One for each repository with refs that are to be deleted.")
 
     def watch_of(self, repository: str) -> PullRequestWatch | None:
         """Who watches the repository of this name; None: nobody does."""
         found = (watch for watch in self.watches if watch.repository == repository)
         return next(found, self.watch)
+
+    def refs_in(self, repository: str) -> RefPruning | None:
+        """What is known of refs to be deleted in the repository of this name; None: nothing."""
+        return next((each for each in self.refs if each.repository == repository), None)
 
 
 class Project(Model):

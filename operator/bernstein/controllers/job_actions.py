@@ -21,6 +21,7 @@ from bernstein.controllers.jobs.judge import judge_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.jobs.probe import probe_job
+from bernstein.controllers.jobs.prune import prune_job
 from bernstein.controllers.logs import checks as check_logs
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
@@ -39,6 +40,7 @@ from bernstein.core.actions import (
     RunPrepare,
     RunProbe,
     RunPropose,
+    RunPrune,
     RunWatch,
 )
 from bernstein.core.jobs import LateRequests
@@ -88,6 +90,7 @@ RunJob = (
     | RunLand
     | RunPropose
     | RunListen
+    | RunPrune
     | RunWatch
 )
 
@@ -113,6 +116,8 @@ def build(
             return prepare_job(run, project, namespace, owner, settings)
         case RunLand():
             return land_job(run, project, namespace, owner, settings)
+        case RunPrune():
+            return prune_job(run, project, namespace, owner, settings)
         case _:
             return _asks_forge(run, project, namespace, owner, settings)
 

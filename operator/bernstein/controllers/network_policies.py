@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE
+from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE, PRUNE
 from bernstein.api.programs.account import is_ssh
 from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.project import Project
@@ -48,7 +48,7 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
     # Without models nobody asks any, and not every Project formats, or has a forge; what an older
     # release has made stays as it is.
     ours = (
-        *(*OUR_JOBS, PROBE),
+        *(*OUR_JOBS, PROBE, PRUNE),
         *([JUDGE] if project.spec.models else []),
         *([FORMAT] if formatter(project.spec) is not None else []),
     )

@@ -14,6 +14,7 @@ from bernstein.api.pod import FENCE, CheckVerdict
 from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.project import Probe
+from bernstein.api.projects.refs import RefPruning, RefToDelete
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.requests import TaskRequest
 from bernstein.api.session import AgentSession
@@ -245,6 +246,20 @@ class RunWatch:
 
 
 @dataclass(frozen=True)
+class RunPrune:
+    """A Job that deletes refs, each only where it was left."""
+
+    job: str
+    refs: tuple[RefToDelete, ...]
+
+    @property
+    def asked(self) -> str:
+        """A digest of what it deletes."""
+        text = json.dumps([[each.ref, each.sha] for each in self.refs])
+        return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
+
+
+@dataclass(frozen=True)
 class DeleteJobs:
     """Delete these Jobs with their pods."""
 
@@ -376,6 +391,7 @@ JobAction = (
 TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction
 ProbeAction = RunProbe | DeleteJobs
 WatchAction = RunWatch | DeleteJobs
+PruneAction = RunPrune | DeleteJobs
 PlanAction = CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | JobAction
 
 
@@ -393,3 +409,4 @@ TaskDecision = Decision[TaskStatus, TaskAction]
 PlanDecision = Decision[PlanStatus, PlanAction]
 ProbeDecision = Decision[Probe | None, ProbeAction]
 WatchDecision = Decision[PullRequestWatch | None, WatchAction]
+PruneDecision = Decision[RefPruning | None, PruneAction]

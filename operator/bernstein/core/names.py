@@ -28,6 +28,7 @@ ATTESTATIONS = f"{_REFS}/attestations"
 """The folder of refs that outlive what they are about, and belong to no Plan or Task."""
 _ON_BASE = ".base"
 
+_OF_OWNER = re.compile(rf"{_REFS}/[0-9a-z]{{1,16}}(/[0-9A-Za-z][-0-9A-Za-z_.]*){{1,2}}")
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 _LIKE_A_SESSION = re.compile(r"-s[0-9]+-")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
@@ -81,6 +82,12 @@ def watch_job(project: str, number: int, repository: str | None = None) -> str:
     another repository than the first by its name."""
     of = "" if repository is None else f"{repository}-"
     return bounded(f"{project}--watch-{of}{number}")
+
+
+def prune_job(project: str, number: int, repository: str | None = None) -> str:
+    """Name of the Job that deletes refs which nobody needs any more; as `watch_job`."""
+    of = "" if repository is None else f"{repository}-"
+    return bounded(f"{project}--prune-{of}{number}")
 
 
 def probe_ref(uid: str) -> str:
@@ -167,6 +174,14 @@ def integration_ref(plan_uid: str) -> str:
 def old_integration_ref(plan_uid: str) -> str:
     """Where an older release put it: so few digits may be those of another Plan, too."""
     return f"{_REFS}/{plan_uid[:8]}/integration"
+
+
+def is_of_owner(ref: str) -> bool:
+    """Whether the ref has the name of one of a Plan or a Task: no branch, no tag, no
+    attestation."""
+    if ref.startswith(f"{ATTESTATIONS}/") or ".." in ref:
+        return False
+    return _OF_OWNER.fullmatch(ref) is not None
 
 
 def attestation_ref(sha: str) -> str:

@@ -51,6 +51,7 @@ class Metrics(EngineMetrics):
         self._merges = counter(series.MERGES, self.registry)
         self._feedback = counter(series.FEEDBACK, self.registry)
         self._asked = counter(series.FORGE_REQUESTS, self.registry)
+        self._refs = counter(series.REFS, self.registry)
         self._cost = counter(series.COST, self.registry)
         self._tokens = counter(series.TOKENS, self.registry)
 
@@ -166,6 +167,11 @@ class Metrics(EngineMetrics):
         for answer, many in (("full", requests - unchanged), ("unchanged", unchanged)):
             if many > 0:
                 self._asked(namespace, forge, answer).inc(many)
+
+    def refs_pruned(self, namespace: str, *, deleted: int, left: int, lost: int) -> None:
+        for outcome, many in (("deleted", deleted), ("left", left), ("lost", lost)):
+            if many > 0:
+                self._refs(namespace, outcome).inc(many)
 
     def spent(self, namespace: str, adapter: str, usd: Decimal | float) -> None:
         amount = float(usd)

@@ -186,6 +186,21 @@ FORGE_REMAINING = Series(
     "Requests that the forge let a Project's token make when the last watching Job ended, until it "
     "raises its limit again; absent where it does not say, or nothing is watched.",
 )
+REFS = Series(
+    "bernstein_refs_pruned_total",
+    "counter",
+    ("namespace", "outcome"),
+    "Refs below refs/bernstein/ that nobody needed any more, by what became of them: `deleted`; "
+    "`left`, as they had been moved or the git server refused to delete them; `lost`, as there was "
+    "no room to remember them.",
+)
+REFS_WAITING = Series(
+    "bernstein_refs_waiting",
+    "gauge",
+    ("namespace", "project"),
+    "Refs of deleted Plans, Tasks and sessions that are to be deleted; absent where there are "
+    "none.",
+)
 COST = Series(
     "bernstein_cost_usd_total",
     "counter",
@@ -327,6 +342,8 @@ OPERATOR = (
     FEEDBACK,
     FORGE_REQUESTS,
     FORGE_REMAINING,
+    REFS,
+    REFS_WAITING,
     COST,
     TOKENS,
 )

@@ -41,7 +41,6 @@ ENDED = ("Succeeded", "Failed")
 READY = {"type": "Ready", "status": "True"}
 DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
 
-WATCHES_SECONDS = 600
 
 Script = Callable[["Pod"], Awaitable[None]]
 
@@ -240,7 +239,8 @@ async def _results(pod: Pod) -> dict[str, Object]:
     if pod.role == "judge":
         said = tuple(programs.CheckVerdict(q["name"], "Passed") for q in config["questions"])
         return {"judge": exited(message=dump(JudgeResult(said)))}
-    return {pod.role: exited(message=dump(_merged(pod.role, remote, config)))}
+    did = remote.prune(config) if pod.role == "prune" else _merged(pod.role, remote, config)
+    return {pod.role: exited(message=dump(did))}
 
 
 def tried(pod: Pod, **others: Object) -> dict[str, Object]:
@@ -290,9 +290,9 @@ async def watches(pod: Pod) -> None:
     def changed() -> tuple[SeenPullRequest, ...]:
         return tuple(now for now in (pod.remote.seen(p.number) for p in known) if now not in known)
 
-    await eventually(changed, seconds=WATCHES_SECONDS)
-    said = WatchResult(changed(), requests=1)
-    await pod.end("Succeeded", {pod.role: exited(message=dump(said))})
+    await eventually(changed, seconds=600)
+    said = dump(WatchResult(changed(), requests=1))
+    await pod.end("Succeeded", {pod.role: exited(message=said)})
 
 
 async def nothing(pod: Pod) -> None:
@@ -411,7 +411,7 @@ class Kubelet:
         uid = uid_of(new)
         if uid not in self._playing:
             pod = Pod(new, self._node, self._client, self.remote, images=self.images)
-            if pod.role not in ("probe", WATCH):
+            if pod.role not in ("probe", "prune", WATCH):
                 self.ran.append(pod.job)
             self.pods[pod.job] = self._by_uid[uid] = pod
             self._playing[uid] = self._start(partial(self._script(pod), pod))

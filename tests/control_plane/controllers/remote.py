@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 
 from bernstein.api.programs.forge import ListenResult, ProposeResult, SeenPullRequest
+from bernstein.api.programs.prune import DELETED, GONE, MOVED, PruneResult
 
 MAIN = "refs/heads/main"
 
@@ -60,6 +61,16 @@ class Remote:
                 return number
         self.pulls.append(Pull(head, base))
         return len(self.pulls)
+
+    def prune(self, told: dict[str, list[dict[str, str]]]) -> PruneResult:
+        """What becomes of each, in a letter; they go where they are at their commits."""
+        outcomes = ""
+        for each in told["refs"]:
+            at = self.refs.get(each["ref"])
+            outcomes += GONE if at is None else DELETED if at == each["sha"] else MOVED
+            if at == each["sha"]:
+                del self.refs[each["ref"]]
+        return PruneResult(outcomes)
 
     def merge(self, pull: Pull) -> None:
         """As a person does, where nothing else has moved the branch."""

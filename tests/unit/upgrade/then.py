@@ -15,6 +15,7 @@ from bernstein.api.pod import (
     LAND,
     PREPARE,
     PROBE,
+    PRUNE,
     PUSHER,
     RECORDER,
 )
@@ -86,10 +87,10 @@ def policies_then(policies: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _about_then(policy: dict[str, Any]) -> dict[str, Any]:
-    """The policy without the Job that the older code did not have."""
+    """The policy without the Jobs that the older code did not have."""
     spec = policy["spec"]
     (jobs,) = spec["podSelector"]["matchExpressions"]
-    known = jobs | {"values": [job for job in jobs["values"] if job != PROBE]}
+    known = jobs | {"values": [job for job in jobs["values"] if job not in (PROBE, PRUNE)]}
     selector = spec["podSelector"] | {"matchExpressions": [known]}
     dns, *others = spec["egress"]
     anywhere = [{"ports": rule["ports"]} if _outside(rule) else rule for rule in others]

@@ -38,6 +38,13 @@ from bernstein.controllers.caches.indexes import (
     seeks,
     session_of_pod,
 )
+from bernstein.controllers.caches.kept_refs import (
+    FOLDER,
+    KeptRefs,
+    folder_of_plan,
+    folder_of_session,
+    folder_of_task,
+)
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.settlement import Settlement
 from bernstein.controllers.caches.tallies import Tallies
@@ -61,6 +68,11 @@ whoever looks at all Tasks reads those of a Plan one after another."""
 
 READ = Read((*labels.READ, *DELIVERED_BY), labels.FINALIZERS_READ)
 """Of the metadata of all objects; what nobody reads is anybody's to write."""
+
+_OF_PLANS = {BEGINS: begins, BEGUN: begun, MISSES: misses, PROPOSED: proposed}
+_OF_PLANS |= {FOLDER: folder_of_plan}
+_LINKS = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited, PROPOSED: proposed}
+_LINKS |= {FOLDER: folder_of_task}
 
 
 class Caches:
@@ -88,19 +100,18 @@ class Caches:
         self.projects = Parsed(informer(PROJECTS), project.parse)
         settlement = Settlement()
         tried = {RESTS: rests, SEEKS: seeks}
-        few_of_plans = {BEGINS: begins, BEGUN: begun, MISSES: misses, PROPOSED: proposed} | tried
         of_plan = settlement.of_plan
-        plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
+        plans = informer(PLANS, indexes=_OF_PLANS | tried, settled=of_plan, opened=OPENED_PLANS)
         self.plans = Parsed(plans, plan.parse)
-        links = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited, PROPOSED: proposed}
         few = tried | {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks}
-        of_tasks = informer(TASKS, indexes=links | few, settled=settlement.of_task)
+        of_tasks = informer(TASKS, indexes=_LINKS | few, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
-        by_plan = owned | {PLAN: plan_of_session}
+        by_plan = owned | {PLAN: plan_of_session, FOLDER: folder_of_session}
         of_sessions = informer(SESSIONS, indexes=by_plan, settled=settlement.of_session)
         self.sessions = Parsed(of_sessions, session.parse)
         settlement.follow(self.plans, self.tasks, self.sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
+        self.kept_refs = KeptRefs(self.plans, self.tasks, self.sessions, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
         unready = (ConditionType.READY, "False")
         self.projects_there = _counted(self.projects.informer, Census(None, unready))

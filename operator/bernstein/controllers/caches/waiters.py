@@ -28,7 +28,15 @@ class Waiter(NamedTuple):
     """When it failed last, while it rests."""
 
 
-T = TypeVar("T", datetime, Waiter)
+class End(NamedTuple):
+    """A Plan, or a Task without one, that has ended so that nothing goes on from there."""
+
+    at: datetime
+    uid: str
+    key: Key
+
+
+T = TypeVar("T", datetime, Waiter, End)
 
 
 class Ordered(Generic[T]):

@@ -1,28 +1,33 @@
 """Reconciles Projects: keeps their NetworkPolicies, tries their credentials, watches pull requests,
-counts agents at work."""
+has refs deleted, counts agents at work."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
+from bernstein.api.pod import PRUNE
 from bernstein.api.programs.forge import WATCH, SeenPullRequest
 from bernstein.api.project import Project, ProjectStatus
+from bernstein.api.projects.refs import RefPruning
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.projects.workplace import Workplace, at
 from bernstein.api.reasons import Reason
 from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.predicates import project_matters
+from bernstein.controllers.projects import pruning as refs
 from bernstein.controllers.projects.watches import watches
 from bernstein.controllers.snapshots import agents_at_work, misses_a_secret, proofs_of, proposed
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core.actions import (
     ProbeAction,
     ProbeDecision,
+    PruneAction,
     RunProbe,
+    RunPrune,
     RunWatch,
     WatchAction,
     WatchDecision,
@@ -34,6 +39,8 @@ from bernstein.core.projects import probing, readiness, watching
 from bernstein.core.projects.probing import ProbeSnapshot
 from bernstein.core.projects.watching import WatchSnapshot
 from bernstein.core.reasons.waits import PROBE_SECONDS
+from bernstein.core.retention import pruning
+from bernstein.core.retention.pruning import PruneSnapshot
 from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, WriteRefused, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
@@ -48,6 +55,16 @@ class Watched:
     older: PullRequestWatch | None = None
     """As an older release left it."""
     watches: tuple[PullRequestWatch, ...] = ()
+    requeue_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """What is known of refs that are to be deleted, and when to look again."""
+
+    refs: tuple[RefPruning, ...] = ()
+    seen: tuple[str, ...] = ()
+    """Uids of sessions that are being deleted, whose refs are in it, or in memory."""
     requeue_after: float | None = None
 
 
@@ -80,15 +97,32 @@ class ProjectController(KindController):
         watched = Watched(project.status.watch, project.status.watches)
         if problem is None:
             watched = await self._watch(key, project)
-        status = readiness.status(project, running, problem, probed.status, self._context.now())
+        if problem is None:
+            pruned = await self._prune(key, project)
+        else:  # what is being deleted goes all the same: its refs are in memory then
+            pruned = Pruned(project.status.refs, self._caches.kept_refs.look(project))
+        now = self._context.now()
+        status = readiness.status(project, running, problem, probed.status, now, pruned.refs)
         status = status.model_copy(update={"watch": watched.older, "watches": watched.watches})
         if await self._writer.status(key, PROJECTS, obj, status.dump()):
             self._count(project, status)
-        again = (probed.requeue_after, watched.requeue_after)
+        self._caches.kept_refs.written(
+            project, (row for each in pruned.refs for row in each.waiting), pruned.seen
+        )
+        again = (probed.requeue_after, watched.requeue_after, pruned.requeue_after)
         return Result(min((seconds for seconds in again if seconds is not None), default=None))
 
     def _count(self, project: Project, status: ProjectStatus) -> None:
-        """Counts the requests of watches that have told."""
+        """Counts the requests of watches that have told, and refs that were deleted, or left."""
+        for new_refs in status.refs:
+            old = project.status.refs_in(new_refs.repository)
+            old = old or RefPruning(repository=new_refs.repository)
+            self._metrics.refs_pruned(
+                project.metadata.namespace,
+                deleted=new_refs.deleted - old.deleted,
+                left=new_refs.left - old.left,
+                lost=new_refs.lost - old.lost,
+            )
         for repository in project.spec.repositories:
             forge, new = repository.forge, status.watch_of(repository.name)
             if new is None or forge is None:
@@ -117,7 +151,7 @@ class ProjectController(KindController):
         """The next step of its probe, done."""
         now = self._context.now()
         missed = misses_a_secret(self._caches, project)
-        jobs = await self._jobs(project, now, probing.expected(project), watches=False)
+        jobs = await self._jobs(project, now, probing.expected(project))
         late = job_actions.late_requests(self._context, key.namespace)
         found = project.status.probe is not None and project.status.probe.findings
         proofs = proofs_of(self._caches, project) if found else {}
@@ -145,36 +179,61 @@ class ProjectController(KindController):
         self, key: Key, project: Workplace, waits: tuple[SeenPullRequest, ...]
     ) -> WatchDecision:
         now = self._context.now()
-        jobs = await self._jobs(project, now, watching.expected(project), watches=True)
+        jobs = await self._jobs(project, now, watching.expected(project), WATCH)
         its = {name: job for name, job in jobs.items() if watching.is_its(project, job)}
         return await execution.decide_and_execute(
             WatchSnapshot(project, its, waits), watching.decide, partial(self._execute, key), now
         )
 
+    async def _prune(self, key: Key, project: Project) -> Pruned:
+        """The next step of who deletes refs in each of its repositories, done."""
+        kept, now = self._caches.kept_refs, self._context.now()
+        if not project.spec.retention.refs_seconds:
+            kept.forget(project)
+            if not project.status.refs:
+                return Pruned()
+        seen = kept.look(project)
+        if not project.status.refs and not kept.has_any(project):
+            return Pruned((), seen)
+        decided = []
+        for each in project.spec.repositories:
+            place = at(project, each.name)
+            jobs = await self._jobs(project, now, pruning.expected(place), PRUNE)
+            its = {name: job for name, job in jobs.items() if pruning.is_its(place, job)}
+            snapshot = replace(refs.snapshot(place, kept, now), jobs=its)
+            execute = partial(self._execute, key)
+            decided.append(
+                await execution.decide_and_execute(snapshot, pruning.decide, execute, now)
+            )
+        again = (each.requeue_after for each in decided if each.requeue_after is not None)
+        found = tuple(each.status for each in decided if each.status is not None)
+        return Pruned(found, seen, min(again, default=None))
+
     async def _jobs(
-        self, project: Project, now: datetime, expected: str | None, *, watches: bool
+        self, project: Project, now: datetime, expected: str | None, kind: str | None = None
     ) -> dict[str, JobView]:
-        """Those of its watch, or all others: what it owns beside that is of its probe."""
+        """Those of its watches, or of who deletes refs; None: all others, which are its probe's."""
         jobs = await self._caches.job_views.of(project.metadata, now, expected)
-        return {name: job for name, job in jobs.items() if (job.main == WATCH) is watches}
+        of = (kind,) if kind is not None else (WATCH, PRUNE)
+        return {n: job for n, job in jobs.items() if (job.main in of) is (kind is not None)}
 
     async def _execute(
         self,
         key: Key,
-        snapshot: ProbeSnapshot | WatchSnapshot,
-        action: ProbeAction | WatchAction,
+        snapshot: ProbeSnapshot | WatchSnapshot | PruneSnapshot,
+        action: ProbeAction | WatchAction | PruneAction,
     ) -> None:
         meta = snapshot.project.metadata
         owner = owner_reference(PROJECTS.kind, meta.name, meta.uid)
         try:
-            if isinstance(snapshot, WatchSnapshot):
+            if not isinstance(snapshot, ProbeSnapshot):
                 assert not isinstance(action, RunProbe)
                 await job_actions.execute(action, key, snapshot.project, owner, self._context)
             else:
-                assert not isinstance(action, RunWatch)
+                assert not isinstance(action, RunWatch | RunPrune)
                 await job_actions.execute_probe(action, key, snapshot.project, owner, self._context)
         except (NameConflict, SpecMutated, WriteRefused) as error:
-            if not isinstance(action, RunProbe | RunWatch):
+            if not isinstance(action, RunProbe | RunWatch | RunPrune):
                 return  # a Job that may not be deleted goes when its time is over
             # The next one has another name.
             why = str(error)

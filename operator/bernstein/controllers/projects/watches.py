@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
 
 from bernstein.api.plan import Plan
-from bernstein.api.pod import PROBE
+from bernstein.api.pod import PROBE, PRUNE
 from bernstein.api.programs.forge import WATCH
+from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import of_jobs, pod_matters
 from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
 from bernstein.core.projects.proofs import begun, started
+from bernstein.core.retention.refs import has_finished
 from bernstein.core.scheduling.occupancy import is_active
 from bernstein.core.waiting import secrets_missed
 from bernstein.kube.reconcile import controller_key
-from bernstein.kube.resource import Key, Object, key_of
+from bernstein.kube.resource import Key, Object, is_deleting, key_of
 from bernstein.resources import PROJECTS
 
 COUNT_SECONDS = 1.0
@@ -37,10 +40,14 @@ def watches(caches: Caches) -> Iterable[Watch]:
         yield Watch(waiters.informer, project_of, when=misses, pause=pause)
     plans = caches.plans
     yield Watch(plans.informer, project_of, when=plans.changes(has_begun), pause=pause)
+    yield Watch(tasks.informer, project_of, when=tasks.changes(has_started), pause=pause)
     for proposers in (plans, tasks):
         proposes = proposers.changes(is_proposed_otherwise)
         yield Watch(proposers.informer, project_of, when=proposes)
-    yield Watch(tasks.informer, project_of, when=tasks.changes(has_started), pause=pause)
+        yield Watch(proposers.informer, project_of, when=goes, pause=pause)
+        ends = proposers.changes(ends_otherwise)
+        yield Watch(proposers.informer, project_of, when=ends, pause=pause)
+    yield Watch(caches.sessions.informer, project_of_session, when=leaves, pause=pause)
     yield Watch(caches.network_policies, controller_key(PROJECTS))
     yield own(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
     yield own(caches.pods, of_own_pod, pod_matters)
@@ -52,10 +59,35 @@ def project_of(obj: Object) -> Collection[Key]:
     return (Key(key_of(obj).namespace, name),) if name else ()
 
 
+def project_of_session(session: Object) -> Collection[Key]:
+    return (Key(key_of(session).namespace, session["spec"]["project"]),)
+
+
+def goes(_old: Object | None, new: Object | None) -> bool:
+    """It is gone: what it leaves is in memory alone."""
+    return new is None
+
+
+def leaves(_old: Object | None, new: Object | None) -> bool:
+    """The session is being deleted, and nothing is added to what it leaves any more."""
+    if new is None or not is_deleting(new):
+        return False
+    return (new.get("status") or {}).get("state") == SessionState.DEAD
+
+
+def ends_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:
+    """It has ended, or goes on again."""
+    return _ended(old) != _ended(new)
+
+
+def _ended(owner: Task | Plan | None) -> datetime | None:
+    return has_finished(owner) if owner is not None else None
+
+
 def of_own_pod(pod: Object) -> Collection[Key]:
-    """The Project whose credentials are tried in it, or pull requests watched."""
+    """The Project whose credentials are tried in it, pull requests watched, or refs deleted."""
     of_pod = pod["metadata"]["labels"]
-    if of_pod.get(labels.JOB) not in (PROBE, WATCH) or labels.PROJECT not in of_pod:
+    if of_pod.get(labels.JOB) not in (PROBE, WATCH, PRUNE) or labels.PROJECT not in of_pod:
         return ()
     return (Key(key_of(pod).namespace, of_pod[labels.PROJECT]),)
 

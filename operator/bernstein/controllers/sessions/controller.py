@@ -57,6 +57,10 @@ from bernstein.resources import SESSIONS, TASKS
 log = logging.logger(__name__)
 
 
+NOTED_SECONDS = 1.0
+"""Until a session that is being deleted looks again whether its ref is known elsewhere."""
+
+
 class SessionController(KindController):
     NAME: ClassVar[str] = "agentsession"
 
@@ -119,7 +123,7 @@ class SessionController(KindController):
         await self._record(key, obj, session, decision)
         if refused is not None and session.status.state is SessionState.DEAD:
             raise refused  # how it ended stays in its status
-        return Result(decision.requeue_after)
+        return Result(self._again(session, decision))
 
     async def _carried_out(
         self, key: Key, obj: Object, snapshot: SessionSnapshot, now: datetime
@@ -172,6 +176,12 @@ class SessionController(KindController):
         elif job is not None and not runs.is_fence(job):
             self._launched.add(uid)
 
+    def _again(self, session: AgentSession, decision: SessionDecision) -> float | None:
+        """When to look again: nobody tells that its ref is noted."""
+        if self._is_noted(session) or decision.requeue_after == 0:
+            return decision.requeue_after
+        return min(NOTED_SECONDS, decision.requeue_after or NOTED_SECONDS)
+
     def _project(self, session: AgentSession) -> Project | None:
         return self._caches.projects.get(Key(session.metadata.namespace, session.spec.project))
 
@@ -180,7 +190,16 @@ class SessionController(KindController):
         task = self._caches.tasks.get(Key(namespace, spec.task_ref.name))
         ref = spec.plan_ref
         plan = self._caches.plans.get(Key(namespace, ref.name)) if ref is not None else None
-        return is_settled(session, task, plan)
+        return is_settled(session, task, plan) and self._is_noted(session)
+
+    def _is_noted(self, session: AgentSession) -> bool:
+        """Whether its ref is known to who deletes refs, as soon as it may go."""
+        project = self._project(session)
+        if project is None or project.metadata.deletion_timestamp is not None:
+            return True
+        if session.metadata.deletion_timestamp is None or not project.spec.retention.refs_seconds:
+            return True
+        return self._caches.kept_refs.is_noted(session)
 
     async def _launchable(self, session: AgentSession) -> bool:
         if session.status.job is not None or session.metadata.uid in self._launched:

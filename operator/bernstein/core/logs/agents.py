@@ -14,7 +14,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from bernstein.api.meta import ConditionType
-from bernstein.api.project import AgentLogs, Retention
+from bernstein.api.projects.retention import AgentLogs, Retention
 from bernstein.api.session import AgentSessionStatus
 from bernstein.core.conditions import find
 

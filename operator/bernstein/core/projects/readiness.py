@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, ProjectStatus
+from bernstein.api.projects.refs import RefPruning
 from bernstein.api.reasons import UNTRUSTED
 from bernstein.core import conditions
 from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects.probing import FINDINGS, users
 from bernstein.core.remedies import remedy_of, with_remedy
-from bernstein.core.sanitise import line, quoted, some, without_quotes
+from bernstein.core.sanitise import count, line, quoted, some, without_quotes
 
 _ONE = "this account"
 _SUBJECT = 200
@@ -45,6 +46,7 @@ def status(
     problem: Diagnosis | None,
     probe: Probe | None,
     now: datetime,
+    refs: tuple[RefPruning, ...] = (),
 ) -> ProjectStatus:
     """The Project's status; with a problem nothing may be started for it."""
     generation = project.metadata.generation
@@ -61,9 +63,10 @@ def status(
     return project.status.model_copy(
         update={
             "observed_generation": generation,
-            "conditions": _strength(project, updated, probe, now),
+            "conditions": _refs(project, _strength(project, updated, probe, now), refs, now),
             "probe": probe,
             "running": running,
+            "refs": refs,
         }
     )
 
@@ -182,3 +185,45 @@ def _why_too_strong(project: Project, probe: Probe | None) -> tuple[str, str] | 
     where = f" of repository '{found.name}'" if several else ""
     text = f"the git server would let the work account push to '{found.branch}'{where}"
     return "MayPush", text
+
+
+_NO_ROOM = (
+    "Fetch what you want to keep; bernstein doctor names them once nothing else does. "
+    "A shorter retention.refsSeconds makes room sooner."
+)
+
+
+def _refs(
+    project: Project, before: tuple[Condition, ...], refs: Sequence[RefPruning], now: datetime
+) -> tuple[Condition, ...]:
+    """The conditions with the warning of refs that nobody needs and that are not deleted."""
+    kind, why = ConditionType.REFS_NOT_DELETED, _why_refs_stay(project, refs)
+    if why is None:
+        return conditions.drop(before, kind)
+    reason, text = why
+    return conditions.put(
+        before, kind, "True", reason, text, generation=project.metadata.generation, now=now
+    )
+
+
+def _why_refs_stay(project: Project, refs: Sequence[RefPruning]) -> tuple[str, str] | None:
+    """(reason, words); None: they go, or are few. What the git server says comes first."""
+    several = len(project.spec.repositories) > 1
+    for each in refs:
+        if each.reason is not None:
+            where = f" in repository '{each.repository}'" if several else ""
+            cause = without_quotes(each.message or "", "status.refs").rstrip(".")
+            text = f"refs that nobody needs any more are not deleted{where}: {cause}"
+            return each.reason, with_remedy(text, each.reason)
+    unwritten, lost = sum(r.unwritten for r in refs), sum(r.lost for r in refs)
+    if not unwritten and not lost:
+        return None
+    told = [
+        f"{count(number, 'ref')} of what was deleted {how}"
+        for number, how in (
+            (unwritten, "may stay if the operator is restarted, as status.refs has no room yet"),
+            (lost, "will stay, as there was no room for more"),
+        )
+        if number
+    ]
+    return "NoRoom", f"{'; '.join(told)}. Remedy: {_NO_ROOM}"

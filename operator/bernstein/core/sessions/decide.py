@@ -9,7 +9,8 @@ from bernstein import agents
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
-from bernstein.api.project import Project, Retention
+from bernstein.api.project import Project
+from bernstein.api.projects.retention import Retention
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession, AgentSessionStatus, PodRef
 from bernstein.api.states import SessionState

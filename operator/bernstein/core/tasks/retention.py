@@ -18,7 +18,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from bernstein.api.meta import Metadata, UsageCounts
-from bernstein.api.project import Project, Retention
+from bernstein.api.project import Project
+from bernstein.api.projects.retention import Retention
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task, TaskStatus

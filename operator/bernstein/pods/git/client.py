@@ -266,11 +266,23 @@ class Git:
         """Set the remote's `ref` wherever it is, or make it. Raises GitError as `push` does."""
         self._push([], {ref: object_id}, forced=(ref,))
 
+    def delete(self, refs: dict[str, str]) -> None:
+        """Delete the remote's refs, each only where it is at this commit; others go all the same.
+
+        Raises GitError as `push` does, where the server has not said that all are gone.
+        """
+        if not all(map(is_sha, refs.values())):
+            raise GitError("InvalidConfig", "a ref is deleted at a full object id alone")
+        leases = (_lease(ref, sha) for ref, sha in refs.items())
+        self._sent([*leases], [f":{full_ref(ref)}" for ref in refs])
+
     def _push(self, more: Sequence[str], to: dict[str, str], forced: Sequence[str] = ()) -> None:
         if not all(map(is_sha, to.values())):
             raise GitError("InvalidConfig", "push takes full object ids")
+        self._sent(more, [f"{'+' * (r in forced)}{sha}:{full_ref(r)}" for r, sha in to.items()])
+
+    def _sent(self, more: Sequence[str], refspecs: Sequence[str]) -> None:
         flags = ["--quiet", "--porcelain", "--no-verify", "--no-signed", *more]
-        refspecs = (f"{'+' * (ref in forced)}{sha}:{full_ref(ref)}" for ref, sha in to.items())
         pushed = ("push", *flags, "--", self._url(), *refspecs)
         done = self.complete(*pushed, timeout=NETWORK_SECONDS)
         if done.code != 0:

@@ -22,6 +22,8 @@ from bernstein.api.programs.judge import Asked, JudgeConfig
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.programs.probe import ProbeConfig, ProbeKeyConfig
+from bernstein.api.programs.prune import PruneConfig
+from bernstein.api.projects.refs import RefToDelete
 from bernstein.api.projects.workplace import Workplace
 from bernstein.checks.gate import Plugin, asking_plugin
 from bernstein.checks.spec import CheckSpec, Database
@@ -42,6 +44,7 @@ from bernstein.core.actions import (
     RunPrepare,
     RunProbe,
     RunPropose,
+    RunPrune,
     RunWatch,
 )
 from bernstein.core.judging.written import packed
@@ -157,6 +160,7 @@ CONFIGS: dict[str, type[Any]] = {
     "propose": ProposeConfig,
     "listen": ListenConfig,
     "watch": WatchConfig,
+    "prune": PruneConfig,
 }
 
 REF = "refs/bernstein/1111222233334444/work/s1"
@@ -367,6 +371,10 @@ WANTED: dict[str, tuple[Wanted, Object]] = {
     "listen": (RunListen("web-listen-0", 7, ("review-80",)), PLAN),
     "watch": (
         RunWatch("default--watch-0", (SeenPullRequest(7, "Open", HEAD, "trunk"),), 1),
+        PROJECT,
+    ),
+    "prune": (
+        RunPrune("default--prune-0", (RefToDelete(ref=REF, sha=HEAD, due=objects.NOW),)),
         PROJECT,
     ),
 }

@@ -63,6 +63,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
     "propose": {"propose": FORGE},
     "watch": {"watch": FORGE},
     "listen": {"listen": FORGE},
+    "prune": {"prune": WORK},
     "probe": {
         "probe": READ | {"variable git-read"},
         "probe-work": WORK | {"variable git-work"},

@@ -41,7 +41,7 @@ LAUNCHER = Path(__file__).parents[4] / "images" / "bernstein" / "launcher.c"
 MAY_HOLD = {
     "judge": {"judge"},
     "git-read": {"checkout", "probe", "land"},
-    "git-work": {"pusher", "format", "begin", "prepare", "probe-work"},
+    "git-work": {"pusher", "format", "begin", "prepare", "probe-work", "prune"},
     "git-deliver": {"land", "probe-deliver"},
     "openai": {"agent"},
     "signs": {"land"},
@@ -200,7 +200,7 @@ def test_a_job_belongs_to_its_object_and_says_what_it_is(name: str) -> None:
     meta = JOBS[name]["metadata"]
     (owner,) = meta["ownerReferences"]
     assert owner["controller"] is True
-    of_project = name.startswith(("probe", "watch"))
+    of_project = name.startswith(("probe", "watch", "prune"))
     assert owner["blockOwnerDeletion"] is not of_project, "a right it has not got"
     labels = meta["labels"]
     assert labels["app.kubernetes.io/managed-by"] == "bernstein"

@@ -116,6 +116,7 @@ BETWEEN = {
     "propose": {"tmp": {"propose": "rw"}},
     "listen": {"tmp": {"listen": "rw"}},
     "watch": {"tmp": {"watch": "rw"}},
+    "prune": {"git": {"prune": "rw"}},
     "probe": {name: {name: "rw"} for name in PROBES},
     "probe-full": {name: {name: "rw"} for name in (*PROBES, "probe-attestation", "probe-signing")},
 }

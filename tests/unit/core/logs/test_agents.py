@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.project import AgentLogs, Retention
+from bernstein.api.projects.retention import AgentLogs, Retention
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.core.jobs import JobView

@@ -1,7 +1,8 @@
 """Refs of a Project's repository that belong to no Plan or Task any more.
 
-The operator does not delete them: what is on them may have been paid for. The program looks with
-the git of whoever calls it, so with that person's own access.
+The operator deletes what was written down of those that it knew, and never what it finds there:
+that may be another cluster's, and paid for. The program looks with the git of whoever calls it, so
+with that person's own access.
 """
 
 from __future__ import annotations
@@ -32,6 +33,13 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
         what = f"Plans and Tasks in namespace '{cluster.namespace}'"
         return [unreadable(CHECK, what)]
     findings = []
+    going = {
+        row.ref
+        for project in projects
+        for each in project.status.refs
+        for row in (*each.waiting, *each.batch)
+    }
+    """The operator deletes them when they are due."""
     for url in dict.fromkeys(
         each.url for project in projects for each in project.spec.repositories
     ):
@@ -49,7 +57,8 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
                 )
             )
             continue
-        findings.append(judge(url, strays(refs, uids), everywhere=everywhere))
+        left = [ref for ref in strays(refs, uids) if ref not in going]
+        findings.append(judge(url, left, everywhere=everywhere))
     return findings
 
 

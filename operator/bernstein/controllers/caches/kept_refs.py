@@ -1,0 +1,274 @@
+"""Whose refs may go: what has ended, in order, and what was deleted.
+
+Of what was deleted nothing is left but the last event, so its refs are in memory until the status
+of the Project has them. A session goes only then: its finalizer holds it, whoever leads. A Plan or
+Task has none: those of their own refs that nobody wrote down, because no operator ran when they
+were deleted, are named by `bernstein doctor`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+
+from bernstein.api.plan import Plan
+from bernstein.api.plan import parse as parse_plan
+from bernstein.api.project import Project
+from bernstein.api.projects.refs import PrunedThrough, RefToDelete
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState
+from bernstein.api.task import Task
+from bernstein.api.task import parse as parse_task
+from bernstein.controllers.caches.indexes import of_project, plan_of
+from bernstein.controllers.caches.parsed import Parsed
+from bernstein.controllers.caches.waiters import End, Ordered
+from bernstein.core import names, owners
+from bernstein.core.retention import refs
+from bernstein.core.retention.refs import Ref
+from bernstein.kube.clock import Clock
+from bernstein.kube.resource import Key, Object, controller_of, is_deleting, key_of
+
+MOST_IN_MEMORY = 20_000
+"""Refs of what was deleted, of one Project; and as many ends of what was deleted are known."""
+AT_ONCE = 20
+"""Plans and Tasks that have ended whose refs are read in one look."""
+_AT, _PLACE = attrgetter("at"), attrgetter("at", "uid")
+FOLDER = "folder"
+"""Index of Plans, Tasks and sessions by the folder of their refs, and their namespace."""
+
+
+@dataclass(frozen=True)
+class Departed:
+    """When something was deleted, and what it leaves."""
+
+    at: datetime
+    landed: bool
+    """Its work is where it belongs."""
+    repository: str | None
+    """As it named that; None: it may be any of the Project's."""
+
+
+def folder_of_plan(plan: Object) -> Collection[str]:
+    meta = plan["metadata"]
+    return (in_namespace(meta["namespace"], names.refs_of(meta["uid"])),)
+
+
+def folder_of_task(task: Object) -> Collection[str]:
+    meta, owner = task["metadata"], controller_of(task)
+    of_a_plan = owner is not None and owners.is_plan(owner["apiVersion"], owner["kind"])
+    uid = owner["uid"] if owner is not None and of_a_plan else meta["uid"]
+    return (in_namespace(meta["namespace"], names.refs_of(uid)),)
+
+
+def folder_of_session(session: Object) -> Collection[str]:
+    spec = session["spec"]
+    uid = (spec.get("planRef") or spec["taskRef"])["uid"]
+    return (in_namespace(session["metadata"]["namespace"], names.refs_of(uid)),)
+
+
+def in_namespace(namespace: str, folder: str) -> str:
+    return f"{namespace}/{folder}"
+
+
+class KeptRefs:
+    """Of all Projects; a replica that waits for its turn to lead knows the same."""
+
+    def __init__(
+        self,
+        plans: Parsed[Plan],
+        tasks: Parsed[Task],
+        sessions: Parsed[AgentSession],
+        clock: Clock,
+    ) -> None:
+        self._plans, self._tasks, self._sessions = plans, tasks, sessions
+        self._clock = clock
+        self._ends = (
+            Ordered(plans.informer, _end_of_plan),
+            Ordered(tasks.informer, _end_of_task),
+        )
+        self._departed: defaultdict[str, dict[Ref, Departed]] = defaultdict(dict)
+        """By Project."""
+        self._lost: defaultdict[str, int] = defaultdict(int)
+        self._landed: OrderedDict[str, bool] = OrderedDict()
+        """Of deleted Plans and Tasks, by uid."""
+        self._leaving: defaultdict[str, dict[str, Key]] = defaultdict(dict)
+        """Sessions that are being deleted, by Project and uid."""
+        self._noted: set[str] = set()
+        """Uids of those whose refs are written down, or are known here at least."""
+        plans.informer.add_handler(self._plan_changed)
+        tasks.informer.add_handler(self._task_changed)
+        sessions.informer.add_handler(self._session_changed)
+
+    # --- what the caches tell ---------------------------------------------------------------------
+
+    def _plan_changed(self, old: Object | None, new: Object | None) -> None:
+        if new is None and old is not None:
+            plan = parse_plan(old)
+            self._went(plan, plan.status.project, refs.of_plan(plan))
+
+    def _task_changed(self, old: Object | None, new: Object | None) -> None:
+        if new is None and old is not None:
+            task = parse_task(old)
+            self._went(task, task.status.project, refs.of_task(task))
+
+    def _went(self, owner: Plan | Task, project: str | None, found: Iterable[Ref]) -> None:
+        if project is None:
+            return
+        landed = refs.has_landed(owner)
+        self._landed[owner.metadata.uid] = landed
+        while len(self._landed) > MOST_IN_MEMORY:
+            self._landed.popitem(last=False)
+        departed = Departed(self._clock.now(), landed, refs.repository_of(owner))
+        self._note(of_project(owner.metadata.namespace, project), found, departed)
+
+    def _note(self, where: str, found: Iterable[Ref], departed: Departed) -> None:
+        known = self._departed[where]
+        for ref in found:
+            if ref not in known and len(known) >= MOST_IN_MEMORY:
+                self._lost[where] += 1
+            else:
+                known.setdefault(ref, departed)
+
+    def _session_changed(self, old: Object | None, new: Object | None) -> None:
+        if new is not None and is_deleting(new):
+            meta = new["metadata"]
+            where = of_project(meta["namespace"], new["spec"]["project"])
+            self._leaving[where][meta["uid"]] = key_of(new)
+        elif new is None and old is not None:
+            meta = old["metadata"]
+            where = of_project(meta["namespace"], old["spec"]["project"])
+            self._leaving[where].pop(meta["uid"], None)
+            self._noted.discard(meta["uid"])
+
+    # --- what a Project asks ----------------------------------------------------------------------
+
+    def ended(
+        self, project: Project, through: PrunedThrough | None, before: datetime
+    ) -> tuple[Iterator[tuple[End, Plan | Task]], datetime | None]:
+        """What has ended behind a place and before a time, in the order of the ends; and when the
+        first of the others ended."""
+        where = _where(project)
+        found: list[End] = []
+        later: list[datetime] = []
+        for ends in self._ends:
+            under = ends.under(where)
+            last = bisect_right(under, before, key=_AT)
+            first = bisect_right(under, (through.at, through.uid), key=_PLACE) if through else 0
+            found += under[first : max(first, min(last, first + AT_ONCE))]
+            later += [end.at for end in under[max(first, last) : max(first, last) + 1]]
+        return self._owners(sorted(found)[:AT_ONCE]), min(later, default=None)
+
+    def _owners(self, ends: Iterable[End]) -> Iterator[tuple[End, Plan | Task]]:
+        for end in ends:
+            found = (parsed.get(end.key) for parsed in (self._plans, self._tasks))
+            for owner in found:
+                if owner is not None and owner.metadata.uid == end.uid:
+                    yield end, owner
+
+    def look(self, project: Project) -> tuple[str, ...]:
+        """Takes in what sessions leave that are being deleted, and have ended; returns their
+        uids."""
+        where = _where(project)
+        seen: list[str] = []
+        for uid, key in self._leaving.get(where, {}).items():
+            session = self._sessions.get(key)
+            if session is None or session.status.state is not SessionState.DEAD:
+                continue
+            seen.append(uid)
+            if uid not in self._noted:
+                landed = self._landed.get(session.spec.task_ref.uid, False)
+                departed = Departed(self._clock.now(), landed, None)
+                self._note(where, refs.of_session(session), departed)
+        return tuple(seen)
+
+    def departed(self, project: Project) -> Mapping[Ref, Departed]:
+        """What memory alone has."""
+        return self._departed.get(_where(project), {})
+
+    def has_any(self, project: Project) -> bool:
+        """Whether anything has ended or was deleted."""
+        where = _where(project)
+        ended = any(ends.under(where) for ends in self._ends)
+        return ended or bool(self._departed.get(where)) or where in self._lost
+
+    def lost(self, project: Project) -> int:
+        return self._lost.get(_where(project), 0)
+
+    def written(self, project: Project, rows: Iterable[RefToDelete], seen: Iterable[str]) -> None:
+        """The Project's status has these now, and these sessions were looked at before that."""
+        where = _where(project)
+        known = self._departed.get(where, {})
+        for row in rows:
+            known.pop(Ref(row.ref, row.sha), None)
+        self._lost.pop(where, None)
+        self._noted.update(seen)
+
+    def forget(self, project: Project) -> None:
+        """Nothing of it is to be deleted."""
+        where = _where(project)
+        self._departed.pop(where, None)
+        self._lost.pop(where, None)
+
+    def is_noted(self, session: AgentSession) -> bool:
+        """Whether nobody needs the session to know its refs."""
+        return session.metadata.uid in self._noted or not refs.of_session(session)
+
+    def is_held(self, namespace: str, folder: str, seconds: int, now: datetime) -> bool:
+        """Whether anybody that goes on, or may go on, has refs in the folder."""
+        named = in_namespace(namespace, folder)
+        plans = self._plans.by_index(FOLDER, named).values()
+        tasks = self._tasks.going_by_index(namespace, FOLDER, named).values()
+        alone = [*self._tasks.by_index(FOLDER, named).values()] if not plans else []
+        sessions = self._sessions.going_by_index(namespace, FOLDER, named).values()
+        owner: Plan | Task | None = next(iter(plans), None)
+        if owner is None:
+            owner = next((each for each in alone if owners.plan_of(each) is None), None)
+            others = [each for each in alone if each is not owner]
+            return refs.is_held(owner, others, sessions, seconds, now)
+        return refs.is_held(owner, tasks, sessions, seconds, now)
+
+    def of_owner(self, owner: Plan | Task) -> Iterator[tuple[Ref, str | None]]:
+        """Its refs, those of its Tasks and of their sessions, each with the repository that it
+        named."""
+        folder = names.refs_of(owner.metadata.uid)
+        named = in_namespace(owner.metadata.namespace, folder)
+        if isinstance(owner, Plan):
+            yield from ((ref, refs.repository_of(owner)) for ref in refs.of_plan(owner))
+        where: dict[str, str | None] = {}
+        for task in self._tasks.by_index(FOLDER, named).values():
+            where[task.metadata.uid] = refs.repository_of(task)
+            yield from ((ref, refs.repository_of(task)) for ref in refs.of_task(task))
+        for session in self._sessions.by_index(FOLDER, named).values():
+            its = where.get(session.spec.task_ref.uid)
+            yield from ((ref, its) for ref in refs.of_session(session))
+
+
+def _where(project: Project) -> str:
+    return of_project(project.metadata.namespace, project.metadata.name)
+
+
+def _end_of_plan(obj: Object) -> Mapping[str, End]:
+    if (obj.get("status") or {}).get("phase") not in refs.PHASES:
+        return {}
+    plan = parse_plan(obj)
+    return _end(plan, plan.status.project)
+
+
+def _end_of_task(obj: Object) -> Mapping[str, End]:
+    """Of one that has a Plan there is none: that ends it."""
+    if plan_of(obj) or (obj.get("status") or {}).get("state") not in refs.STATES:
+        return {}
+    task = parse_task(obj)
+    return _end(task, task.status.project)
+
+
+def _end(owner: Plan | Task, project: str | None) -> Mapping[str, End]:
+    ended, meta = refs.has_finished(owner), owner.metadata
+    if ended is None or project is None:
+        return {}
+    where = of_project(meta.namespace, project)
+    return {where: End(ended, meta.uid, Key(meta.namespace, meta.name))}

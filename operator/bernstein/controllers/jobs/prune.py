@@ -1,0 +1,44 @@
+"""The Job that deletes refs: it has the work account of one repository, and nothing else."""
+
+from __future__ import annotations
+
+from bernstein.api.pod import PRUNE
+from bernstein.api.programs.prune import PruneConfig, RefAt
+from bernstein.api.projects.accounts import WORK
+from bernstein.api.projects.workplace import Workplace
+from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs.pod import Object, scratch
+from bernstein.controllers.settings import OperatorSettings
+from bernstein.core import labels
+from bernstein.core.actions import RunPrune
+
+DEADLINE_SECONDS = 600
+
+
+def prune_job(
+    action: RunPrune, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
+) -> Object:
+    repository = project.spec.repository
+    config = PruneConfig(
+        remote=pod.remote(repository, WORK),
+        refs=tuple(RefAt(each.ref, each.sha) for each in action.refs),
+    )
+    mounts = pod.repository_mounts(repository, WORK)
+    runs = pod.ours(PRUNE, config, settings, tmp="git", mounts=mounts)
+    spec = pod.pod(
+        project,
+        init=[],
+        containers=[runs],
+        volumes=[scratch("git"), *pod.repository_volumes(repository, WORK)],
+        deadline=DEADLINE_SECONDS,
+        grace=5,
+    )
+    return pod.job(
+        project,
+        name=action.job,
+        namespace=namespace,
+        # To block the owner's deletion would need a right on the Project's finalizers.
+        owner=owner | {"blockOwnerDeletion": False},
+        more_labels={labels.JOB: PRUNE, labels.ASKED: action.asked},
+        pod=spec,
+    )

@@ -1,0 +1,1 @@
+"""When refs of what has ended, or was deleted, go."""

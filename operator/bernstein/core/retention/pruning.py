@@ -1,0 +1,320 @@
+"""Deletes refs in one repository: a Job after another, each with a few that are written down first.
+
+    something is due ──▶ a batch is written down ──▶ its Job ──┬──▶ it tells what became of each
+         ▲                       │                             └──▶ it could not ──▶ after a while
+         │                       └── somebody needs one by now: it is taken out
+         └───────────────────────────────────────────────────────── after a pause
+
+What is due comes from two places. Refs of Plans and Tasks that have ended are found by these, in
+the order of their ends: how far one has come is a place in that order, so that ten thousand of them
+take no more room than one. Refs of what was deleted are a list, as nothing else knows them any
+more: what it has no room for waits in memory, and is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import chain
+
+from bernstein.api.encoding import load
+from bernstein.api.pod import PRUNE
+from bernstein.api.programs.prune import DELETED, MOVED, REFUSED, PruneResult
+from bernstein.api.projects.refs import (
+    MOST_AT_ONCE,
+    MOST_WAITING,
+    SHOWN,
+    PrunedThrough,
+    RefPruning,
+    RefToDelete,
+)
+from bernstein.api.projects.workplace import Workplace
+from bernstein.api.reasons import Reason
+from bernstein.core import diagnosis, labels, names, pods, runs
+from bernstein.core.actions import DeleteJobs, PruneDecision, RunPrune, give_up
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.reasons.waits import seconds_to_wait
+from bernstein.core.retention.refs import Ref, folder_of
+from bernstein.core.sanitise import text
+
+PAUSE_SECONDS = 10
+"""Between two Jobs, so that ten thousand Plans that are due at once are no storm."""
+HELD_SECONDS = 60.0
+"""Until it is looked again whether somebody still needs what is due."""
+_PATIENCE = timedelta(days=1)
+"""So long what has ended waits for that before the others go on without it: its refs go when it is
+deleted."""
+_LEAST_SECONDS = 30
+_MOST_SECONDS = 3600
+"""Between two Jobs where the one before could not: at least, and at most."""
+_MOST = 10**9
+_WORDS = 300
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A Plan, or a Task without one, that ended so long ago that its refs may go."""
+
+    at: datetime
+    uid: str
+    folder: str
+    refs: frozenset[Ref]
+    """Those of it, its Tasks and sessions in this repository."""
+
+
+@dataclass(frozen=True)
+class PruneSnapshot:
+    """Everything that the decision about a repository's refs looks at."""
+
+    project: Workplace
+    jobs: Mapping[str, JobView]
+    """The repository's prune Jobs, by name."""
+    ended: Sequence[Ended] = ()
+    """What comes next behind `through`, in the order of the ends."""
+    next_end: datetime | None = None
+    """When the first ended behind `through` that is not due yet."""
+    departed: Sequence[RefToDelete] = ()
+    """Those of what was deleted, as memory has them."""
+    lost: int = 0
+    """How many more of these memory has had no room for, since it was looked last."""
+    is_held: Callable[[str], bool] = lambda _folder: False
+    """Whether somebody that goes on, or may go on, has refs in this folder."""
+
+    def with_job(self, job: JobView) -> PruneSnapshot:
+        return replace(self, jobs={**self.jobs, job.name: job})
+
+    def with_refusal(self, message: str) -> PruneSnapshot:
+        raise AssertionError(f"who deletes refs makes nothing but Jobs: {message}")
+
+
+def is_its(project: Workplace, job: JobView) -> bool:
+    """Whether the Job deletes, or has deleted, refs of this repository."""
+    name = job.labels.get(labels.REPOSITORY)
+    return project.spec.place == 0 if name is None else name == project.spec.repository.name
+
+
+def expected(project: Workplace) -> str | None:
+    """The name of the Job that should be at work; None: none should."""
+    known = project.status.refs_in(project.spec.repository.name)
+    return _name(project, known) if known is not None and known.batch else None
+
+
+def _name(project: Workplace, known: RefPruning) -> str:
+    repository = project.spec.repository.name if project.spec.place else None
+    return names.prune_job(project.metadata.name, known.number, repository)
+
+
+def decide(snapshot: PruneSnapshot, now: datetime) -> PruneDecision:
+    """The next step. Without a word of what is kept, refs are kept for ever."""
+    project = snapshot.project
+    if not project.spec.retention.refs_seconds:
+        return PruneDecision(None, _clear(snapshot, ""))
+    known = project.status.refs_in(project.spec.repository.name)
+    before = known or RefPruning(repository=project.spec.repository.name)
+    state = _with_departed(before, snapshot)
+    if state.batch:
+        return _look(snapshot, state, now)
+    left = _seconds_left(state, now)
+    if left > 0:
+        return PruneDecision(state, _clear(snapshot, ""), left)
+    state, wait = _with_batch(snapshot, state.model_copy(update={"until": None}), now)
+    # The batch is written down before there is a Job: what that says belongs to this batch alone.
+    kept = state if known is not None or state != before else None
+    return PruneDecision(kept, _clear(snapshot, ""), wait)
+
+
+def _with_departed(state: RefPruning, snapshot: PruneSnapshot) -> RefPruning:
+    """The list with what was deleted since, as far as there is room: what is due first."""
+    rows = {(row.ref, row.sha): row for row in (*snapshot.departed, *state.waiting)}
+    at_work = {(row.ref, row.sha) for row in state.batch}
+    for row in snapshot.departed:
+        same = rows[row.ref, row.sha]
+        if row.due < same.due:
+            rows[row.ref, row.sha] = row
+    order = sorted(rows.values(), key=lambda row: (row.due, row.ref, row.sha))
+    # What is being deleted keeps its place, whatever else has come.
+    order.sort(key=lambda row: (row.ref, row.sha) not in at_work)
+    most = MOST_WAITING // len(snapshot.project.whole.spec.repositories)
+    kept = sorted(order[:most], key=lambda row: (row.due, row.ref, row.sha))
+    return state.model_copy(
+        update={
+            "waiting": tuple(kept),
+            "unwritten": len(order) - len(kept),
+            "lost": min(state.lost + snapshot.lost, _MOST),
+        }
+    )
+
+
+def _seconds_left(state: RefPruning, now: datetime) -> float:
+    """Until the next Job; 0: it is time. A time that is too far away was set before the time of day
+    went back: it is over."""
+    if state.until is None:
+        return 0.0
+    left = (state.until - now).total_seconds()
+    return left if left <= _MOST_SECONDS else 0.0
+
+
+def _clear(snapshot: PruneSnapshot, name: str) -> tuple[DeleteJobs, ...]:
+    """All but the Job of this name."""
+    left = tuple(
+        job
+        for job in snapshot.jobs.values()
+        if job.name != name and not job.deleting and job.refused is None
+    )
+    return (DeleteJobs(left),) if left else ()
+
+
+def _with_batch(
+    snapshot: PruneSnapshot, state: RefPruning, now: datetime
+) -> tuple[RefPruning, float | None]:
+    """The next batch, if anything is due, and when to look again."""
+    due = [row for row in state.waiting if row.due <= now]
+    free = [row for row in due if not snapshot.is_held(folder_of(row.ref))][:MOST_AT_ONCE]
+    batch, through, waits = _of_ended(snapshot, state, free, now)
+    if batch:
+        update = {"batch": tuple(batch), "next": through}
+        return state.model_copy(update=update), 1.0
+    if through is not None:
+        return state.model_copy(update={"through": through}), 1.0
+    return state, _soonest(snapshot, state, now, is_held=waits or len(due) > len(free))
+
+
+def _soonest(
+    snapshot: PruneSnapshot, state: RefPruning, now: datetime, *, is_held: bool
+) -> float | None:
+    keeps = timedelta(seconds=snapshot.project.spec.retention.refs_seconds)
+    later = (row.due for row in state.waiting if row.due > now)
+    ends = (snapshot.next_end + keeps,) if snapshot.next_end is not None else ()
+    first = min(chain(later, ends), default=None)
+    waits = [HELD_SECONDS] if is_held else []
+    if first is not None:
+        waits.append(min(max((first - now).total_seconds(), 1.0), float(_MOST_SECONDS)))
+    return min(waits, default=None)
+
+
+def _of_ended(
+    snapshot: PruneSnapshot, state: RefPruning, free: Sequence[RefToDelete], now: datetime
+) -> tuple[list[RefToDelete], PrunedThrough | None, bool]:
+    """The batch with what comes next of what has ended, how far that goes, and whether it waits
+    because somebody goes on."""
+    batch, through = list(free), None
+    keeps = timedelta(seconds=snapshot.project.spec.retention.refs_seconds)
+    told = {(row.ref, row.sha) for row in batch}
+    for each in snapshot.ended:
+        if snapshot.is_held(each.folder):
+            if now < each.at + keeps + _PATIENCE:
+                return batch, through, True
+            through = PrunedThrough(at=each.at, uid=each.uid, ref=_LAST)
+            continue
+        for ref, sha in _behind(each, state.through):
+            if len(batch) >= MOST_AT_ONCE:
+                return batch, through, False
+            if (ref, sha) not in told:
+                batch.append(RefToDelete(ref=ref, sha=sha, due=each.at + keeps))
+            through = PrunedThrough(at=each.at, uid=each.uid, ref=ref)
+        if len(batch) < MOST_AT_ONCE:
+            through = PrunedThrough(at=each.at, uid=each.uid, ref=_LAST)
+    return batch, through, False
+
+
+_LAST = "~"
+"""Behind all names of refs."""
+
+
+def _behind(ended: Ended, through: PrunedThrough | None) -> Iterable[Ref]:
+    """Its refs behind that place, in order."""
+    same = through is not None and (through.at, through.uid) == (ended.at, ended.uid)
+    after = through.ref if through is not None and same else ""
+    return sorted(each for each in ended.refs if each.ref > after)
+
+
+def _look(snapshot: PruneSnapshot, state: RefPruning, now: datetime) -> PruneDecision:
+    """One look at the Job of the batch."""
+    run = RunPrune(_name(snapshot.project, state), state.batch)
+    job = snapshot.jobs.get(run.job)
+    if job is None:
+        return _begin(snapshot, state, run)
+    if job.refused is not None:
+        return _over(state, Diagnosis(Reason.POD_REJECTED, job.refused), now)
+    if job.labels.get(labels.ASKED) != run.asked:
+        return PruneDecision(_another(state), _clear(snapshot, ""), 1.0)
+    if runs.is_over(job, now):
+        return _over(state, _told(job, now), now)
+    stuck = diagnosis.to_abandon(job, now)
+    if stuck is not None:
+        ended = _over(state, stuck, now)
+        return replace(ended, actions=give_up((job,)))
+    return PruneDecision(state, _clear(snapshot, run.job), LOOK_AGAIN_SECONDS)
+
+
+def _another(state: RefPruning) -> RefPruning:
+    """The batch is looked for anew, for a Job of another number."""
+    return state.model_copy(update={"batch": (), "next": None, "number": state.number + 1})
+
+
+def _begin(snapshot: PruneSnapshot, state: RefPruning, run: RunPrune) -> PruneDecision:
+    """Make the Job, unless somebody needs a ref of it by now: what it deletes is fixed from then
+    on."""
+    if any(snapshot.is_held(folder_of(row.ref)) for row in state.batch):
+        return PruneDecision(_another(state), _clear(snapshot, ""), 1.0)
+    return PruneDecision(state, (run, *_clear(snapshot, run.job)), LOOK_AGAIN_SECONDS)
+
+
+def _told(job: JobView, now: datetime) -> PruneResult | Diagnosis:
+    problem = diagnosis.without_end(job, now)
+    if problem is not None:
+        return problem
+    assert job.pod is not None
+    failure = diagnosis.failure_of(job.pod, PRUNE)
+    if failure is not None:
+        return failure
+    ended = pods.terminated(job.pod, PRUNE)
+    try:
+        return load(PruneResult, (ended or {}).get("message") or "")
+    except ValueError as error:
+        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{PRUNE} left no result: {error}")
+
+
+def _over(state: RefPruning, told: PruneResult | Diagnosis, now: datetime) -> PruneDecision:
+    """What is known now; the next Job has another number. This one is deleted once that is written
+    down: else nobody who leads next would know what it did."""
+    if isinstance(told, Diagnosis):
+        return _failed(state, told, now)
+    if len(told.outcomes) != len(state.batch):
+        strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{PRUNE} left no result that is one")
+        return _failed(state, strange, now)
+    if REFUSED in told.outcomes and DELETED not in told.outcomes:
+        why = Diagnosis(told.reason or Reason.PUSH_REJECTED, told.message)
+        return _failed(state, why, now)
+    pairs = list(zip(state.batch, told.outcomes, strict=True))
+    left = [row.ref for row, outcome in pairs if outcome in (MOVED, REFUSED)]
+    gone = {(row.ref, row.sha) for row in state.batch}
+    update = {
+        "waiting": tuple(row for row in state.waiting if (row.ref, row.sha) not in gone),
+        "through": state.next or state.through,
+        "deleted": min(state.deleted + told.outcomes.count(DELETED), _MOST),
+        "left": min(state.left + len(left), _MOST),
+        "last_left": tuple(left[:SHOWN]) or state.last_left,
+        "failures": 0,
+        "reason": None,
+        "message": None,
+        "until": now + timedelta(seconds=PAUSE_SECONDS),
+    }
+    done = _another(state).model_copy(update=update)
+    return PruneDecision(done, (), float(PAUSE_SECONDS))
+
+
+def _failed(state: RefPruning, why: Diagnosis, now: datetime) -> PruneDecision:
+    failures = state.failures + 1
+    back_off = _LEAST_SECONDS * 2 ** min(failures - 1, 7)
+    seconds = float(min(max(seconds_to_wait(why.reason, failures), back_off), _MOST_SECONDS))
+    update = {
+        "failures": failures,
+        "reason": why.reason,
+        "message": text(why.message, _WORDS),
+        "until": now + timedelta(seconds=seconds),
+    }
+    failed = _another(state).model_copy(update=update)
+    return PruneDecision(failed, (), seconds)
