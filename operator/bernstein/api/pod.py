@@ -201,6 +201,8 @@ class CheckoutConfig:
     launcher_from: str = "/usr/local/lib/bernstein/launcher"
     launcher_to: str | None = None
     prompt: PromptConfig | None = None
+    folders: tuple[str, ...] = ()
+    """Only these are written to worktrees, with the files beside and above each; (): all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +270,8 @@ class RecorderConfig:
     stall_seconds: int = 180
     limits: TreeLimits = field(default_factory=TreeLimits)
     protected: tuple[str, ...] | None = None
+    folders: tuple[str, ...] = ()
+    """Those that `checkout` has written; what the base has elsewhere stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)

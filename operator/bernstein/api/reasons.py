@@ -82,6 +82,8 @@ class Reason(StrEnum):
     """The pod was evicted for its own use of disk."""
     SNAPSHOT_TOO_LARGE = "SnapshotTooLarge"
     """The tree that the agent left is over the limits of bytes, files or depth."""
+    OUTSIDE_CHECKOUT = "OutsideCheckout"
+    """The agent left something where the repository has files that it did not get."""
     SECRET_FOUND = "SecretFound"  # noqa: S105 - no password
     """The work holds a secret, and so nothing of it was pushed."""
     AGENT_FAILED = "AgentFailed"

@@ -41,6 +41,7 @@ TABLE = {
     "RateLimited": (Retry.LATER, False, "limit"),
     "UsageLimited": (Retry.LATER, False, "limit"),
     "ProviderUnavailable": (Retry.BACK_OFF, False, "status page"),
+    "OutsideCheckout": (Retry.AT_ONCE, True, "checkout.folders"),
     "AgentFailed": (Retry.AT_ONCE, True, "message"),
     "MaxTurns": (Retry.AT_ONCE, True, "Split"),
     "Refused": (Retry.AT_ONCE, True, "Reword"),

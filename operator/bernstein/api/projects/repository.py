@@ -41,6 +41,18 @@ RepositoryPath = Annotated[str, Field(pattern=r"^\S+$", min_length=1, max_length
 """By what Plans and Tasks name a repository of their Project: its name, or its url."""
 
 
+FOLDER_PATTERN = r"^\.?[A-Za-z0-9_@+][A-Za-z0-9._@+-]*(/\.?[A-Za-z0-9_@+][A-Za-z0-9._@+-]*)*$"
+Folder = Annotated[str, Field(pattern=FOLDER_PATTERN, min_length=1, max_length=200)]
+
+
+class Checkout(Model):
+    """What of the repository agents get."""
+
+    folders: Annotated[tuple[Folder, ...], Field(min_length=1, max_length=32)]
+    """Paths of folders, from the root of the repository, that are checked out for agents, with all
+    below them and the files directly in each folder above. What is elsewhere stays as it is."""
+
+
 class Repository(Model):
     model_config = {
         **Model.model_config,
@@ -105,3 +117,10 @@ class Repository(Model):
     forge: Forge | None = Field(
         default=None, description="Where its pull requests are. merge.strategy pr needs it."
     )
+    checkout: Checkout | None = None
+    """For a large repository. Absent: agents get all of it."""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Those that are checked out for agents; none: all."""
+        return self.checkout.folders if self.checkout is not None else ()

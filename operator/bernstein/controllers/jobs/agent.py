@@ -148,6 +148,7 @@ def _checkout(session: AgentSession, project: Workplace, settings: OperatorSetti
         resume_sha=session.spec.resume_sha,
         launcher_to=LAUNCHER,
         prompt=_prompt(session),
+        folders=repository.folders,
     )
     return pod.checkout(
         config,
@@ -208,6 +209,7 @@ def _recorder(
         checkpoint_seconds=settings.checkpoint_seconds,
         stall_seconds=project.spec.limits.stall_seconds,
         protected=project.spec.protected_paths,
+        folders=project.spec.repository.folders,
     )
     return pod.ours(
         RECORDER,

@@ -6,7 +6,7 @@ The operator leaves each in the ConfigMap of a session; the pod adds what it rea
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 SUFFIX = ".md"
@@ -87,6 +87,19 @@ def begun(texts: Mapping[Part, str], *, resumed: bool) -> dict[Part, str]:
     notes = "\n\n".join(filter(None, (texts.get(NOTES), texts.get(which))))
     kept = {part: text for part, text in texts.items() if part not in (*EITHER, *told)}
     return kept | {NOTES: notes}
+
+
+def partial(texts: Mapping[Part, str], folders: Sequence[str]) -> dict[Part, str]:
+    """The parts of a session that got these folders of the repository alone; none: all of it."""
+    if not folders:
+        return {**texts}
+    named = ", ".join(f"`{folder}`" for folder in folders)
+    told = (
+        "Of the repository only these folders are in your checkout, with the files beside and "
+        f"above each: {named}. What is elsewhere exists, and stays as it is: put nothing in its "
+        "place."
+    )
+    return {**texts, NOTES: "\n\n".join(filter(None, (texts.get(NOTES), told)))}
 
 
 def context_of(content: Mapping[str, str]) -> tuple[str, ...]:

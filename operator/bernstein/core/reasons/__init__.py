@@ -13,6 +13,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
 from bernstein.core.reasons.forges import OF_FORGES
 from bernstein.core.reasons.row import Policy, Retry
+from bernstein.core.reasons.work import OF_WORK
 
 _REJECTED = "Read the verdict; apply the work anew, with a clearer step."
 """Shown when no retry is left; until then it is the next attempt that is told."""
@@ -175,16 +176,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     Reason.AGENT_DISK_FULL: Policy(
         Retry.AT_ONCE, True, "Raise resources.ephemeralStorage of the agent in the Project."
     ),
-    Reason.SNAPSHOT_TOO_LARGE: Policy(
-        Retry.AT_ONCE, True, "Keep large or generated files out of the tree (.gitignore)."
-    ),
-    Reason.SECRET_FOUND: Policy(
-        Retry.AT_ONCE,
-        True,
-        "Keep secrets out of what is committed; let made-up ones begin with FAKE or EXAMPLE, and "
-        "commit a key that a test needs to the branch yourself. "
-        "Replace a secret that was real: an agent has had it.",
-    ),
+    **OF_WORK,
     Reason.AGENT_FAILED: Policy(
         Retry.AT_ONCE, True, "Read the agent's message; make the step clearer."
     ),

@@ -124,6 +124,11 @@ class PathChange:
         return self.modes[1] == _SYMLINK_MODE
 
     @property
+    def is_new(self) -> bool:
+        """Whatever it is, nothing was there before."""
+        return self.modes[0] == _NO_MODE
+
+    @property
     def is_new_file(self) -> bool:
         """A file where nothing was."""
         before, after = self.modes

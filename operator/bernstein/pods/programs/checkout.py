@@ -24,7 +24,8 @@ from bernstein.pods.git.merge import merge_trees
 from bernstein.pods.git.pinned import pin
 from bernstein.pods.git.trees import changed_paths
 from bernstein.pods.globs import first_match
-from bernstein.pods.worktree import changed_files
+from bernstein.pods.worktree import changed_files, partial
+from bernstein.pods.worktree.folders import Folders
 from bernstein.pods.worktree.new_lines import new_lines
 
 CONFIG = CheckoutConfig
@@ -79,7 +80,7 @@ def _prompt(
         return None
     from bernstein.pods.session.prompt import put_together
 
-    return put_together(config.prompt, config.remote, repository, sha, resumed)
+    return put_together(config.prompt, config.remote, repository, sha, resumed, config.folders)
 
 
 # --- objects ------------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ def _resumed_tree(repository: Git, config: CheckoutConfig, sha: str) -> str | No
             log.event("not-resumed", ref=config.resume, reason=Reason.REF_MOVED)
             return None
         if repository.text("rev-parse", f"{_CHECKPOINT}^") == sha:
-            return repository.tree_id(_CHECKPOINT)
+            return _within_folders(repository, config, sha, repository.tree_id(_CHECKPOINT))
         repository.fetch(specs, depth=None)
         merged = merge_trees(repository, sha, _CHECKPOINT)
     except GitError as error:
@@ -137,7 +138,17 @@ def _resumed_tree(repository: Git, config: CheckoutConfig, sha: str) -> str | No
     if merged.conflicts:
         log.event("not-resumed", ref=config.resume, reason=Reason.MERGE_CONFLICT)
         return None
-    return merged.tree
+    return _within_folders(repository, config, sha, merged.tree)
+
+
+def _within_folders(repository: Git, config: CheckoutConfig, sha: str, tree: str) -> str | None:
+    """The tree; None where it differs in what is not checked out, by a session that had more."""
+    held = Folders(config.folders)
+    changes = changed_paths(repository, sha, tree) if held else []
+    if any(not held.holds(change.path) and not change.is_new for change in changes):
+        log.event("not-resumed", ref=config.resume, reason=Reason.OUTSIDE_CHECKOUT)
+        return None
+    return tree
 
 
 def _expect_changed(repository: Git, base: str, sha: str, globs: Sequence[str]) -> None:
@@ -174,12 +185,17 @@ def _write_worktree(
     repository.run("read-tree", files, env=index)
     if config.pinned_sha:
         pin(repository, config.pinned_sha, set(config.pinned_names), index)
+    held = Folders(config.folders)
     work_tree = index | {"GIT_WORK_TREE": str(worktree)}
+    if held:
+        partial.leave_out(repository, held, sha, files, work_tree)
     repository.run("checkout-index", "--all", "--force", "--index", env=work_tree)
     if config.worktree_git:
         if files != sha:
             repository.run("read-tree", sha, env=index)
-        _give_git(repository, sha, worktree)
+            if held:
+                partial.leave_out(repository, held, sha, sha, work_tree)
+        _give_git(repository, held, sha, worktree)
 
 
 def _index(repository: Git) -> dict[str, str]:
@@ -193,7 +209,7 @@ def _lay_out_changed(
     changed_files.lay_out(repository, base, sha, _index(repository), config.only_new, folder)
 
 
-def _give_git(repository: Git, sha: str, worktree: Path) -> None:
+def _give_git(repository: Git, held: Folders, sha: str, worktree: Path) -> None:
     """A `.git` for the code that runs in the worktree: its own objects, no remote, no credential.
 
     Files are copied, never linked: that code may write to them, and our repository must not change.
@@ -202,7 +218,11 @@ def _give_git(repository: Git, sha: str, worktree: Path) -> None:
     own = Git(folder)
     work_tree = {"GIT_WORK_TREE": str(worktree)}
     own.run("init", "--quiet", "--template=", f"--initial-branch={_WORKTREE_BRANCH}", env=work_tree)
-    shutil.copytree(repository.git_dir / "objects", folder / "objects", dirs_exist_ok=True)
+    if held:
+        partial.give_objects(repository, held, sha, own)
+    else:
+        objects = repository.git_dir / "objects"
+        shutil.copytree(objects, folder / "objects", dirs_exist_ok=True)
     for name in ("shallow", "index"):
         if (repository.git_dir / name).exists():
             shutil.copy2(repository.git_dir / name, folder / name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bernstein.agents.adapter import PROMPT_BYTES
@@ -34,10 +34,12 @@ def put_together(
     repository: Git,
     commit: str,
     resumed: bool | None = None,
+    folders: Sequence[str] = (),
 ) -> PromptResult:
     """Writes the prompt of an agent that begins with `commit`; returns what it came to.
 
     `resumed`: whether it has the files of a checkpoint besides; None: it was to have none.
+    `folders`: those that it got of the repository; none: all.
 
     What is not there or cannot be shown is said in it. Raises PodError(InvalidConfig) only where
     the operator's parts cannot be read.
@@ -48,7 +50,7 @@ def put_together(
         rejected = patch.Rejected(config.rejected_ref, config.rejected_sha)
         texts[parts.CHANGE] = _change(config, rejected, remote, repository, commit)
     files = context.context_files(repository, commit, _context(content))
-    texts = parts.begun(texts, resumed=bool(resumed))
+    texts = parts.partial(parts.begun(texts, resumed=bool(resumed)), folders)
     made = assemble(texts, files, lambda: secrets.token_hex(_MARK_BYTES), PROMPT_BYTES)
     data = made.text.encode()
     target = Path(config.to)

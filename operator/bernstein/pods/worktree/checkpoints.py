@@ -14,6 +14,7 @@ from bernstein.core.sessions import blocked
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.worktree import packs
+from bernstein.pods.worktree.folders import Folders
 from bernstein.pods.worktree.ignored import Ignored
 from bernstein.pods.worktree.objects import Objects, RefusedContents, with_trailer
 from bernstein.pods.worktree.walker import Tree, Walker
@@ -34,8 +35,10 @@ class Checkpoints:
         self._packs = Path(config.packs)
         self._packs.mkdir(exist_ok=True)
         self.objects = Objects(Path(config.git_dir), Path(config.base_git_dir))
+        base = self.objects.base_entries
+        unseen = Folders(config.folders).left_out(base)
         self._walker = Walker(
-            config.worktree, self.objects.base_entries, config.limits, unkept=(_BLOCKED,)
+            config.worktree, base, config.limits, unkept=(_BLOCKED,), unseen=unseen
         )
         self._number = max(packs.numbers(self._packs), default=0)
         self._entries = self.objects.base_entries

@@ -25,6 +25,7 @@ from typing import Protocol
 from bernstein.api.pod import TreeLimits
 from bernstein.pods import nofollow
 from bernstein.pods.worktree import forbidden_names
+from bernstein.pods.worktree.folders import Unseen
 from bernstein.pods.worktree.gitignore import RuleBudget, Rules, RulesTooLargeError
 from bernstein.pods.worktree.ignored import Ignored, RulePlace
 from bernstein.pods.worktree.limits import (
@@ -109,9 +110,10 @@ class Walker:
         limits: TreeLimits,
         walks: WalkLimits | None = None,
         unkept: Collection[bytes] = (),
+        unseen: Mapping[bytes, Entry] | None = None,
     ) -> None:
         """Open the tree; `base` holds the entries of the commit that it started from, and what is
-        at the paths `unkept` stays as it is there.
+        at the paths `unkept` stays as it is there, as does `unseen`, which was not checked out.
 
         The root is opened once, so that whatever is put in its place later is never read.
         """
@@ -119,7 +121,8 @@ class Walker:
         self._base = base
         self._limits = limits
         self._walks = walks or WalkLimits()
-        self._unkept = frozenset(unkept)
+        self._unkept, self._kept = frozenset(unkept), unseen or {}
+        self._unseen = Unseen(self._kept)
         self._base_folders = {folder for path in base for folder in _parents(path)}
         self._cache: dict[bytes, tuple[_StatKey, Entry]] = {}
         self._refused: set[str] = set()
@@ -170,7 +173,8 @@ class Walker:
 
         Raises TreeTooLargeError.
         """
-        current = _Walk(store, RuleBudget(self._walks.rules, self._walks.rule_seconds))
+        budget = RuleBudget(self._walks.rules, self._walks.rule_seconds)
+        current = _Walk(store, budget, entries={**self._kept})
         root = os.open(".", nofollow.FOLDER, dir_fd=self._root)  # a listing starts at the top
         try:
             self._folder(current, root, b"", (), ignored=None)
@@ -231,6 +235,7 @@ class Walker:
         if self._is_left_out(current, path, name):
             return
         folder = stat.S_ISDIR(st.st_mode)
+        self._unseen.expect_nothing(path, folder=folder)
         if folder or path not in self._base:
             ignored = ignored or _ignored_by(current, scope, path, folder)
             if ignored and path not in self._base_folders and path not in self._base:

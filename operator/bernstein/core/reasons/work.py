@@ -1,0 +1,28 @@
+"""What follows where the work that an agent has left cannot be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from bernstein.api.reasons import Reason
+from bernstein.core.reasons.row import Policy, Retry
+
+OF_WORK: Final[Mapping[str, Policy]] = {
+    Reason.SNAPSHOT_TOO_LARGE: Policy(
+        Retry.AT_ONCE, True, "Keep large or generated files out of the tree (.gitignore)."
+    ),
+    Reason.OUTSIDE_CHECKOUT: Policy(
+        Retry.AT_ONCE,
+        True,
+        "Name the folder in checkout.folders of the Project's repository, or keep what the work "
+        "makes out of it.",
+    ),
+    Reason.SECRET_FOUND: Policy(
+        Retry.AT_ONCE,
+        True,
+        "Keep secrets out of what is committed; let made-up ones begin with FAKE or EXAMPLE, and "
+        "commit a key that a test needs to the branch yourself. "
+        "Replace a secret that was real: an agent has had it.",
+    ),
+}
