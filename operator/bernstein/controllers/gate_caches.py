@@ -18,7 +18,7 @@ from bernstein.api.project import Project
 from bernstein.core import labels, names
 from bernstein.core.actions import KeepVerdicts
 from bernstein.core.gate_cache import GateCache, dump, keeping, load
-from bernstein.core.owners import owner_reference
+from bernstein.core.owners import owner_reference, unblocking
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import Forbidden, KubeError, NotFound
@@ -219,8 +219,7 @@ def is_ours(live: Object, project: Project) -> bool:
 def config_map(project: Project, data: Mapping[str, str]) -> Object:
     """The object, which is deleted with its Project."""
     meta = project.metadata
-    # To block the owner's deletion would need a right on the Project's finalizers.
-    owner = owner_reference(PROJECTS.kind, meta.name, meta.uid) | {"blockOwnerDeletion": False}
+    owner = unblocking(owner_reference(PROJECTS.kind, meta.name, meta.uid))
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

@@ -25,7 +25,7 @@ from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.settings import LINK_LOCAL, OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.core import labels, names
-from bernstein.core.owners import owner_reference
+from bernstein.core.owners import owner_reference, unblocking
 from bernstein.core.verification.expected.required import formatter
 from bernstein.kube.resource import NETWORK_POLICIES, Key, Object, controller_of
 from bernstein.resources import PROJECTS
@@ -78,8 +78,7 @@ def _to(egress: list[Object]) -> Object:
 
 def _policy(project: Project, pods: str, jobs: tuple[str, ...], rules: Object) -> Object:
     meta = project.metadata
-    # To block the owner's deletion would need a right on the Project's finalizers.
-    owner = owner_reference(PROJECTS.kind, meta.name, meta.uid) | {"blockOwnerDeletion": False}
+    owner = unblocking(owner_reference(PROJECTS.kind, meta.name, meta.uid))
     return {
         "metadata": {
             "name": names.network_policy(meta.name, pods),

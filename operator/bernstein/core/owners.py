@@ -5,6 +5,7 @@ Labels say nothing of that: anybody who may edit an object may change those.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from bernstein.api.meta import API_VERSION, PLAN_KIND, OwnerReference
@@ -24,6 +25,12 @@ def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:
         "controller": True,
         "blockOwnerDeletion": True,
     }
+
+
+def unblocking(owner: Mapping[str, Any]) -> dict[str, Any]:
+    """The reference of what its owner does not wait for: to block the deletion of a Project would
+    take a right on its finalizers, which the operator has not."""
+    return {**owner, "blockOwnerDeletion": False}
 
 
 def plan_of(task: Task) -> OwnerReference | None:

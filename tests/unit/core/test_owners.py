@@ -42,3 +42,10 @@ def test_nothing_else_makes_it_a_plans(reference: dict[str, Any]) -> None:
 
 def test_no_label_makes_it_a_plans() -> None:
     assert owners.plan_of(owned_by(labels={"bernstein.dev/plan": "web"})) is None
+
+
+def test_what_an_owner_does_not_wait_for_is_its_own_all_the_same() -> None:
+    unblocking = owners.unblocking(PLAN)
+
+    assert unblocking == {**PLAN, "blockOwnerDeletion": False}
+    assert PLAN["blockOwnerDeletion"] is True

@@ -20,6 +20,7 @@ from bernstein.controllers.jobs.pod import Object, mount
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
 from bernstein.core.actions import RunListen, RunPropose, RunWatch
+from bernstein.core.owners import unblocking
 
 PROPOSE_SECONDS = 600
 WATCH_SECONDS = 3300
@@ -68,8 +69,7 @@ def watch_job(
         project,
         name=action.job,
         namespace=namespace,
-        # To block the owner's deletion would need a right on the Project's finalizers.
-        owner=owner | {"blockOwnerDeletion": False},
+        owner=unblocking(owner),
         more_labels={labels.JOB: WATCH, labels.ASKED: action.asked},
         pod=_pod(WATCH, config, project, settings, seconds + PROPOSE_SECONDS),
     )

@@ -21,6 +21,7 @@ from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunProbe
+from bernstein.core.owners import unblocking
 from bernstein.core.projects.probing import ATTESTATION, SIGNING, model_keys, tries
 from bernstein.core.reasons.waits import PROBE_SECONDS
 
@@ -59,12 +60,11 @@ def probe_job(
         deadline=PROBE_SECONDS,
         grace=5,
     )
-    # To block the owner's deletion would need a right on the Project's finalizers.
     return pod.job(
         project,
         name=action.job,
         namespace=namespace,
-        owner=owner | {"blockOwnerDeletion": False},
+        owner=unblocking(owner),
         more_labels={labels.JOB: PROBE, labels.ASKED: action.asked},
         pod=spec,
     )
