@@ -116,9 +116,9 @@ def named(project: Project) -> Iterator[Named]:
         field = f"repositories[{each.place}].credentials.{each.name}.secretName"
         keys = account_keys.keys(each.repository.url)
         yield Named(field, SECRETS, each.secret.secret_name, keys)
-    for number, repository in enumerate(spec.repositories):
-        if (ca := repository.ca) is not None:
-            yield Named(f"repositories[{number}].ca.name", CONFIG_MAPS, ca.name, (ca.key,))
+    yield from _beside_accounts(project)
+    if (more := spec.network.ca) is not None:
+        yield Named("network.ca.name", CONFIG_MAPS, more.name, (more.key,))
     for number, agent in enumerate(spec.agents):
         if agent.api_key is not None:
             key = agent.api_key
@@ -133,6 +133,16 @@ def named(project: Project) -> Iterator[Named]:
     yield from _of_gates(project)
     for number, name in enumerate(spec.pods.image_pull_secrets):
         yield Named(f"pods.imagePullSecrets[{number}]", SECRETS, name)
+
+
+def _beside_accounts(project: Project) -> Iterator[Named]:
+    """What repositories name besides, each with its forge."""
+    for number, repository in enumerate(project.spec.repositories):
+        if (ca := repository.ca) is not None:
+            yield Named(f"repositories[{number}].ca.name", CONFIG_MAPS, ca.name, (ca.key,))
+        if (forge := repository.forge) is not None:
+            field, token = f"repositories[{number}].forge.token.name", forge.token
+            yield Named(field, SECRETS, token.name, (token.key,))
 
 
 def _that_sign(project: Project) -> Iterator[Named]:

@@ -230,6 +230,26 @@ def test_what_the_probe_has_found_is_told_with_what_helps() -> None:
     assert found.remedy.startswith("Let the account push")
 
 
+async def test_what_a_forge_and_the_network_are_given_is_looked_for(
+    api: ApiServer, client: Client
+) -> None:
+    accounts(api, "read", "work", "deliver")
+    account = {a: {"secretName": f"git-{a}"} for a in ("read", "work", "deliver")}
+    forge = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
+    repository = {"name": "app", "url": "https://git.example/app.git", "credentials": account}
+    project = objects.project(
+        repositories=[repository | {"forge": forge}],
+        network={"ca": {"name": "authorities", "key": "ca.crt"}},
+    )
+
+    said = [message for _, _, message in await look(client, seen(project))]
+
+    assert said[1:] == [
+        "Secret 'forge' of 'default' does not exist (spec.repositories[0].forge.token.name)",
+        "ConfigMap 'authorities' of 'default' does not exist (spec.network.ca.name)",
+    ]
+
+
 # --- the key of attestations ----------------------------------------------------------------------
 
 
