@@ -20,7 +20,8 @@ _ESCAPE_SEQUENCE = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|\Z)?"  # OSC, DCS
     r"|\x1b[ -/]*[0-~]"  # two-character sequences
 )
-_MENTION = re.compile(r"(?<![\w@＠])@(?=\w)")  # noqa: RUF001
+_MENTION = re.compile(r"(?<![A-Za-z0-9_])@(?=\w)")
+"""For a forge a word is of ASCII alone: behind any other letter, and behind an @, is a mention."""
 _FULLWIDTH_AT = "\uff20"
 """Looks like an @ to a reader; no forge notifies anybody for it."""
 _BLANK_LINES = re.compile(r"\n{3,}")

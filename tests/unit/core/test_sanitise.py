@@ -29,6 +29,7 @@ from bernstein.core import sanitise
         ("\tindented", "    indented"),
         ("thanks @octocat and @org/team", "thanks ＠octocat and ＠org/team"),  # noqa: RUF001
         ("mail ada@example.com", "mail ada@example.com"),
+        ("@@ada, \u00e9@bob", "@\uff20ada, \u00e9\uff20bob"),
         ("fatal: https://user:secret@host/a.git", "fatal: https://host/a.git"),
         ("lone \ud800 surrogate", "lone  surrogate"),
         ("no\u00a0break", "no break"),

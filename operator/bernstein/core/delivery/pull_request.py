@@ -1,8 +1,9 @@
 """What people read of a pull request: made of statuses and of the words of its Plan or Task.
 
 No word of an agent, of a repository or of a command's output is in it. Whoever wrote the rest may
-not know the forge: nobody is mentioned, no issue is linked or closed, and no Markdown of theirs is
-one. The same status says the same, so that a Job that is made once more changes nothing.
+not know the forge: nobody is mentioned, no issue is linked or closed, no CI is left out, and no
+Markdown of theirs is one. The same status says the same, so that a Job that is made once more
+changes nothing.
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ _GOAL = 4000
 _NAMED = 5
 """Bypassed gates that are named for a step."""
 
-_REFERENCE = re.compile(r"(?i)[#!](?=\w)|\bGH-(?=\d)|\b(?:[a-z][a-z0-9+.-]*:)+//+")
-_DEFUSED = {"#": "\uff03", "!": "\uff01"}
+_MEANS_SOMETHING = re.compile(
+    r"(?i)[#!](?=\w)|(?<![a-z0-9_])GH-(?=\d)|(?:[\w+.-]{1,32}:){1,4}//+"
+    r"|\[(?=[^\[\]]*(?:skip|no[ _-]?ci))"  # [skip ci] keeps a forge's CI from running
+    r"|-(?=by\s*:)"  # Signed-off-by: is for people to say
+)
+_DEFUSED = {"#": "\uff03", "!": "\uff01", "[": "\uff3b", "-": "\u2011"}
 """They look like it to a reader, and mean nothing to a forge."""
 
 
@@ -104,13 +109,14 @@ def _proposed(status: PlanStatus, integration: Integration) -> str:
 
 
 def defused(value: str, limit: int) -> str:
-    """Somebody's words on one line, in which no forge finds a user, an issue or an address."""
+    """Somebody's words on one line, in which no forge finds a user, an issue or an address, a word
+    that keeps CI from running, or a person who signs off."""
     return _plain(line(value, limit))
 
 
 def _plain(value: str) -> str:
     """What is left may mean something again, such as `http:http:////a`: each time it is shorter."""
-    while (told := _REFERENCE.sub(_without_meaning, value)) != value:
+    while (told := _MEANS_SOMETHING.sub(_without_meaning, value)) != value:
         value = told
     return value
 
