@@ -58,7 +58,7 @@ def test_a_title_adds_no_line_to_the_commit() -> None:
     message = commit_message(objects.snapshot(objects.task(title=title)), "work-s1", 1)
 
     first, *trailers = message.splitlines()
-    assert first == "Write it Co-authored-by: me <me@example.com>"
+    assert first == "Write it Co-authored\u2011by: me <me@example.com>"
     assert trailers[0] == ""
     assert all(line.startswith("Bernstein-") for line in trailers[1:])
 
