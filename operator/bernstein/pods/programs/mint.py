@@ -22,7 +22,7 @@ from bernstein.api.programs.mint import (
     MintResult,
     Wanted,
 )
-from bernstein.core import sanitise
+from bernstein.core import labels, sanitise
 from bernstein.forges import github_app
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.github_app import AppClient, AppError, AppKey, Token
@@ -34,8 +34,6 @@ CONFIG = MintConfig
 USER = "x-access-token"
 """The user by whom GitHub takes such a token as a password."""
 FORGE, TOKEN_KEY = "forge", "token"
-EXPIRES = "bernstein.dev/expires"
-"""The annotation of a Secret that says when its token ends."""
 _OF_ONE = frozenset({MintReason.LACKS_RIGHTS, MintReason.TOO_STRONG, MintReason.SECRET_REFUSED})
 """What one account may meet and the others not."""
 _OF_APP = {
@@ -99,7 +97,9 @@ async def _renew(
     with _understood():
         steps = github_app.token(client.repository, config.installation, least)
         token = await client.run(steps)
-    await writer.write(wanted.secret, _values(wanted.account, token), {EXPIRES: token.expires})
+    await writer.write(
+        wanted.secret, _values(wanted.account, token), {labels.EXPIRES: token.expires}
+    )
     log.event("minted", account=wanted.account, secret=wanted.secret, expires=token.expires)
     return Minted(wanted.secret, token.expires)
 

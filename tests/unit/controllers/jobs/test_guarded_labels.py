@@ -15,7 +15,7 @@ from bernstein.core import labels
 ROOT = Path(__file__).resolve().parents[4]
 HELPERS = (ROOT / "charts/bernstein/templates/_helpers.tpl").read_text()
 ON_NO_OBJECT_A_LABEL = {
-    *(labels.CONTENT, labels.CUT, labels.SPEC_HASH, labels.STOPPED),
+    *(labels.CONTENT, labels.CUT, labels.EXPIRES, labels.SPEC_HASH, labels.STOPPED),
     labels.FINALIZER,
 }
 """Annotations, and a finalizer."""
