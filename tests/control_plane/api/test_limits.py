@@ -163,6 +163,9 @@ def _list(schema: Schema, path: Path, size: int) -> list[Any]:
     """So many items, told apart by their keys."""
     keys = schema.get("x-kubernetes-list-map-keys", ())
     items = [least(schema["items"], (*path, 0)) for _ in range(size)]
+    words = schema["items"].get("enum")
+    if schema.get("x-kubernetes-list-type") == "set" and words:
+        return [words[number % len(words)] for number in range(size)]
     if schema.get("x-kubernetes-list-type") == "set":
         return [f"{item}{number}" for number, item in enumerate(items)]
     for number, item in enumerate(items):
@@ -329,11 +332,18 @@ async def test_what_is_wrong_by_one_is_refused_and_the_field_is_named(
         except Invalid as refusal:
             # Beside it: that the rules were not looked at.
             causes = {c["field"] for c in refusal.details["causes"]}
-            causes -= {"<nil>", _ending(NAMES, limit.path)}
+            causes -= {"<nil>", _ending(NAMES, limit.path), _one_too_many(limit)}
             return None if causes == {shown(limit.path)} else f"{limit}: {sorted(causes)}"
         return f"{limit}: it is taken"
 
     assert await _problems(problem, found) == []
+
+
+def _one_too_many(limit: Limit) -> str | None:
+    """What else is named of a set that has each of its words: the one that is there twice."""
+    words = limit.bad if limit.keyword == "maxItems" else ()
+    twice = len({*map(str, words)}) < len(words)
+    return f"{shown(limit.path)}[{len(words) - 1}]" if twice else None
 
 
 async def _problems(
