@@ -363,8 +363,8 @@ def test_a_title_makes_one_line_of_a_commit(
         assert BACKWARDS in whole
 
     subject, whole = committed(tmp_path, deliveries.commit_message(snapshot, "work-s1", 1))
-    assert subject.startswith("Fix the tests Co-authored-by: Eve")
-    assert "\nCo-authored-by" not in whole
+    assert subject.startswith("Fix the tests Co-authored\u2011by: Eve"), "no trailer anywhere"
+    assert "Co-authored-by" not in whole
     assert BACKWARDS not in whole
 
 
