@@ -35,7 +35,7 @@ from bernstein.core.actions import (
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
-from bernstein.core.projects import probing, readiness, watching
+from bernstein.core.projects import probing, readiness, repository_job, watching
 from bernstein.core.projects.probing import ProbeSnapshot
 from bernstein.core.projects.watching import WatchSnapshot
 from bernstein.core.reasons.waits import PROBE_SECONDS
@@ -180,7 +180,7 @@ class ProjectController(KindController):
     ) -> WatchDecision:
         now = self._context.now()
         jobs = await self._jobs(project, now, watching.expected(project), WATCH)
-        its = {name: job for name, job in jobs.items() if watching.is_its(project, job)}
+        its = {name: job for name, job in jobs.items() if repository_job.is_its(project, job)}
         return await execution.decide_and_execute(
             WatchSnapshot(project, its, waits), watching.decide, partial(self._execute, key), now
         )
@@ -199,7 +199,7 @@ class ProjectController(KindController):
         for each in project.spec.repositories:
             place = at(project, each.name)
             jobs = await self._jobs(project, now, pruning.expected(place), PRUNE)
-            its = {name: job for name, job in jobs.items() if pruning.is_its(place, job)}
+            its = {name: job for name, job in jobs.items() if repository_job.is_its(place, job)}
             snapshot = replace(refs.snapshot(place, kept, now), jobs=its)
             execute = partial(self._execute, key)
             decided.append(

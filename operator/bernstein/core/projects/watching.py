@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bernstein.api.encoding import load
 from bernstein.api.programs.forge import WATCH, SeenPullRequest, WatchResult
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.projects.watching import (
@@ -26,18 +25,17 @@ from bernstein.api.projects.watching import (
 )
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
-from bernstein.core import diagnosis, labels, names, pods, runs
-from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision, give_up
+from bernstein.core import diagnosis, labels, names, runs
+from bernstein.core.actions import RunWatch, WatchDecision, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
-from bernstein.core.projects import repositories
+from bernstein.core.projects import repositories, repository_job
+from bernstein.core.projects.repository_job import all_but
 from bernstein.core.reasons.waits import PROBE_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import text
 
 _LEAST_SECONDS = 30
 """Until it is tried again, whatever the reason: a pod that is lost each time is made no faster."""
-_MOST_SECONDS = 3600
-"""That one waits at most for the next Job."""
 _ONE_LOOK_SECONDS = 60
 """That a Job has, from when it was made, before another one takes its place."""
 _MOST_REQUESTS = 10**9
@@ -69,30 +67,23 @@ def expected(project: Workplace) -> str | None:
     return _name(project, watch)
 
 
-def is_its(project: Workplace, job: JobView) -> bool:
-    """Whether the Job watches, or has watched, this repository."""
-    name = job.labels.get(labels.REPOSITORY)
-    return project.spec.place == 0 if name is None else name == project.spec.repository.name
-
-
 def _known(project: Workplace) -> PullRequestWatch | None:
     return project.status.watch_of(project.spec.repository.name)
 
 
 def _name(project: Workplace, watch: PullRequestWatch) -> str:
-    repository = project.spec.repository.name if project.spec.place else None
-    return names.watch_job(project.metadata.name, watch.number, repository)
+    return names.watch_job(project.metadata.name, watch.number, repository_job.mark(project))
 
 
 def decide(snapshot: WatchSnapshot, now: datetime) -> WatchDecision:
     """The watch's next step."""
     project = snapshot.project
     if not snapshot.waits or project.spec.repository.forge is None:
-        return WatchDecision(None, _clear(snapshot, ""))
+        return WatchDecision(None, all_but("", snapshot.jobs))
     watch = _of_those(_there(project), snapshot)
-    left = _seconds_left(watch, now)
+    left = repository_job.seconds_left(watch.until, now)
     if left > 0:
-        return WatchDecision(watch, _clear(snapshot, ""), left)
+        return WatchDecision(watch, all_but("", snapshot.jobs), left)
     return _look(snapshot, watch.model_copy(update={"until": None}), now)
 
 
@@ -123,31 +114,12 @@ def _row(repository: str, seen: SeenPullRequest) -> WatchedPullRequest:
     return WatchedPullRequest.model_validate({"repository": repository, **told})
 
 
-def _seconds_left(watch: PullRequestWatch, now: datetime) -> float:
-    """Until the next Job; 0: it is time. A time that is too far away was set before the time of day
-    went back: it is over."""
-    if watch.until is None:
-        return 0.0
-    left = (watch.until - now).total_seconds()
-    return left if left <= _MOST_SECONDS else 0.0
-
-
-def _clear(snapshot: WatchSnapshot, name: str) -> tuple[DeleteJobs, ...]:
-    """All but the Job of this name."""
-    left = tuple(
-        job
-        for job in snapshot.jobs.values()
-        if job.name != name and not job.deleting and job.refused is None
-    )
-    return (DeleteJobs(left),) if left else ()
-
-
 def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> WatchDecision:
     """One look at the Job at work."""
     run = _run(snapshot, watch)
     job = snapshot.jobs.get(run.job)
     if job is None:
-        return WatchDecision(watch, (run, *_clear(snapshot, run.job)), LOOK_AGAIN_SECONDS)
+        return WatchDecision(watch, (run, *all_but(run.job, snapshot.jobs)), LOOK_AGAIN_SECONDS)
     if job.refused is not None:
         problem = Diagnosis(Reason.POD_REJECTED, job.refused)
         return _over(snapshot, watch, problem, now)
@@ -155,12 +127,12 @@ def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> Wa
     if asked != run.asked:
         return _told_otherwise(snapshot, watch, run, job, now)
     if runs.is_over(job, now):
-        return _over(snapshot, watch, _told(job, now), now)
+        return _over(snapshot, watch, repository_job.result_of(WatchResult, job, WATCH, now), now)
     stuck = diagnosis.to_abandon(job, now)
     if stuck is not None:
         ended = _over(snapshot, watch, stuck, now)
         return replace(ended, actions=(*give_up((job,)), *ended.actions))
-    return WatchDecision(watch, _clear(snapshot, run.job), LOOK_AGAIN_SECONDS)
+    return WatchDecision(watch, all_but(run.job, snapshot.jobs), LOOK_AGAIN_SECONDS)
 
 
 def _told_otherwise(
@@ -170,11 +142,13 @@ def _told_otherwise(
     if run.asks_where(job.labels.get(labels.ASKED)):
         left = _ONE_LOOK_SECONDS - (now - job.created).total_seconds()
         if runs.is_over(job, now):
-            told = _told(job, now)
+            told = repository_job.result_of(WatchResult, job, WATCH, now)
             if isinstance(told, WatchResult) and told.known:
                 return _over(snapshot, watch, _still_so(told, watch), now)
         elif 0 < left <= _ONE_LOOK_SECONDS:
-            return WatchDecision(watch, _clear(snapshot, run.job), min(left, LOOK_AGAIN_SECONDS))
+            return WatchDecision(
+                watch, all_but(run.job, snapshot.jobs), min(left, LOOK_AGAIN_SECONDS)
+            )
     return _look(snapshot, watch.model_copy(update={"number": watch.number + 1}), now)
 
 
@@ -199,21 +173,6 @@ def _run(snapshot: WatchSnapshot, watch: PullRequestWatch) -> RunWatch:
     known = tuple(map(_seen, watch.pull_requests))
     generation = snapshot.project.metadata.generation
     return RunWatch(name, known, generation, once=watch.reason is not None)
-
-
-def _told(job: JobView, now: datetime) -> WatchResult | Diagnosis:
-    problem = diagnosis.without_end(job, now)
-    if problem is not None:
-        return problem
-    assert job.pod is not None
-    failure = diagnosis.failure_of(job.pod, WATCH)
-    if failure is not None:
-        return failure
-    ended = pods.terminated(job.pod, WATCH)
-    try:
-        return load(WatchResult, (ended or {}).get("message") or "")
-    except ValueError as error:
-        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{WATCH} left no result: {error}")
 
 
 def _over(
@@ -243,11 +202,11 @@ def _over(
         "remaining": _bounded(told.remaining),
     }
     if not told.changed:
-        return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), 1.0)
+        return WatchDecision(watch.model_copy(update=update), all_but("", snapshot.jobs), 1.0)
     # Who tells something else at each look has no more Jobs than looks.
     seconds = float(snapshot.project.spec.merge.pull_requests.look_seconds)
     update["until"] = now + timedelta(seconds=seconds)
-    return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), seconds)
+    return WatchDecision(watch.model_copy(update=update), all_but("", snapshot.jobs), seconds)
 
 
 def _bounded(count: int | None) -> int | None:
@@ -267,4 +226,4 @@ def _failed(
         "message": text(why.message, _WORDS),
         "until": now + timedelta(seconds=seconds),
     }
-    return WatchDecision(watch.model_copy(update=update), _clear(snapshot, ""), seconds)
+    return WatchDecision(watch.model_copy(update=update), all_but("", snapshot.jobs), seconds)

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
 
-from bernstein.api.encoding import load
 from bernstein.api.pod import PRUNE
 from bernstein.api.programs.prune import DELETED, MOVED, REFUSED, PruneResult
 from bernstein.api.projects.refs import (
@@ -31,10 +30,12 @@ from bernstein.api.projects.refs import (
 )
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
-from bernstein.core import diagnosis, labels, names, pods, runs
-from bernstein.core.actions import DeleteJobs, PruneDecision, RunPrune, give_up
+from bernstein.core import diagnosis, labels, names, runs
+from bernstein.core.actions import PruneDecision, RunPrune, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.projects import repository_job
+from bernstein.core.projects.repository_job import MOST_SECONDS, all_but
 from bernstein.core.reasons.waits import seconds_to_wait
 from bernstein.core.retention.refs import Ref, folder_of
 from bernstein.core.sanitise import text
@@ -47,8 +48,7 @@ _PATIENCE = timedelta(days=1)
 """So long what has ended waits for that before the others go on without it: its refs go when it is
 deleted."""
 _LEAST_SECONDS = 30
-_MOST_SECONDS = 3600
-"""Between two Jobs where the one before could not: at least, and at most."""
+"""Between two Jobs where the one before could not."""
 _MOST = 10**9
 _WORDS = 300
 
@@ -89,12 +89,6 @@ class PruneSnapshot:
         raise AssertionError(f"who deletes refs makes nothing but Jobs: {message}")
 
 
-def is_its(project: Workplace, job: JobView) -> bool:
-    """Whether the Job deletes, or has deleted, refs of this repository."""
-    name = job.labels.get(labels.REPOSITORY)
-    return project.spec.place == 0 if name is None else name == project.spec.repository.name
-
-
 def expected(project: Workplace) -> str | None:
     """The name of the Job that should be at work; None: none should."""
     known = project.status.refs_in(project.spec.repository.name)
@@ -102,27 +96,26 @@ def expected(project: Workplace) -> str | None:
 
 
 def _name(project: Workplace, known: RefPruning) -> str:
-    repository = project.spec.repository.name if project.spec.place else None
-    return names.prune_job(project.metadata.name, known.number, repository)
+    return names.prune_job(project.metadata.name, known.number, repository_job.mark(project))
 
 
 def decide(snapshot: PruneSnapshot, now: datetime) -> PruneDecision:
     """The next step. Without a word of what is kept, refs are kept for ever."""
     project = snapshot.project
     if not project.spec.retention.refs_seconds:
-        return PruneDecision(None, _clear(snapshot, ""))
+        return PruneDecision(None, all_but("", snapshot.jobs))
     known = project.status.refs_in(project.spec.repository.name)
     before = known or RefPruning(repository=project.spec.repository.name)
     state = _with_departed(before, snapshot)
     if state.batch:
         return _look(snapshot, state, now)
-    left = _seconds_left(state, now)
+    left = repository_job.seconds_left(state.until, now)
     if left > 0:
-        return PruneDecision(state, _clear(snapshot, ""), left)
+        return PruneDecision(state, all_but("", snapshot.jobs), left)
     state, wait = _with_batch(snapshot, state.model_copy(update={"until": None}), now)
     # The batch is written down before there is a Job: what that says belongs to this batch alone.
     kept = state if known is not None or state != before else None
-    return PruneDecision(kept, _clear(snapshot, ""), wait)
+    return PruneDecision(kept, all_but("", snapshot.jobs), wait)
 
 
 def _with_departed(state: RefPruning, snapshot: PruneSnapshot) -> RefPruning:
@@ -145,25 +138,6 @@ def _with_departed(state: RefPruning, snapshot: PruneSnapshot) -> RefPruning:
             "lost": min(state.lost + snapshot.lost, _MOST),
         }
     )
-
-
-def _seconds_left(state: RefPruning, now: datetime) -> float:
-    """Until the next Job; 0: it is time. A time that is too far away was set before the time of day
-    went back: it is over."""
-    if state.until is None:
-        return 0.0
-    left = (state.until - now).total_seconds()
-    return left if left <= _MOST_SECONDS else 0.0
-
-
-def _clear(snapshot: PruneSnapshot, name: str) -> tuple[DeleteJobs, ...]:
-    """All but the Job of this name."""
-    left = tuple(
-        job
-        for job in snapshot.jobs.values()
-        if job.name != name and not job.deleting and job.refused is None
-    )
-    return (DeleteJobs(left),) if left else ()
 
 
 def _with_batch(
@@ -190,7 +164,7 @@ def _soonest(
     first = min(chain(later, ends), default=None)
     waits = [HELD_SECONDS] if is_held else []
     if first is not None:
-        waits.append(min(max((first - now).total_seconds(), 1.0), float(_MOST_SECONDS)))
+        waits.append(min(max((first - now).total_seconds(), 1.0), float(MOST_SECONDS)))
     return min(waits, default=None)
 
 
@@ -239,14 +213,14 @@ def _look(snapshot: PruneSnapshot, state: RefPruning, now: datetime) -> PruneDec
     if job.refused is not None:
         return _over(state, Diagnosis(Reason.POD_REJECTED, job.refused), now)
     if job.labels.get(labels.ASKED) != run.asked:
-        return PruneDecision(_another(state), _clear(snapshot, ""), 1.0)
+        return PruneDecision(_another(state), all_but("", snapshot.jobs), 1.0)
     if runs.is_over(job, now):
-        return _over(state, _told(job, now), now)
+        return _over(state, repository_job.result_of(PruneResult, job, PRUNE, now), now)
     stuck = diagnosis.to_abandon(job, now)
     if stuck is not None:
         ended = _over(state, stuck, now)
         return replace(ended, actions=give_up((job,)))
-    return PruneDecision(state, _clear(snapshot, run.job), LOOK_AGAIN_SECONDS)
+    return PruneDecision(state, all_but(run.job, snapshot.jobs), LOOK_AGAIN_SECONDS)
 
 
 def _another(state: RefPruning) -> RefPruning:
@@ -258,23 +232,8 @@ def _begin(snapshot: PruneSnapshot, state: RefPruning, run: RunPrune) -> PruneDe
     """Make the Job, unless somebody needs a ref of it by now: what it deletes is fixed from then
     on."""
     if any(snapshot.is_held(folder_of(row.ref)) for row in state.batch):
-        return PruneDecision(_another(state), _clear(snapshot, ""), 1.0)
-    return PruneDecision(state, (run, *_clear(snapshot, run.job)), LOOK_AGAIN_SECONDS)
-
-
-def _told(job: JobView, now: datetime) -> PruneResult | Diagnosis:
-    problem = diagnosis.without_end(job, now)
-    if problem is not None:
-        return problem
-    assert job.pod is not None
-    failure = diagnosis.failure_of(job.pod, PRUNE)
-    if failure is not None:
-        return failure
-    ended = pods.terminated(job.pod, PRUNE)
-    try:
-        return load(PruneResult, (ended or {}).get("message") or "")
-    except ValueError as error:
-        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{PRUNE} left no result: {error}")
+        return PruneDecision(_another(state), all_but("", snapshot.jobs), 1.0)
+    return PruneDecision(state, (run, *all_but(run.job, snapshot.jobs)), LOOK_AGAIN_SECONDS)
 
 
 def _over(state: RefPruning, told: PruneResult | Diagnosis, now: datetime) -> PruneDecision:
@@ -309,7 +268,7 @@ def _over(state: RefPruning, told: PruneResult | Diagnosis, now: datetime) -> Pr
 def _failed(state: RefPruning, why: Diagnosis, now: datetime) -> PruneDecision:
     failures = state.failures + 1
     back_off = _LEAST_SECONDS * 2 ** min(failures - 1, 7)
-    seconds = float(min(max(seconds_to_wait(why.reason, failures), back_off), _MOST_SECONDS))
+    seconds = float(min(max(seconds_to_wait(why.reason, failures), back_off), MOST_SECONDS))
     update = {
         "failures": failures,
         "reason": why.reason,

@@ -31,7 +31,7 @@ def folder(number: int) -> str:
 
 
 def ref(number: int, of: int = 0) -> Ref:
-    return Ref(f"{folder(of)}/work/s{number:05}", sha(number))
+    return Ref(f"{folder(of)}/mine/s{number:05}", sha(number))
 
 
 def row(number: int, of: int = 0, *, due: datetime = NOW) -> RefToDelete:

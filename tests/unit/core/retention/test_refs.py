@@ -16,6 +16,8 @@ from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NOW, PLAN_UID, TIP, at, sha
 
 FOLDER = names.refs_of(PLAN_UID)
+FIRST = names.work_ref(FOLDER, "work", 1)
+"""Of the first session of the Task."""
 DAY = 86400
 MONTH_AGO = at(-30 * DAY - 1)
 
@@ -25,13 +27,11 @@ def test_of_a_plan_its_integration_ref_where_its_ledger_ends() -> None:
 
 
 def test_of_a_task_what_was_judged_and_what_it_was_made_of() -> None:
-    candidate = f"{FOLDER}/work/candidate"
-    judged = objects.verification(
-        ref=candidate, sha=TIP, origin=Origin(ref=f"{FOLDER}/work/s1", sha=HEAD)
-    )
+    candidate = names.candidate_ref(FIRST)
+    judged = objects.verification(ref=candidate, sha=TIP, origin=Origin(ref=FIRST, sha=HEAD))
     task = objects.task(status=objects.done(verification=judged))
 
-    assert refs.of_task(task) == {Ref(candidate, TIP), Ref(f"{FOLDER}/work/s1", HEAD)}
+    assert refs.of_task(task) == {Ref(candidate, TIP), Ref(FIRST, HEAD)}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_of_a_task_what_was_judged_and_what_it_was_made_of() -> None:
         "refs/heads/main",
         "refs/bernstein/11112222/integration",
         "refs/bernstein/attestations/" + sha(1),
-        names.refs_of("another") + "/work/s1",
+        names.work_ref(names.refs_of("another"), "work", 1),
     ],
 )
 def test_what_is_in_no_folder_of_the_owner_is_not_his(ref: str) -> None:
@@ -50,7 +50,7 @@ def test_what_is_in_no_folder_of_the_owner_is_not_his(ref: str) -> None:
 
 
 def test_of_a_session_the_ref_that_it_was_given() -> None:
-    mine, other = f"{FOLDER}/work/s1", f"{FOLDER}/other/s1"
+    mine, other = FIRST, names.work_ref(FOLDER, "other", 1)
     assert refs.of_session(objects.dead(work=objects.work(ref=mine))) == {Ref(mine, HEAD)}
     assert refs.of_session(objects.dead(work=objects.work(ref=other))) == frozenset()
     assert refs.of_session(objects.dead()) == frozenset()
