@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from bernstein.controllers import job_metrics
 from bernstein.controllers.approvals.controller import ApprovalController
@@ -142,17 +144,17 @@ class Engine:
             projects=self.caches.projects_there,
             allowances=self.caches.allowances,
         ):
-            await self._work(events, logs, controllers)
+            await self._work(controllers, events.run(), logs.run(), verdicts.run())
 
     def _project_uids(self) -> set[str]:
         return {*map(uid_of, self.caches.projects.informer.objects())}
 
     async def _work(
-        self, events: EventRecorder, logs: LogReader, controllers: list[Controller]
+        self, controllers: list[Controller], *beside: Coroutine[Any, Any, None]
     ) -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(events.run())
-            group.create_task(logs.run())
+            for each in beside:
+                group.create_task(each)
             for controller in controllers:
                 group.create_task(controller.run())
 

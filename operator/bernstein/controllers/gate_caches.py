@@ -1,14 +1,16 @@
 """Keeps what gates have said of trees in a ConfigMap for each Project.
 
 What this process knows counts; the ConfigMap is for the one that leads after it. It is read once,
-written once a minute at most, and only in the state that was read or written last. Where all of it
-takes too much memory, that of Projects asked for longest ago is written, forgotten, and read again
-when it is asked for. Whatever fails here is logged and dropped: gates are run then.
+written once a minute at most and when this one ends, and only in the state that was read or written
+last. Where all of it takes too much memory, that of Projects asked for longest ago is written,
+forgotten, and read again when it is asked for. Whatever fails here is logged and dropped: gates are
+run then.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,8 +33,10 @@ log = logging.logger(__name__)
 
 AGAIN_SECONDS = 60.0
 """Between two writes of one ConfigMap, and until one is read again that could not be."""
+LOOK_SECONDS = AGAIN_SECONDS / 6
+"""Until it is looked whose minute is over, while there is something to write."""
 READ_SECONDS = 5.0
-"""For reading it: work waits for that."""
+"""For reading it: work waits for that. And for all that is written when the process ends."""
 MOST_BYTES = 32 << 20
 """Of what is known of all Projects together: of some hundred with as much as is kept of one."""
 MOST_GONE = 64
@@ -56,6 +60,8 @@ class _Known:
     tried: float = _NEVER
     written: float = _NEVER
     """When, in seconds of the clock."""
+    is_late: bool = False
+    """Something has come since it was written, for which the minute has to be over."""
     size: int = 0
     """Bytes of what is known and stored, when they were counted last."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -80,6 +86,7 @@ class GateCaches:
         self._clock = clock
         self._known: dict[str, _Known] = {}
         """By uid; those asked for last are last."""
+        self._has_late = asyncio.Event()
         self._room = MOST_GONE
         """So many are known before it is asked again which of them are gone."""
 
@@ -102,7 +109,36 @@ class GateCaches:
         async with known.lock:
             if known.is_read and self._is_due(known.written):
                 await self._write(known, project)
+            elif known.is_read:
+                known.is_late = True
+                self._has_late.set()
         await self._make_room(known)
+
+    async def run(self) -> None:
+        """Writes what has come in the minute after a write when that is over, and when this is
+        cancelled: it may be the last that comes, and a gate may take an hour."""
+        try:
+            while True:
+                await self._has_late.wait()
+                await self._clock.sleep(LOOK_SECONDS)
+                self._has_late.clear()
+                await self._write_late()
+                if any(known.is_late for known in self._known.values()):
+                    self._has_late.set()
+        finally:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(READ_SECONDS):
+                    await self._write_late(ends=True)
+
+    async def _write_late(self, *, ends: bool = False) -> None:
+        """Those whose minute is over, or that `ends` with the process."""
+        there = self._there()
+        for uid, known in [*self._known.items()]:
+            known.is_late = known.is_late and uid in there
+            async with known.lock:
+                is_due = ends or self._is_due(known.written)
+                if known.is_late and known.is_read and is_due:
+                    await self._write(known, known.project)
 
     def _of(self, project: Project) -> _Known:
         uid = project.metadata.uid
@@ -147,6 +183,7 @@ class GateCaches:
                 return  # whoever has kept more meanwhile makes room himself
             known.cache, known.stored, known.version = GateCache(self._image), None, ""
             known.is_read, known.tried, known.size = False, _NEVER, 0
+            known.is_late = False
 
     def _is_due(self, last: float) -> bool:
         return self._clock.monotonic() - last >= AGAIN_SECONDS
@@ -174,7 +211,7 @@ class GateCaches:
         )
 
     async def _write(self, known: _Known, project: Project) -> None:
-        known.written = self._clock.monotonic()
+        known.written, known.is_late = self._clock.monotonic(), False
         meta, data = project.metadata, dump(known.cache)
         name = names.gate_cache(meta.name)
         try:

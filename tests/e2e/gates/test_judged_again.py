@@ -31,16 +31,21 @@ def in_turn(spec: Object) -> None:
 @pytest.fixture(scope="module")
 def here(shared_world: MakeWorld) -> World:
     """Whose Tasks `one` and `two` leave the same tree, and are Done: the tool is not there yet. The
-    work of `bad` has failed by a gate."""
+    work of `bad` has failed by a gate.
+
+    `one` is judged before all others: the first verdicts of a Project are written before the status
+    of their Task is, later ones after a minute. Tests of other files kill the operator meanwhile.
+    """
     scripts = [
         does("same", writing("new.py", "X = 1\n")),
         does("bad", writing("bad.py", "X = 1\n")),
     ]
     built = shared_world(scripts, in_turn)
+    built.task("one", title="same", maxRetries=0)
+    built.stalled("task", "one", "BaseFails", ENOUGH)
     built.task("bad", maxRetries=0)
-    for name in ("one", "two"):
-        built.task(name, title="same", maxRetries=0)
-        built.stalled("task", name, "BaseFails", ENOUGH)
+    built.task("two", title="same", maxRetries=0)
+    built.stalled("task", "two", "BaseFails", ENOUGH)
     built.stalled("task", "bad", "GateFailed", ENOUGH)
     return built
 
