@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from bernstein.controllers import job_metrics
+from bernstein.controllers import forge_metrics, job_metrics
 from bernstein.controllers.approvals.controller import ApprovalController
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
@@ -136,6 +136,8 @@ class Engine:
             controllers.append(self._controller(kind, fence, events, logs, claims, verdicts))
             await self._clock.sleep(0)  # each has heard of all that goes on
         self.caches.jobs.add_handler(job_metrics.observer(self._metrics))
+        of_forge = forge_metrics.observer(self._metrics, self.caches.projects.get)
+        self.caches.pods.add_handler(of_forge)
         with self._metrics.population(
             tasks=self.caches.tasks_there,
             sessions=self.caches.sessions_there,

@@ -17,6 +17,9 @@ from bernstein.forges.errors import ForgeError
 from bernstein.web.json_values import Json, mapping, text_of
 
 MOST_PAGES = 10
+LAST_PAGES = 4
+FARTHEST = 5000
+"""Pages of a list: where there are more, it is none that people have written."""
 PAGE = 50
 """Objects of a list that are asked for at once; each forge allows so many."""
 
@@ -172,6 +175,10 @@ class Forge(Protocol):
     def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
         """Whether this user may push to the repository. None: the token may not ask."""
 
+    def likely_writers(self, repository: RepositoryPath) -> Steps[frozenset[str]]:
+        """Who is known to the repository as one that may well push to it: a list that no stranger
+        gets into. Nobody, where the token may not ask."""
+
 
 def located(url: str, *, groups: bool = False) -> RepositoryPath:
     """The last two parts of the address's path are owner and name; `groups`: the last one is the
@@ -244,13 +251,55 @@ def invalid(why: str) -> ForgeError:
     return ForgeError(ForgeReason.ANSWER_INVALID, f"what came is no answer of this forge's: {why}")
 
 
+def known(call: Call, name: str, *, paged: bool = True) -> Steps[list[Json]]:
+    """The objects of a list of people that have such a name; nobody, where the token may not ask,
+    or the forge has no such list."""
+    try:
+        rows = (yield from pages(call)) if paged else listed((yield call))
+    except ForgeError as error:
+        if error.reason not in (ForgeReason.RIGHTS_MISSING, ForgeReason.NOT_FOUND):
+            raise
+        return []
+    return [row for row in rows if text_of(row.get(name))]
+
+
 def pages(call: Call) -> Steps[list[Json]]:
     """All objects of a list, page by page, so many pages at most."""
     found: list[Json] = []
-    for page in range(1, MOST_PAGES + 1):
-        query = {**call.query, "page": str(page)}
-        answer = listed((yield Call(call.method, call.path, query, call.body, call.root)))
+    for number in range(1, MOST_PAGES + 1):
+        answer = yield from _page(call, number)
         found += answer
         if len(answer) < PAGE:
             break
     return found
+
+
+def both_ends(call: Call) -> Steps[list[Json]]:
+    """All objects of a list whose newest are last; of one with too many pages the first and the
+    last ones. Whoever says a lot hides only what stands in the midst of it."""
+    found = yield from pages(call)
+    if len(found) < MOST_PAGES * PAGE:
+        return found
+    last = yield from _last_page(call, MOST_PAGES)
+    for number in range(max(last - LAST_PAGES, MOST_PAGES) + 1, last + 1):
+        found += yield from _page(call, number)
+    return found
+
+
+def _last_page(call: Call, full: int) -> Steps[int]:
+    """The number of the last page with an object, where page `full` has one."""
+    beyond = 2 * full
+    while beyond <= FARTHEST and (yield from _page(call, beyond)):
+        full, beyond = beyond, 2 * beyond
+    while beyond - full > 1:
+        middle = (full + beyond) // 2
+        if (yield from _page(call, middle)):
+            full = middle
+        else:
+            beyond = middle
+    return full
+
+
+def _page(call: Call, number: int) -> Steps[list[Json]]:
+    query = {**call.query, "page": str(number)}
+    return listed((yield Call(call.method, call.path, query, call.body, call.root)))

@@ -18,7 +18,9 @@ from bernstein.forges.forge import (
     PullRequest,
     RepositoryPath,
     Steps,
+    both_ends,
     invalid,
+    known,
     labelled,
     listed,
     located,
@@ -92,9 +94,9 @@ class Gitea:
         if not missing:
             return pull
         labels = Call("GET", f"{_repository(repository)}/labels", {"limit": str(PAGE)})
-        known = {text_of(each.get("name")) for each in (yield from pages(labels))}
+        named = {text_of(each.get("name")) for each in (yield from pages(labels))}
         for label in missing:
-            if label not in known:
+            if label not in named:
                 made = {"name": label, "color": _COLOR}
                 yield Call("POST", f"{_repository(repository)}/labels", body=made)
         issue = f"{_repository(repository)}/issues/{pull.number}"
@@ -129,7 +131,7 @@ class Gitea:
         told = yield Call("GET", f"{root}/issues/{pull.number}/comments")
         found = [_comment(mapping(each)) for each in items(told)]
         path = f"{root}/pulls/{pull.number}/reviews"
-        for review in (yield from pages(Call("GET", path, limit))):
+        for review in (yield from both_ends(Call("GET", path, limit))):
             state = text_of(review.get("state"))
             if state in {"PENDING", "REQUEST_REVIEW"} or review.get("dismissed") is True:
                 continue
@@ -148,6 +150,12 @@ class Gitea:
         # Only who may administrate the repository is told of others.
         answer = yield from told(Call("GET", path))
         return None if answer is None else text_of(mapping(answer).get("permission")) in _WRITES
+
+    def likely_writers(self, repository: RepositoryPath) -> Steps[frozenset[str]]:
+        # Whoever may write to its issues is in it, too.
+        call = Call("GET", f"{_repository(repository)}/assignees")
+        rows = yield from known(call, "login", paged=False)
+        return frozenset(login_of(row) for row in rows)
 
 
 GITEA: Final = Gitea()

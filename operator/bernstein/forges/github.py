@@ -19,14 +19,15 @@ from bernstein.forges.forge import (
     PullRequest,
     RepositoryPath,
     Steps,
+    both_ends,
     invalid,
+    known,
     labelled,
     listed,
     located,
     login_of,
     newest,
     number_of,
-    pages,
     sha_of,
     told,
 )
@@ -127,7 +128,7 @@ class GitHub:
             ("review", f"{root}/pulls/{pull.number}/reviews"),
             ("line", f"{root}/pulls/{pull.number}/comments"),
         ):
-            rows = yield from pages(Call("GET", path, _PAGE))
+            rows = yield from both_ends(Call("GET", path, _PAGE))
             found += [_comment(kind, row) for row in rows if _is_said(row)]
         return tuple(found)
 
@@ -135,6 +136,11 @@ class GitHub:
         path = f"{_repository(repository)}/collaborators/{quote(user, safe='')}/permission"
         answer = yield from told(Call("GET", path))
         return None if answer is None else text_of(mapping(answer).get("permission")) in _WRITES
+
+    def likely_writers(self, repository: RepositoryPath) -> Steps[frozenset[str]]:
+        path = f"{_repository(repository)}/collaborators"
+        rows = yield from known(Call("GET", path, {"permission": "push", **_PAGE}), "login")
+        return frozenset(login_of(row) for row in rows)
 
 
 GITHUB: Final = GitHub()

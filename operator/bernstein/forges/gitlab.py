@@ -17,13 +17,14 @@ from bernstein.forges.forge import (
     PullRequest,
     RepositoryPath,
     Steps,
+    both_ends,
     invalid,
+    known,
     listed,
     located,
     login_of,
     newest,
     number_of,
-    pages,
     sha_of,
     told,
 )
@@ -100,7 +101,7 @@ class GitLab:
 
     def comments(self, repository: RepositoryPath, pull: PullRequest) -> Steps[tuple[Comment, ...]]:
         path = f"{_project(repository)}/merge_requests/{pull.number}/notes"
-        rows = yield from pages(Call("GET", path, {"sort": "asc", **_PAGE}))
+        rows = yield from both_ends(Call("GET", path, {"sort": "asc", **_PAGE}))
         return tuple(_comment(row) for row in rows if row.get("system") is not True)
 
     def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
@@ -114,12 +115,20 @@ class GitLab:
         answer = yield from told(Call("GET", path))
         if answer is None:
             return None
-        level = mapping(answer).get("access_level")
-        active = mapping(answer).get("state", "active") == "active"
-        return active and isinstance(level, int) and level >= _DEVELOPER
+        return _writes(mapping(answer))
+
+    def likely_writers(self, repository: RepositoryPath) -> Steps[frozenset[str]]:
+        path = f"{_project(repository)}/members/all"
+        rows = yield from known(Call("GET", path, _PAGE), "username")
+        return frozenset(login_of(row, "username") for row in rows if _writes(row))
 
 
 GITLAB: Final = GitLab()
+
+
+def _writes(member: Json) -> bool:
+    level, active = member.get("access_level"), member.get("state", "active") == "active"
+    return active and isinstance(level, int) and level >= _DEVELOPER
 
 
 def _project(repository: RepositoryPath) -> str:

@@ -18,7 +18,10 @@ from bernstein.forges.forge import (
 )
 
 MOST_AUTHORS = 30
-"""Of comments on one pull request, of whom it is asked whether they may write to the repository."""
+"""Of comments on one pull request, of whom one look asks whether they may write to the repository;
+and of strangers, all looks of a Job."""
+MOST_KNOWN = 300
+"""Of whom all looks of a Job ask, where nobody says who is no stranger."""
 
 
 def said(
@@ -26,19 +29,29 @@ def said(
 ) -> Steps[tuple[Comment, ...]]:
     """The comments of people who may write to the repository, but for the account that has opened
     the pull request: that is ours. Who may not be asked about counts only where the forge vouches
-    for him. `may_write` has those who were asked about, and gets the others."""
-    found: list[Comment] = []
-    for comment in (yield from forge.comments(repository, pull)):
-        author = comment.author
-        if not pull.author or author in ("", pull.author) or not comment.text.strip():
-            continue
-        if not comment.official and author not in may_write:
-            if len(may_write) >= MOST_AUTHORS:
-                continue
-            may_write[author] = (yield from forge.may_write(repository, author)) is True
-        if comment.official or may_write[author]:
-            found.append(comment)
-    return tuple(found)
+    for him.
+
+    `may_write` has those who were asked about, and gets the others. Where these are many, the
+    repository's own people come first, so that no crowd hides one of them; where the token may not
+    ask who they are, all come in turn, as far as `may_write` is kept.
+    """
+    comments = [
+        comment
+        for comment in (yield from forge.comments(repository, pull))
+        if pull.author and comment.author not in ("", pull.author) and comment.text.strip()
+    ]
+    authors = dict.fromkeys(each.author for each in comments if not each.official)
+    unknown = [author for author in authors if author not in may_write]
+    room = MOST_AUTHORS - len(may_write)
+    if len(unknown) > room:
+        likely = yield from forge.likely_writers(repository)
+        ours = [author for author in unknown if author in likely]
+        others = [author for author in unknown if author not in likely]
+        room = max(room, 0) if likely else MOST_KNOWN - len(may_write)
+        unknown = [*ours, *others[: max(room, 0)]]
+    for author in unknown[:MOST_AUTHORS]:
+        may_write[author] = (yield from forge.may_write(repository, author)) is True
+    return tuple(each for each in comments if each.official or may_write.get(each.author))
 
 
 def digest(comments: Iterable[Comment]) -> str:

@@ -175,9 +175,9 @@ FORGE_REQUESTS = Series(
     "bernstein_forge_requests_total",
     "counter",
     ("namespace", "forge", "answer"),
-    "Requests by which Jobs that watched pull requests asked the forge, counted when they ended: "
-    "`unchanged` ones were answered by a tag (304), and cost little or nothing of its limit; all "
-    "others are `full`.",
+    "Requests by which Jobs that propose pull requests, watch them, or read what is said of them, "
+    "asked the forge, counted when they ended well: `unchanged` ones were answered by a tag (304), "
+    "and cost little or nothing of its limit; all others are `full`.",
 )
 FORGE_REMAINING = Series(
     "bernstein_forge_requests_remaining",

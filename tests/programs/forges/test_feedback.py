@@ -18,7 +18,9 @@ from bernstein.api.programs.forge import (
     WatchConfig,
 )
 from bernstein.api.programs.forge_reasons import ForgeReason
+from bernstein.forges import operations
 from bernstein.forges.errors import ForgeError
+from bernstein.forges.forge import Steps
 from bernstein.forges.gitea import GITEA
 from bernstein.pods import asked_forge
 from bernstein.pods.programs import listen, watch
@@ -97,6 +99,27 @@ def test_who_may_ask_about_others_hears_their_comments_too(repository: Repositor
     assert told.text == f"{OWNER} says:\n> I am {OWNER}."
     (now,) = seen(repository, pull)
     assert now.said == told.said
+
+
+def test_a_crowd_of_strangers_does_not_hide_who_may_write(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pull = opened(repository)
+    path = f"/repos/{OWNER}/{repository.name}/collaborators/{BOT}"
+    repository.server.api("PUT", path, user=OWNER, permission="admin")
+    for user in (STRANGER, OWNER):
+        repository.api("POST", f"/issues/{pull.number}/comments", user=user, body=f"I am {user}.")
+    monkeypatch.setattr(operations, "MOST_AUTHORS", 1)
+
+    assert heard(repository, pull).text == f"{OWNER} says:\n> I am {OWNER}."
+    monkeypatch.setattr(type(GITEA), "likely_writers", nobody)
+    monkeypatch.setattr(operations, "MOST_KNOWN", 1)
+    assert heard(repository, pull).text == "", "where the forge does not say who works there"
+
+
+def nobody(*_: object) -> Steps[frozenset[str]]:
+    yield from ()
+    return frozenset()
 
 
 def test_a_review_that_approves_asks_for_nothing(repository: Repository) -> None:

@@ -36,7 +36,7 @@ URLS = {
 }
 BRANCHES = Branches("bernstein/shop-12345678", "main")
 WANTED = Description("Add a shop", "Verified.", labels=("bernstein",))
-OPERATIONS = ("ensure", "get", "checks", "comments", "may_write", "said")
+OPERATIONS = ("ensure", "get", "checks", "comments", "may_write", "likely_writers", "said")
 SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 CASES = [
     pytest.param(forge, operation, case, id=f"{forge}-{operation}-{case['name']}")
@@ -59,6 +59,8 @@ def steps(forge: Forge, at: RepositoryPath, operation: str) -> Steps[Any]:
             return forge.comments(at, pull)
         case "said":
             return said(forge, at, replace(pull, author="acme-bot"), {})
+        case "likely_writers":
+            return forge.likely_writers(at)
         case _:
             return forge.may_write(at, "ann")
 
@@ -68,6 +70,8 @@ def facts(result: Any) -> Any:
     if isinstance(result, PullRequest):
         told = {name: getattr(result, name) for name in ("number", "url", "state", "sha", "author")}
         return told | {"draft": result.description.draft, "title": result.description.title}
+    if isinstance(result, frozenset):
+        return sorted(result)
     if isinstance(result, tuple):
         return [{k: v for k, v in asdict(each).items() if k != "official"} for each in result]
     return result if result is None or isinstance(result, bool) else _plain(asdict(result))

@@ -78,6 +78,9 @@ class ProposeResult:
     pull_request: SeenPullRequest
     url: str
     """For people."""
+    requests: int = 0
+    unchanged: int = 0
+    """As those of a WatchResult."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +138,6 @@ class ListenResult:
     """The CI of that commit is red."""
     text: str = ""
     """What they say, each line of it behind "> ": data of people and programs."""
+    requests: int = 0
+    unchanged: int = 0
+    """As those of a WatchResult."""

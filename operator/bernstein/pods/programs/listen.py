@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import httpx
 
@@ -20,7 +21,8 @@ from bernstein.api.programs.forge import (
 )
 from bernstein.core import sanitise
 from bernstein.forges import operations
-from bernstein.forges.forge import Comment, CommitChecks, FailedCheck
+from bernstein.forges.client import Client
+from bernstein.forges.forge import Comment, CommitChecks, FailedCheck, PullRequest
 from bernstein.pods import asked_forge, log, termination
 
 CONFIG = ListenConfig
@@ -50,12 +52,27 @@ async def _listen(config: ListenConfig, transport: httpx.AsyncBaseTransport | No
             said: tuple[Comment, ...] = ()
             checks = CommitChecks("None")
             if config.comments and pull.state == "Open":
-                said = await client.run(operations.said(forge, at, pull, {}))
+                said = await _said(client, pull)
             if config.ci and pull.state == "Open":
                 checks = await client.run(forge.checks(at, pull))
+    traffic = client.traffic
     new = [comment for comment in said if comment.id not in config.known]
     every = (_told(pull.sha, said, new[:most], checks, size) for most, size in _SIZES)
-    return next(each for each in every if _fits(each))
+    counted = (
+        replace(told, requests=traffic.requests, unchanged=traffic.unchanged) for told in every
+    )
+    return next(each for each in counted if _fits(each))
+
+
+async def _said(client: Client, pull: PullRequest) -> tuple[Comment, ...]:
+    """Of as many authors as a watch gets to know in turn: what it has seen is found."""
+    asked: dict[str, bool] = {}
+    while True:
+        before = len(asked)
+        steps = operations.said(client.forge, client.repository, pull, asked)
+        said = await client.run(steps)
+        if len(asked) - before < operations.MOST_AUTHORS:
+            return said
 
 
 def _fits(result: ListenResult) -> bool:

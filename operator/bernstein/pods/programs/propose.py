@@ -11,6 +11,7 @@ import httpx
 
 from bernstein.api.programs.forge import ProposeConfig, ProposeResult
 from bernstein.forges import operations
+from bernstein.forges.client import Traffic
 from bernstein.forges.forge import Branches, Description, PullRequest
 from bernstein.pods import asked_forge, log
 
@@ -22,16 +23,18 @@ def run(config: ProposeConfig, transport: httpx.AsyncBaseTransport | None = None
 
     `transport` None: over the network.
     """
-    pull = asyncio.run(_ensure(config, transport))
+    pull, traffic = asyncio.run(_ensure(config, transport))
     seen = asked_forge.seen(pull)
     log.event("pull-request", number=seen.number, state=seen.state, sha=seen.sha)
-    return ProposeResult(seen, pull.url)
+    return ProposeResult(seen, pull.url, traffic.requests, traffic.unchanged)
 
 
-async def _ensure(config: ProposeConfig, transport: httpx.AsyncBaseTransport | None) -> PullRequest:
+async def _ensure(
+    config: ProposeConfig, transport: httpx.AsyncBaseTransport | None
+) -> tuple[PullRequest, Traffic]:
     branches = Branches(config.head, config.base)
     wanted = Description(config.title, config.body, config.draft, config.labels)
     with asked_forge.understood():
         async with asked_forge.client(config.forge, transport) as client:
             steps = operations.ensure(client.forge, client.repository, branches, wanted)
-            return await client.run(steps)
+            return await client.run(steps), client.traffic
