@@ -88,15 +88,17 @@ class Delivery(Model):
         "NoChange",
         "Conflict",
         "Rejected",
+        "Withdrawn",
         "CredentialRefused",
         "Unknown",
     ] = "None"
-    """How far it has come; Merged and NoChange are good ends."""
-    step: Literal["Queued", "Next", "Preparing", "Landing", "Proposing"] | None = Field(
+    """How far it has come; Merged and NoChange are good ends. Withdrawn: its pull request was
+    closed because the work was cancelled."""
+    step: Literal["Queued", "Next", "Preparing", "Landing", "Proposing", "Closing"] | None = Field(
         default=None,
-        description="What is done for that at the moment. Next: it has the turn to land. "
-        "Preparing: a candidate is made. Landing: it is pushed. Proposing: its pull request is "
-        "opened. Queued: of older releases.",
+        description="What is done at the moment. Next: it has the turn to land. Preparing: a "
+        "candidate is made. Landing: it is pushed. Proposing, Closing: its pull request is opened, "
+        "or closed. Queued: of older releases.",
     )
     onto: Annotated[str, Field(max_length=300)] | None = None
     """Ref that the work goes to."""
@@ -123,6 +125,9 @@ class Delivery(Model):
     nor one of attempts."""
     failures: Annotated[int, Field(ge=1)] | None = None
     """Jobs that have failed in a row on this way; absent: none, or nobody counted."""
+    until: datetime | None = Field(
+        default=None, description="When it is tried again to close its pull request."
+    )
     reason: Annotated[str, Field(max_length=64)] | None = None
     """Why it stands still, or has landed without its attestation, in one word."""
     message: Annotated[str, Field(max_length=2048)] | None = None

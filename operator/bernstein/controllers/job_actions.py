@@ -15,7 +15,7 @@ from bernstein.controllers import network_policies
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
-from bernstein.controllers.jobs.forge import listen_job, propose_job, watch_job
+from bernstein.controllers.jobs.forge import close_job, listen_job, propose_job, watch_job
 from bernstein.controllers.jobs.format import format_job
 from bernstein.controllers.jobs.judge import judge_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
@@ -31,6 +31,7 @@ from bernstein.core.actions import (
     KeepVerdicts,
     RunBegin,
     RunCheck,
+    RunClose,
     RunFence,
     RunFormat,
     RunInspect,
@@ -89,6 +90,7 @@ RunJob = (
     | RunPrepare
     | RunLand
     | RunPropose
+    | RunClose
     | RunListen
     | RunPrune
     | RunWatch
@@ -123,7 +125,7 @@ def build(
 
 
 def _asks_forge(
-    run: RunPropose | RunListen | RunWatch,
+    run: RunPropose | RunClose | RunListen | RunWatch,
     project: Workplace,
     namespace: str,
     owner: Object,
@@ -131,6 +133,8 @@ def _asks_forge(
 ) -> Object:
     if isinstance(run, RunPropose):
         return propose_job(run, project, namespace, owner, settings)
+    if isinstance(run, RunClose):
+        return close_job(run, project, namespace, owner, settings)
     if isinstance(run, RunListen):
         return listen_job(run, project, namespace, owner, settings)
     return watch_job(run, project, namespace, owner, settings)

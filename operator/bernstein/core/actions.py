@@ -212,6 +212,19 @@ class RunPropose:
 
 
 @dataclass(frozen=True)
+class RunClose:
+    """A Job that closes the pull request of the branch `head` into `base`, where it is open."""
+
+    job: str
+    number: int
+    """Of the pull request; 0: nobody knows it."""
+    head: str
+    base: str
+    comment: str = field(compare=False)
+    """What is said there."""
+
+
+@dataclass(frozen=True)
 class RunListen:
     """A Job that reads what is new to be said of a pull request."""
 
@@ -381,6 +394,7 @@ JobAction = (
     | RunPrepare
     | RunLand
     | RunPropose
+    | RunClose
     | RunListen
     | RunFence
     | KeepCheckLogs

@@ -32,6 +32,9 @@ from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, scope_of
 IS_MADE = "the integration ref is being made"
 _AT_WORK = ("Starting", "Running", "Delivering")
 """Phases of a Plan that gets on: one that needs a person is Stalled instead."""
+_CLOSE_IT = "close it, unless people are to merge what it has"
+_IS_CLOSED = "its pull request is being closed"
+_ARE_ENDED = "Tasks and checks are being ended"
 _OVER = (TaskState.CLOSED, TaskState.CANCELLED)
 
 
@@ -139,7 +142,27 @@ def _left_open(delivery: Delivery | None) -> str:
     pull = delivery.pull_request if delivery is not None else None
     if pull is None or pull.state != "Open":
         return ""
-    return f"{pull.url} stays open: close it, unless people are to merge what it has"
+    return f"{pull.url} stays open: {_CLOSE_IT}"
+
+
+def _is_closing(delivery: Delivery | None) -> bool:
+    return delivery is not None and delivery.step == "Closing"
+
+
+def _closed(delivery: Delivery | None) -> str:
+    """What has become of the pull request of what is cancelled."""
+    if delivery is None or delivery.branch is None:
+        return ""
+    pull = delivery.pull_request
+    if pull is not None and pull.state != "Open":
+        return f"{pull.url} {'was merged' if pull.state == 'Merged' else 'is closed'}"
+    tried = delivery.state == "Unknown" and delivery.failures is not None
+    why = f"it could not be closed: {delivery.message}" if tried else ""
+    if pull is None and not why:
+        return ""
+    where = f"a pull request of '{names.branch_of(delivery.branch)}' may be open"
+    told = f"{pull.url} stays open" if pull is not None else where
+    return "; ".join(filter(None, (told, why))) + f". Remedy: {_CLOSE_IT}"
 
 
 def _why_cancelled(
@@ -148,7 +171,7 @@ def _why_cancelled(
     """(reason, message) of what somebody has ended: by a cancel, or by a decision; and what stays
     of it on the forge."""
     reason, why = _who_cancelled(cancel, asked)
-    return reason, "; ".join(filter(None, (why, _left_open(delivery))))
+    return reason, "; ".join(filter(None, (why, _closed(delivery))))
 
 
 def _who_cancelled(cancel: Cancel | None, asked: AskedApproval | None) -> tuple[str, str]:
@@ -174,7 +197,7 @@ def _of_task(task: Task, status: TaskStatus) -> _Conditions:
         return _waits(waiting)
     if cancel is not None and not (status.delivery and status.delivery.step == "Landing"):
         asked = "the agent is asked to end" if status.state in ACTIVE else "what it runs is ended"
-        return _at_work("Cancelling", asked)
+        return _at_work("Cancelling", _IS_CLOSED if _is_closing(status.delivery) else asked)
     return _at_work(*_doing(status))
 
 
@@ -245,7 +268,7 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     if status.phase == "Delivering" or landing:
         return _at_work(*_landing(status.verification, status.delivery))
     doing = {
-        "Cancelling": "Tasks and checks are being ended",
+        "Cancelling": _IS_CLOSED if _is_closing(status.delivery) else _ARE_ENDED,
         "Running": "Tasks are running",
         "Starting": IS_MADE,
         "Suspended": "what had begun goes on to its end",

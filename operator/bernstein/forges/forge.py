@@ -166,6 +166,11 @@ class Forge(Protocol):
     ) -> Steps[PullRequest]:
         """Make it read so; it must be open."""
 
+    def close(self, repository: RepositoryPath, pull: PullRequest) -> Steps[PullRequest]:
+        """Without merging it; it must be open."""
+
+    def comment(self, repository: RepositoryPath, pull: PullRequest, text: str) -> Steps[None]: ...
+
     def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]: ...
 
     def comments(

@@ -103,6 +103,15 @@ class Gitea:
         yield Call("POST", f"{issue}/labels", body={"labels": missing})
         return labelled(pull, wanted.labels)
 
+    def close(self, repository: RepositoryPath, pull: PullRequest) -> Steps[PullRequest]:
+        path = f"{_repository(repository)}/pulls/{pull.number}"
+        answer = yield Call("PATCH", path, body={"state": "closed"})
+        return _pull(mapping(answer))
+
+    def comment(self, repository: RepositoryPath, pull: PullRequest, text: str) -> Steps[None]:
+        path = f"{_repository(repository)}/issues/{pull.number}/comments"
+        yield Call("POST", path, body={"body": text})
+
     def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]:
         answer = mapping(
             (yield Call("GET", f"{_repository(repository)}/commits/{pull.sha}/status"))

@@ -80,6 +80,15 @@ class GitLab:
         answer = yield Call("PUT", path, body=body)
         return _pull(mapping(answer))
 
+    def close(self, repository: RepositoryPath, pull: PullRequest) -> Steps[PullRequest]:
+        path = f"{_project(repository)}/merge_requests/{pull.number}"
+        answer = yield Call("PUT", path, body={"state_event": "close"})
+        return _pull(mapping(answer))
+
+    def comment(self, repository: RepositoryPath, pull: PullRequest, text: str) -> Steps[None]:
+        path = f"{_project(repository)}/merge_requests/{pull.number}/notes"
+        yield Call("POST", path, body={"body": text})
+
     def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]:
         """What the newest pipeline of the head says."""
         project = _project(repository)

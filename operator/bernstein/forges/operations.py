@@ -84,11 +84,60 @@ def ensure(
     return pull
 
 
+def close(
+    forge: Forge, repository: RepositoryPath, branches: Branches, number: int, text: str
+) -> Steps[PullRequest | None]:
+    """The pull request of this number, or without one that of these branches, closed where it was
+    open; None: there is none. One that was merged is the answer as it is.
+
+    What is said there is said once, however often this is begun. That it cannot be said keeps
+    nothing from being closed. Raises ForgeError(ForgeNotFound) where the number is that of another
+    branch's.
+    """
+    if number:
+        pull = yield from forge.get(repository, number)
+        if pull.branches.head != branches.head or not pull.own_branch:
+            told = f"pull request {number} is none of the branch that was proposed"
+            raise ForgeError(ForgeReason.NOT_FOUND, told)
+    else:
+        found = yield from forge.find(repository, branches)
+        if found is None:
+            return None
+        pull = found
+    if pull.state == "Open":
+        try:
+            pull = yield from forge.close(repository, pull)
+        except ForgeError:
+            # Somebody else may have been faster; or the answer to our own request was lost.
+            pull = yield from forge.get(repository, pull.number)
+            if pull.state == "Open":
+                raise
+    if pull.state == "Closed":
+        yield from _say(forge, repository, pull, text)
+    return pull
+
+
+def _say(forge: Forge, repository: RepositoryPath, pull: PullRequest, text: str) -> Steps[None]:
+    """Where that was not said before by the account that has opened it, which is ours."""
+    try:
+        said = yield from forge.comments(repository, pull)
+        ours = (each for each in said if each.author == pull.author)
+        if not any(_same(each.text, text) for each in ours):
+            yield from forge.comment(repository, pull, text)
+    except ForgeError:
+        return
+
+
+def _same(one: str, other: str) -> bool:
+    """Forges end texts, and break their lines, as they like."""
+    return one.replace("\r\n", "\n").strip() == other.strip()
+
+
 def reads(pull: PullRequest, wanted: Description) -> bool:
-    """Whether it reads as wanted; forges end texts, and break their lines, as they like."""
+    """Whether it reads as wanted."""
     now = pull.description
     return (
         (now.title, now.draft) == (wanted.title, wanted.draft)
-        and now.body.replace("\r\n", "\n").strip() == wanted.body.strip()
+        and _same(now.body, wanted.body)
         and set(wanted.labels) <= set(now.labels)
     )

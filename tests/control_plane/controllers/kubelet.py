@@ -263,7 +263,7 @@ def _merged(role: str, remote: Remote, config: Any) -> object:
         made = remote.commit(config["candidate"], base)
         return PrepareResult(base, made, tree_of(made), _changed(1, config))
     if role == "propose":
-        return remote.proposed(config["head"], config["base"])
+        return remote.asked(config)
     if role == "listen":
         return remote.heard(config["number"], config["known"])
     onto, branch, sha = config["onto"], config["branch"], config["sha"]

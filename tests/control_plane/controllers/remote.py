@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from typing import Any
 
 from bernstein.api.programs.forge import ListenResult, ProposeResult, SeenPullRequest
 from bernstein.api.programs.prune import DELETED, GONE, MOVED, PruneResult
@@ -83,9 +84,20 @@ class Remote:
         tip = self.refs[f"refs/heads/{pull.head}"]
         return SeenPullRequest(number, pull.state, tip, pull.base, said=told)
 
-    def proposed(self, head: str, base: str) -> ProposeResult:
-        """What is told of the one pull request of these branches."""
-        pull = self.seen(self.propose(head, base))
+    def asked(self, config: Any) -> ProposeResult:
+        """What is told of the one pull request of these branches; or of one that is not to be open
+        any more."""
+        head, base, number = config["head"], config["base"], config["number"]
+        found = [each for each in self.pulls if (each.head, each.base) == (head, base)]
+        if not config["close"]:
+            number = self.propose(head, base)
+        elif not number and not found:
+            return ProposeResult(SeenPullRequest(0, "Missing", ""), "")
+        elif not number:
+            number = self.pulls.index(found[0]) + 1
+        if config["close"] and self.pulls[number - 1].state == "Open":
+            self.pulls[number - 1].state = "Closed"
+        pull = self.seen(number)
         return ProposeResult(pull, f"https://git.example/pulls/{pull.number}")
 
     def heard(self, number: int, known: list[str]) -> ListenResult:

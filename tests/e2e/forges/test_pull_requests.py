@@ -103,6 +103,38 @@ def test_a_forge_that_is_away_for_a_while_is_told_of_and_nothing_is_lost(team: M
     assert [pull["number"] for pull in here.pulls()] == [number]
 
 
+def test_a_cancel_closes_it_and_says_why(team: MakeTeam) -> None:
+    here = team(NEW)
+    here.plan("shop", STAGES)
+    told = opened(here)["status"]["delivery"]["pullRequest"]
+
+    here.bernstein("cancel", "plan/shop", "--reason", "not needed, @ann")
+    plan = here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Cancelled", 90)
+    assert delivery(plan, "Withdrawn")
+    assert condition(plan, "Succeeded")["message"].endswith(f"{told['url']} is closed")
+    (pull,) = here.pulls()
+    assert (pull["state"], pull["merged"]) == ("closed", False)
+    (comment,) = here.api("GET", f"/issues/{told['number']}/comments")
+    assert "was cancelled" in comment["body"]
+    assert "@ann" not in comment["body"]
+
+
+def test_it_is_cancelled_all_the_same_while_the_forge_is_away(team: MakeTeam) -> None:
+    here = team(NEW)
+    here.plan("shop", STAGES)
+    url = opened(here)["status"]["delivery"]["pullRequest"]["url"]
+
+    here.forge.stop()
+    try:
+        here.bernstein("cancel", "plan/shop")
+        plan = here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Cancelled", 400)
+    finally:
+        here.forge.start()
+    assert f"{url} stays open; it could not be closed: " in condition(plan, "Succeeded")["message"]
+    (pull,) = here.pulls()
+    assert pull["state"] == "open"
+
+
 def one_for_each(spec: Object) -> None:
     spec["merge"]["pullRequest"]["per"] = "Task"
 

@@ -25,7 +25,7 @@ from bernstein.forges.forge import (
     RepositoryPath,
     Steps,
 )
-from bernstein.forges.operations import ensure, said
+from bernstein.forges.operations import close, ensure, said
 from bernstein.forges.registry import BY_NAME, FORGES
 from tests.unit.forges.asked import TOKEN, World
 
@@ -36,7 +36,10 @@ URLS = {
 }
 BRANCHES = Branches("bernstein/shop-12345678", "main")
 WANTED = Description("Add a shop", "Verified.", labels=("bernstein",))
-OPERATIONS = ("ensure", "get", "checks", "comments", "may_write", "likely_writers", "said")
+OPERATIONS = (
+    *("ensure", "close", "get", "checks", "comments"),
+    *("may_write", "likely_writers", "said"),
+)
 SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 CASES = [
     pytest.param(forge, operation, case, id=f"{forge}-{operation}-{case['name']}")
@@ -51,6 +54,8 @@ def steps(forge: Forge, at: RepositoryPath, operation: str) -> Steps[Any]:
     match operation:
         case "ensure":
             return ensure(forge, at, BRANCHES, WANTED)
+        case "close":
+            return close(forge, at, BRANCHES, 7, "Cancelled.")
         case "get":
             return forge.get(at, 7)
         case "checks":

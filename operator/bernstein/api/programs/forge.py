@@ -34,8 +34,8 @@ class ForgeAddress:
 
 @dataclass(frozen=True, slots=True)
 class ProposeConfig:
-    """Have one pull request of the branch `head` into `base` that reads so. Both are without
-    `refs/heads/`."""
+    """Have one pull request of the branch `head` into `base` that reads so; or have none open. Both
+    are without `refs/heads/`."""
 
     forge: ForgeAddress
     head: str
@@ -44,6 +44,10 @@ class ProposeConfig:
     body: str
     draft: bool = False
     labels: tuple[str, ...] = ()
+    close: bool = False
+    """It is closed where it is open, and `body` is said there."""
+    number: int = 0
+    """Of the one that is closed; 0: it is found by its branches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,8 @@ class SeenPullRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProposeResult:
-    """The pull request that is there now; one that was merged or closed is left as it is."""
+    """The pull request that is there now; one that was merged or closed is left as it is. Missing:
+    there was none to be closed."""
 
     pull_request: SeenPullRequest
     url: str

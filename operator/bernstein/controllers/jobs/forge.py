@@ -19,10 +19,12 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
-from bernstein.core.actions import RunListen, RunPropose, RunWatch
+from bernstein.core.actions import RunClose, RunListen, RunPropose, RunWatch
 from bernstein.core.owners import unblocking
 
 PROPOSE_SECONDS = 600
+CLOSE_SECONDS = 180
+"""Somebody waits for what he has cancelled to be over."""
 WATCH_SECONDS = 3300
 """For which a Job watches, before the next one does; longer where it looks less often than that."""
 _TOKEN, _FILE = "secret-forge", "token"
@@ -47,6 +49,25 @@ def propose_job(
         labels=wanted.labels,
     )
     spec = _pod(PROPOSE, config, project, settings, PROPOSE_SECONDS)
+    more = {labels.JOB: PROPOSE, **pod.owner_label(owner)}
+    return pod.job(
+        project, name=action.job, namespace=namespace, owner=owner, more_labels=more, pod=spec
+    )
+
+
+def close_job(
+    action: RunClose, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
+) -> Object:
+    config = ProposeConfig(
+        forge=_address(project.spec.repository),
+        head=action.head,
+        base=action.base,
+        title="",
+        body=action.comment,
+        close=True,
+        number=action.number,
+    )
+    spec = _pod(PROPOSE, config, project, settings, CLOSE_SECONDS)
     more = {labels.JOB: PROPOSE, **pod.owner_label(owner)}
     return pod.job(
         project, name=action.job, namespace=namespace, owner=owner, more_labels=more, pod=spec

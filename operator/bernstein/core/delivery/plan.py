@@ -11,6 +11,7 @@ from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Origin
+from bernstein.api.waiting import Cancel
 from bernstein.core import names
 from bernstein.core.actions import PlanDecision, RunFence
 from bernstein.core.delivery import (
@@ -23,11 +24,13 @@ from bernstein.core.delivery import (
     resolving,
 )
 from bernstein.core.delivery.may_merge import may_merge
+from bernstein.core.delivery.proposed import closing
 from bernstein.core.delivery.way import (
     Conflicted,
     JudgedCommit,
     Landed,
     Landing,
+    OnItsWay,
     Prepared,
     Source,
 )
@@ -56,6 +59,29 @@ def _place(snapshot: PlanSnapshot) -> RepositorySnapshot:
         return its
     text = "the Project has no repository any more of the name that the Plan began in"
     return replace(its, project_problem=Diagnosis(Reason.REPOSITORY_NOT_FOUND, text))
+
+
+def closes(
+    snapshot: PlanSnapshot, status: PlanStatus, why: Cancel, now: datetime
+) -> PlanDecision | PlanStatus:
+    """One look at the pull request of a Plan that is cancelled; the status to end with, once that
+    is closed or left open."""
+    meta, project = snapshot.plan.metadata, _place(snapshot).project
+    way = closing.Closing(
+        job=partial(names.plan_job, meta.name),
+        number=status.jobs + 1,
+        comment=partial(pull_request.why_closed, "Plan", meta, project, why.reason),
+        project=project,
+        jobs=snapshot.jobs,
+        late=snapshot.late,
+    )
+    match closing.step(status, way, now):
+        case OnItsWay(at_work, actions, seconds):
+            number = at_work.delivery.round if at_work.delivery is not None else 0
+            update = {"phase": "Cancelling", "jobs": max(status.jobs, number)}
+            return PlanDecision(at_work.model_copy(update=update), actions, seconds)
+        case ended:
+            return ended
 
 
 def fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[RunFence, ...]:

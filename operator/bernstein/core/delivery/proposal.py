@@ -125,25 +125,14 @@ def _propose(status: S, delivery: Delivery, proposal: Proposal, now: datetime) -
         return OnItsWay(status, result.actions, LOOK_AGAIN_SECONDS)
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, proposal, result, now))
-    pull = _as_told(result, proposal.project)
+    repository = proposal.project.spec.repository
+    pull = repositories.pull_request(result.pull_request, result.url, repository)
     if pull is None:
         strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{PROPOSE} left no result that is one")
         return OnItsWay(_failed(status, delivery, proposal, strange, now))
     delivery = delivery.model_copy(update={"step": None, "abandoned": None, "failures": None})
     base = result.pull_request.base
     return _became(goes_on(status), delivery, pull, base, proposal, now)
-
-
-def _as_told(result: ProposeResult, project: Workplace) -> PullRequest | None:
-    """None: it is not what a forge tells."""
-    told, where = result.pull_request, repositories.digest(project.spec.repository)
-    try:
-        return PullRequest.model_validate(
-            {"number": told.number, "url": line(result.url, 2048), "state": told.state}
-            | {"sha": told.sha, "repository": where}
-        )
-    except ValueError:
-        return None
 
 
 def _failed(

@@ -27,6 +27,7 @@ MOST_ROWS = 100
 _TITLE = 200
 _STEP = 120
 _GOAL = 4000
+_REASON = 200
 _NAMED = 5
 """Bypassed gates that are named for a step."""
 
@@ -79,6 +80,13 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> PullRequestText:
         f"Verified: {_code(judged.sha)}, {_counted(judged.checks)}.",
         _more(f"kubectl -n {meta.namespace} describe btask {meta.name}", judged.sha),
     )
+
+
+def why_closed(kind: str, meta: Metadata, project: Project | None, reason: str) -> str:
+    """What is said on the pull request of what was cancelled."""
+    told = f"{_whose(kind, meta, project, None)} was cancelled, so this pull request is closed."
+    why = _code(reason, _REASON)
+    return "\n\n".join(filter(None, (told, f"Why: {why}" if why else ""))) + "\n"
 
 
 def _text(title: str, meta: Metadata, *parts: str) -> PullRequestText:

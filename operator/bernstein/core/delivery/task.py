@@ -23,6 +23,7 @@ from bernstein.core.delivery import (
     tip,
 )
 from bernstein.core.delivery.may_merge import may_merge
+from bernstein.core.delivery.proposed import closing
 from bernstein.core.delivery.way import (
     Conflicted,
     JudgedCommit,
@@ -103,6 +104,27 @@ def _propose(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
             return TaskDecision(_landed(status, delivered, now))
         case step:
             return TaskDecision(step.status, step.actions, step.requeue_after)
+
+
+def closes(
+    snapshot: TaskSnapshot, status: TaskStatus, why: str, now: datetime
+) -> TaskDecision | TaskStatus:
+    """One look at the pull request of a Task that is cancelled; the status to end with, once that
+    is closed or left open."""
+    delivery, meta, project = status.delivery, snapshot.task.metadata, snapshot.project
+    way = closing.Closing(
+        job=partial(names.session_job, status.session or ""),
+        number=1 + (delivery.round if delivery is not None else 0),
+        comment=partial(pull_request.why_closed, "Task", meta, project, why),
+        project=project,
+        jobs=snapshot.jobs,
+        late=snapshot.late,
+    )
+    match closing.step(status, way, now):
+        case OnItsWay(at_work, actions, seconds):
+            return TaskDecision(at_work, actions, seconds)
+        case ended:
+            return ended
 
 
 def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> LandingState[TaskStatus]:

@@ -30,6 +30,7 @@ from bernstein.core.delivery import end, resolving
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.landing import has_started, is_lost
+from bernstein.core.delivery.proposed import closing
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.feedback import answering
@@ -406,9 +407,13 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
         status = blocked_by(unfinished, _phase(status, "Cancelling"), now)
         actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, cancel),) if to_cancel else ()
         return PlanDecision(status, (*fences, *actions))
-    stops = end.stop(fences, snapshot.jobs, now)
+    stops = None if closing.has_begun(status) else end.stop(fences, snapshot.jobs, now)
     if stops is not None:
         return PlanDecision(_phase(status, "Cancelling"), stops, end.CANCEL_SECONDS)
+    closed = plan_delivery.closes(snapshot, status, cancel, now)
+    if isinstance(closed, Decision):
+        return closed
+    status = closed
     if part.is_on_its_way(status):
         status = part.refused(snapshot, status, RefusalReason.CANCELLED, "it was cancelled", now)
     return PlanDecision(end.cancelled(_phase(status, "Cancelled"), now))

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from bernstein.api.delivery import PullRequest
 from bernstein.api.plan import Plan, PlanSpec
+from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.project import Project, ProjectSpec
 from bernstein.api.projects.repository import Repository
 from bernstein.api.projects.workplace import Workplace, at
@@ -43,6 +44,17 @@ def digest(repository: Repository) -> str:
 def is_in(pull: PullRequest, repository: Repository) -> bool:
     """Whether the pull request is in this repository, as far as is known."""
     return pull.repository in (None, digest(repository))
+
+
+def pull_request(told: SeenPullRequest, url: str, repository: Repository) -> PullRequest | None:
+    """One of this repository, as a Job tells of it; None: it is not what a forge tells."""
+    try:
+        return PullRequest.model_validate(
+            {"number": told.number, "url": line(url, 2048), "state": told.state}
+            | {"sha": told.sha, "repository": digest(repository)}
+        )
+    except ValueError:
+        return None
 
 
 def of_plan(plan: Plan, project: Project) -> Repository | None:

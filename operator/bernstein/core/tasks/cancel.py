@@ -9,9 +9,11 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import names
-from bernstein.core.actions import RunFence, StopSession, TaskDecision
+from bernstein.core.actions import Decision, RunFence, StopSession, TaskDecision
 from bernstein.core.conditions import is_cancelling
 from bernstein.core.delivery import end
+from bernstein.core.delivery import task as deliveries
+from bernstein.core.delivery.proposed import closing
 from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import settle
@@ -32,7 +34,7 @@ def decide_cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
             failed = move(status, TaskState.FAILED, Reason.CANCELLED, now, actor=actor)
             return TaskDecision(failed)
         case _:
-            return _cancel_now(snapshot, status, now)
+            return _cancel_now(snapshot, status, reason, now)
 
 
 def _cancel_running(
@@ -41,16 +43,25 @@ def _cancel_running(
     session = snapshot.session
     if session is not None and session.status.state is not SessionState.DEAD:
         return TaskDecision(status, (StopSession(Reason.CANCELLED),))
+    closed = deliveries.closes(snapshot, status, reason, now)
+    if isinstance(closed, Decision):
+        return closed
     if session is not None:
-        status = settle(snapshot, session, status, Reason.CANCELLED, reason, counted=False)
-    return TaskDecision(_cancelled(snapshot, status, now))
+        closed = settle(snapshot, session, closed, Reason.CANCELLED, reason, counted=False)
+    return TaskDecision(_cancelled(snapshot, closed, now))
 
 
-def _cancel_now(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    actions = end.stop(_fences(snapshot, now), snapshot.jobs, now)
-    if actions is not None:
-        return TaskDecision(status, actions, end.CANCEL_SECONDS)
-    return TaskDecision(_cancelled(snapshot, status, now))
+def _cancel_now(
+    snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime
+) -> TaskDecision:
+    if not closing.has_begun(status):
+        actions = end.stop(_fences(snapshot, now), snapshot.jobs, now)
+        if actions is not None:
+            return TaskDecision(status, actions, end.CANCEL_SECONDS)
+    closed = deliveries.closes(snapshot, status, reason, now)
+    if isinstance(closed, Decision):
+        return closed
+    return TaskDecision(_cancelled(snapshot, closed, now))
 
 
 def _fences(snapshot: TaskSnapshot, now: datetime) -> tuple[RunFence, ...]:

@@ -9,11 +9,13 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
-from bernstein.core.actions import TaskDecision
+from bernstein.core.actions import Decision, TaskDecision
 from bernstein.core.approvals import asking, bypass, plans, policy, results
 from bernstein.core.approvals.answers import APPROVED, BYPASSED, NOT_NEEDED
 from bernstein.core.approvals.asking import Decided, Question
 from bernstein.core.delivery import end, landing
+from bernstein.core.delivery import task as deliveries
+from bernstein.core.delivery.proposed import closing
 from bernstein.core.fsm import move
 from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
@@ -81,6 +83,10 @@ def _lacks_author(status: TaskStatus, now: datetime) -> TaskStatus:
 
 def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Task whose work a person decides about, which may be its end."""
+    said = status.approval
+    if closing.has_begun(status) and said is not None and said.decision is not None:
+        no = Decided(said.decision, said.by or "", said.reason or "")
+        return _over(snapshot, status, no, now)
     late = judging_late(status, snapshot.jobs, now)
     if late is not None:
         return TaskDecision(*late)
@@ -91,7 +97,7 @@ def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
         return TaskDecision(_lacks_author(status, now))
     look = asking.look(status, question, snapshot.approvals, now)
     if look.outcome is not None:
-        return TaskDecision(_decided(snapshot, look.status, look.outcome, now))
+        return _decided(snapshot, look.status, look.outcome, now)
     return TaskDecision(look.status, look.actions, look.seconds)
 
 
@@ -109,24 +115,35 @@ def _not_asked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Tas
 
 def _decided(
     snapshot: TaskSnapshot, status: TaskStatus, outcome: Decided, now: datetime
-) -> TaskStatus:
+) -> TaskDecision:
     """Approved it goes on, to land or to be judged without a gate; sent back it fails, and is tried
     again; else it is over. Where nobody says anything of a gate, it is this that has decided."""
     actor = outcome.by or "operator"
     is_bypass = status.approval is not None and status.approval.asks.gate is not None
     if outcome.decision == APPROVE and is_bypass:
         without = bypass.bypassed(snapshot, status, outcome, now)
-        return move(without, TaskState.DONE, BYPASSED, now, actor=actor)
+        return TaskDecision(move(without, TaskState.DONE, BYPASSED, now, actor=actor))
     if outcome.decision == "Expired" and is_bypass:
-        return _rejected(snapshot, status, now)
+        return TaskDecision(_rejected(snapshot, status, now))
     if outcome.decision == APPROVE:
-        return move(status, TaskState.DONE, APPROVED, now, actor=actor)
+        return TaskDecision(move(status, TaskState.DONE, APPROVED, now, actor=actor))
     if outcome.decision == RETRY:
         sent_back = rejection.by_person(status, outcome)
-        return fail(snapshot, sent_back, Reason.REJECTED, now, actor=actor)
+        return TaskDecision(fail(snapshot, sent_back, Reason.REJECTED, now, actor=actor))
+    return _over(snapshot, status, outcome, now)
+
+
+def _over(
+    snapshot: TaskSnapshot, status: TaskStatus, outcome: Decided, now: datetime
+) -> TaskDecision:
+    """It ends for good, once the pull request of earlier work of it is not open any more."""
+    closed = deliveries.closes(snapshot, status, outcome.reason or "", now)
+    if isinstance(closed, Decision):
+        return closed
     reason = Reason.APPROVAL_EXPIRED if outcome.decision == "Expired" else Reason.REJECTED
-    over = rejection.for_good(status, reason, outcome)
-    return end.cancelled(move(over, TaskState.CANCELLED, reason, now, actor=actor), now)
+    over, actor = rejection.for_good(closed, reason, outcome), outcome.by or "operator"
+    ended = move(over, TaskState.CANCELLED, reason, now, actor=actor)
+    return TaskDecision(end.cancelled(ended, now))
 
 
 def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:

@@ -1,4 +1,4 @@
-"""Program `propose`: has one pull request of a branch, which reads as it should.
+"""Program `propose`: has one pull request of a branch, which reads as it should, or none open.
 
 The Job may be run again after any crash: what an earlier one has made is found by its branches.
 """
@@ -9,7 +9,7 @@ import asyncio
 
 import httpx
 
-from bernstein.api.programs.forge import ProposeConfig, ProposeResult
+from bernstein.api.programs.forge import ProposeConfig, ProposeResult, SeenPullRequest
 from bernstein.forges import operations
 from bernstein.forges.client import Traffic
 from bernstein.forges.forge import Branches, Description, PullRequest
@@ -23,18 +23,25 @@ def run(config: ProposeConfig, transport: httpx.AsyncBaseTransport | None = None
 
     `transport` None: over the network.
     """
-    pull, traffic = asyncio.run(_ensure(config, transport))
+    pull, traffic = asyncio.run(_ask(config, transport))
+    asked = (traffic.requests, traffic.unchanged)
+    if pull is None:
+        log.event("no-pull-request")
+        return ProposeResult(SeenPullRequest(0, "Missing", ""), "", *asked)
     seen = asked_forge.seen(pull)
     log.event("pull-request", number=seen.number, state=seen.state, sha=seen.sha)
-    return ProposeResult(seen, pull.url, traffic.requests, traffic.unchanged)
+    return ProposeResult(seen, pull.url, *asked)
 
 
-async def _ensure(
+async def _ask(
     config: ProposeConfig, transport: httpx.AsyncBaseTransport | None
-) -> tuple[PullRequest, Traffic]:
+) -> tuple[PullRequest | None, Traffic]:
     branches = Branches(config.head, config.base)
     wanted = Description(config.title, config.body, config.draft, config.labels)
     with asked_forge.understood():
         async with asked_forge.client(config.forge, transport) as client:
-            steps = operations.ensure(client.forge, client.repository, branches, wanted)
-            return await client.run(steps), client.traffic
+            forge, at = client.forge, client.repository
+            if config.close:
+                closing = operations.close(forge, at, branches, config.number, config.body)
+                return await client.run(closing), client.traffic
+            return await client.run(operations.ensure(forge, at, branches, wanted)), client.traffic

@@ -138,6 +138,17 @@ async def answered(world: World) -> None:
     assert remote.pulls == [pull], "a second one is never opened"
 
 
+async def withdrawn(world: World) -> None:
+    """A Plan is cancelled of which people have a pull request to merge: that is closed."""
+    await _on_forge(world)
+    await world.plan("shop", [stage("a", "one")])
+    await world.until(PLANS, "shop", _is_open)
+    await world.change(PLANS, "shop", cancel={"reason": "not needed any more"})
+    await _plan_is(world, "Cancelled")
+    (pull,) = world.kubelet.remote.pulls
+    assert pull.state == "Closed"
+
+
 async def _on_forge(world: World, **merge: Object) -> None:
     """A Project whose agents do their work, and that people merge."""
     world.kubelet.on("agent", works(usage=USED))
@@ -271,4 +282,5 @@ STORIES = {
     "proposed_one_by_one": Story(proposed_one_by_one, 50),
     "resolved": Story(resolved, 50),
     "answered": Story(answered, 55),
+    "withdrawn": Story(withdrawn, 32),
 }

@@ -36,6 +36,7 @@ from bernstein.core.actions import (
     KnownBase,
     RunBegin,
     RunCheck,
+    RunClose,
     RunFormat,
     RunInspect,
     RunJudge,
@@ -368,6 +369,10 @@ WANTED: dict[str, tuple[Wanted, Object]] = {
         RunPropose("web-propose-2", "bernstein/web-11112222", "trunk", "Add a shop", "Verified.\n"),
         PLAN,
     ),
+    "close": (
+        RunClose("web-propose-3", 7, "bernstein/web-11112222", "trunk", "Cancelled.\n"),
+        PLAN,
+    ),
     "listen": (RunListen("web-listen-0", 7, ("review-80",)), PLAN),
     "watch": (
         RunWatch("default--watch-0", (SeenPullRequest(7, "Open", HEAD, "trunk"),), 1),
@@ -378,7 +383,7 @@ WANTED: dict[str, tuple[Wanted, Object]] = {
         PROJECT,
     ),
 }
-_PLAIN = {"judge": JUDGED, "propose": FORGED, "listen": FORGED, "watch": FORGED}
+_PLAIN = {"judge": JUDGED, "propose": FORGED, "close": FORGED, "listen": FORGED, "watch": FORGED}
 """By the Job, where it needs more than a Project must have."""
 
 

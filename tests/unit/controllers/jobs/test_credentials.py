@@ -61,6 +61,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
     "land-branch": {"land": DELIVER | SIGNS | SIGNS_COMMITS},
     "land-look": {"land": READ | SIGNS},
     "propose": {"propose": FORGE},
+    "close": {"propose": FORGE},
     "watch": {"watch": FORGE},
     "listen": {"listen": FORGE},
     "prune": {"prune": WORK},

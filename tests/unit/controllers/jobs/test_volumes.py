@@ -114,6 +114,7 @@ BETWEEN = {
     "land-look": {"git": {"land": "rw"}},
     "land-branch": {"git": {"land": "rw"}},
     "propose": {"tmp": {"propose": "rw"}},
+    "close": {"tmp": {"propose": "rw"}},
     "listen": {"tmp": {"listen": "rw"}},
     "watch": {"tmp": {"watch": "rw"}},
     "prune": {"git": {"prune": "rw"}},

@@ -280,15 +280,6 @@ def test_a_landing_that_has_begun_goes_where_it_began_though_the_project_says_ot
     assert done.phase == "Succeeded"
 
 
-def test_a_cancel_ends_it_and_leaves_what_is_open_to_people() -> None:
-    status = seen(opened(), cancel={"reason": "no more"}).status
-    assert status.phase == "Cancelled"
-    assert status.delivery is not None
-    assert status.delivery.pull_request is not None
-    (told,) = [c.message for c in status.conditions if c.type == "Succeeded"]
-    assert told == f"no more; {URL} stays open: close it, unless people are to merge what it has"
-
-
 def test_a_cancel_takes_the_name_of_a_job_that_may_still_come() -> None:
     stops = seen(proposing(), cancel={"reason": "no more"})
     assert RunFence("web-propose-2") in stops.actions

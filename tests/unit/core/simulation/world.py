@@ -25,6 +25,7 @@ from bernstein.core.actions import (
     KeepCheckLogs,
     KeepVerdicts,
     PlanAction,
+    RunClose,
     RunFence,
     RunLand,
     RunListen,
@@ -52,6 +53,8 @@ from tests.unit.core.simulation.invariants import Invariants
 from tests.unit.core.simulation.kubelet import Kubelet
 from tests.unit.core.simulation.people import People
 from tests.unit.core.simulation.state import Run
+
+OfForges = RunPropose | RunClose | RunListen
 
 
 class World(ApiServer, People, Kubelet, Invariants):
@@ -128,7 +131,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         )
 
     def _task_action(self, snapshot: TaskSnapshot, action: TaskAction) -> None:
-        assert not isinstance(action, CreateApproval | KeepVerdicts | RunPropose | RunListen)
+        assert not isinstance(action, CreateApproval | KeepVerdicts | OfForges)
         match action:
             case CreateSession(session):
                 self._create_session(session)
@@ -258,7 +261,7 @@ class World(ApiServer, People, Kubelet, Invariants):
 
     def _plan_action(self, action: PlanAction) -> None:
         assert not isinstance(action, KeepVerdicts), "nobody keeps verdicts here"
-        assert not isinstance(action, RunPropose | RunListen), "its Project delivers to the branch"
+        assert not isinstance(action, OfForges), "its Project delivers to the branch"
         match action:
             case CreateTasks(made):
                 for obj in made:

@@ -1,0 +1,169 @@
+"""The pull request of what is cancelled: closed, as nobody looks at it any more.
+
+    open, or maybe opened ──▶ Closing: a Job closes it ──▶ closed; or it was merged before that
+                                 ▲        │
+        after a while, MOST tries┘        └──▶ could not: it stays open, which is told
+
+The Job has the token of the forge alone. It closes one only of the number that is known, with the
+branch of this work at its head. Whatever it comes to, what is cancelled ends as Cancelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.programs.forge import PROPOSE, ProposeResult
+from bernstein.api.projects.workplace import Workplace
+from bernstein.api.reasons import Reason
+from bernstein.core import names
+from bernstein.core.actions import RunClose
+from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
+from bernstein.core.delivery.way import Delivering, OnItsWay, S
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
+from bernstein.core.projects import repositories
+from bernstein.core.reasons import policy
+from bernstein.core.reasons.row import Retry
+from bernstein.core.sanitise import text as sanitise
+
+MOST = 3
+"""Jobs that try to close it."""
+_SECONDS = (10, 60)
+"""Between two of them."""
+_WORDS = 500
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What is cancelled, and what is known of it."""
+
+    job: Callable[[str, int], str]
+    """As in Landing."""
+    number: int
+    """The number that the next Job gets."""
+    comment: Callable[[], str]
+    """What is said there."""
+    project: Workplace | None
+    jobs: Mapping[str, JobView]
+    late: LateRequests
+
+
+def step(status: S, closing: Closing, now: datetime) -> OnItsWay[S] | S:
+    """One look at the pull request of what is cancelled, whose other Jobs have ended; the status to
+    end with, once nothing more is done about it."""
+    delivery = status.delivery
+    if delivery is None or not may_be_open(delivery):
+        return status
+    away = _out_of_reach(delivery, closing.project)
+    if away is not None:
+        return _stays_open(status, delivery, away)
+    if delivery.step != "Closing":
+        delivery = delivery.model_copy(
+            update={"step": "Closing", "failures": None, "until": None} | _next(closing)
+        )
+        status = _with(status, delivery)
+    left = (delivery.until - now).total_seconds() if delivery.until is not None else 0.0
+    if 0 < left <= max(_SECONDS):
+        return OnItsWay(status, (), left)
+    return _look(status, delivery, closing, now)
+
+
+def has_begun(status: Delivering) -> bool:
+    """Whether it is closed at the moment: all other Jobs have ended."""
+    return status.delivery is not None and status.delivery.step == "Closing"
+
+
+def may_be_open(delivery: Delivery) -> bool:
+    """Whether people may merge it, as far as is known: a Job may have opened it, of whose end
+    nobody knows."""
+    pull = delivery.pull_request
+    if pull is not None:
+        return pull.state == "Open"
+    return delivery.branch is not None and delivery.step in ("Proposing", "Closing")
+
+
+def _out_of_reach(delivery: Delivery, project: Workplace | None) -> Diagnosis | None:
+    """Why no Job can be asked to close it."""
+    if project is None:
+        return Diagnosis(Reason.PROJECT_GONE, "its Project, or the repository there, is gone")
+    repository, pull = project.spec.repository, delivery.pull_request
+    if repository.forge is None:
+        return Diagnosis(Reason.FORGE_GONE, "the Project names no forge of its repository any more")
+    if pull is not None and not repositories.is_in(pull, repository):
+        text = "the repository of the Project is another one now"
+        return Diagnosis(Reason.PULL_REQUEST_MISSING, text)
+    return None
+
+
+def _next(closing: Closing) -> dict[str, Any]:
+    return {"round": closing.number, "reason": None, "message": None, "abandoned": None}
+
+
+def _look(status: S, delivery: Delivery, closing: Closing, now: datetime) -> OnItsWay[S] | S:
+    name = closing.job(PROPOSE, delivery.round)
+    job = job_of(closing.jobs, name, delivery.abandoned, now)
+    if job is None:
+        head, base = names.branch_of(delivery.branch), names.branch_of(delivery.onto)
+        number = delivery.pull_request.number if delivery.pull_request is not None else 0
+        return OnItsWay(status, (RunClose(name, number, head, base, closing.comment()),))
+    result = result_of(ProposeResult, job, PROPOSE, delivery.abandoned, closing.late, now)
+    if isinstance(result, Unfinished):
+        waits = delivery.model_copy(update={"abandoned": result.abandoned})
+        return OnItsWay(_with(status, waits), result.actions, LOOK_AGAIN_SECONDS)
+    if isinstance(result, Diagnosis):
+        return _failed(status, delivery, closing, result, now)
+    return _told(status, delivery, closing, result, now)
+
+
+def _told(
+    status: S, delivery: Delivery, closing: Closing, result: ProposeResult, now: datetime
+) -> OnItsWay[S] | S:
+    """What has become of it, as the forge says."""
+    told = result.pull_request
+    done: dict[str, Any] = {"step": None, "failures": None, "until": None, "abandoned": None}
+    if told.state == "Missing":
+        return _with(status, delivery.model_copy(update=done))  # none was ever opened
+    pull, project = delivery.pull_request, closing.project
+    assert project is not None
+    seen = repositories.pull_request(told, result.url, project.spec.repository)
+    if seen is None or seen.state == "Open" or (pull is not None and pull.number != seen.number):
+        strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{PROPOSE} left no result that is one")
+        return _failed(status, delivery, closing, strange, now)
+    verified = seen.sha == delivery.sha and told.base == names.branch_of(delivery.onto)
+    merged = "Merged" if verified else "Unknown"
+    done |= {"state": merged if seen.state == "Merged" else "Withdrawn", "pull_request": seen}
+    return _with(status, delivery.model_copy(update=done))
+
+
+def _failed(
+    status: S, delivery: Delivery, closing: Closing, why: Diagnosis, now: datetime
+) -> OnItsWay[S] | S:
+    failures = (delivery.failures or 0) + 1
+    passes = policy(why.reason).retry in (Retry.AT_ONCE, Retry.BACK_OFF, Retry.LATER)
+    if not passes or failures >= MOST:
+        return _stays_open(status, delivery, why)
+    seconds = _SECONDS[min(failures, len(_SECONDS)) - 1]
+    update = {"failures": failures, "until": now + timedelta(seconds=seconds)}
+    delivery = delivery.model_copy(update=_next(closing) | update)
+    return OnItsWay(_with(status, delivery), (), seconds)
+
+
+def _stays_open(status: S, delivery: Delivery, why: Diagnosis) -> S:
+    update = {
+        "state": "Unknown",
+        "step": None,
+        "reason": why.reason,
+        "message": sanitise(why.message, _WORDS),
+        "failures": (delivery.failures or 0) + 1,
+        "until": None,
+        "abandoned": None,
+    }
+    return _with(status, delivery.model_copy(update=update))
+
+
+def _with(status: S, delivery: Delivery) -> S:
+    return status.model_copy(update={"delivery": delivery})

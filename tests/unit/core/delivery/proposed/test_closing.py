@@ -1,0 +1,206 @@
+"""The pull request of what is cancelled is closed; where it cannot be, it is cancelled all the
+same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.plan import PlanStatus
+from bernstein.api.pod import FENCE
+from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
+from bernstein.api.projects.workplace import Workplace
+from bernstein.api.states import TaskState
+from bernstein.api.task import TaskStatus
+from bernstein.core import labels
+from bernstein.core.actions import PlanDecision, RunClose, RunFence, TaskDecision
+from bernstein.core.delivery.proposed.closing import MOST
+from bernstein.core.jobs import JobView
+from tests.unit.core import objects
+from tests.unit.core.approvals.asked import decided
+from tests.unit.core.delivery import test_task_proposal as of_tasks
+from tests.unit.core.delivery.tasks import verified
+from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, proposing, seen
+from tests.unit.core.objects import failed, job, over, result_job, sha
+from tests.unit.core.tasks import test_pending as people
+
+CANCEL = {"reason": "no more, @ann"}
+WHY = "no more, \uff20ann"
+HEAD = BRANCH.removeprefix("refs/heads/")
+
+
+def cancel(status: PlanStatus, *jobs: JobView, of: Workplace | None = None) -> PlanDecision:
+    return seen(status, *jobs, of=of, cancel=CANCEL)
+
+
+def told(status: PlanStatus | TaskStatus) -> Delivery:
+    assert status.delivery is not None
+    return status.delivery
+
+
+def answer(state: str, number: int = 3, pull: int = 7, **more: Any) -> JobView:
+    told = SeenPullRequest(pull, state, more.pop("at", sha(2)), more.pop("base", "main"))
+    return result_job(f"web-propose-{number}", "propose", ProposeResult(told, URL))
+
+
+def broken(reason: str, number: int = 3) -> JobView:
+    return job(f"web-propose-{number}", over(failed("propose", reason)))
+
+
+def succeeded(status: PlanStatus) -> str:
+    (condition,) = [c for c in status.conditions if c.type == "Succeeded"]
+    assert (condition.status, condition.reason) == ("False", "Cancelled")
+    return condition.message
+
+
+def test_the_pull_request_of_a_plan_is_closed_before_it_is_cancelled() -> None:
+    closing = cancel(opened())
+    assert (closing.status.phase, told(closing.status).step) == ("Cancelling", "Closing")
+    (close,) = closing.actions
+    assert isinstance(close, RunClose)
+    assert (close.job, close.number, close.head, close.base) == ("web-propose-3", 7, HEAD, "main")
+    assert close.comment == (
+        "Plan `team/web` of the project `default` was cancelled, so this pull request is closed."
+        f"\n\nWhy: `{WHY}`\n"
+    )
+
+    at_work = cancel(closing.status, job("web-propose-3"))
+    assert at_work.actions == (), "its own Job is not ended"
+    assert at_work.status.phase == "Cancelling"
+
+    done = cancel(closing.status, answer("Closed")).status
+    assert (done.phase, told(done).state, told(done).step) == ("Cancelled", "Withdrawn", None)
+    assert succeeded(done) == f"{WHY}; {URL} is closed"
+
+
+def test_one_that_may_have_been_opened_is_looked_for_by_its_branch() -> None:
+    stops = cancel(proposing())
+    assert stops.actions == (RunFence("web-propose-2"),)
+    fenced = job("web-propose-2", labels={labels.JOB: FENCE})
+    (close,) = cancel(stops.status, fenced).actions
+    assert isinstance(close, RunClose)
+    assert (close.number, close.head) == (0, HEAD)
+
+    closing = cancel(stops.status, fenced).status
+    none = cancel(closing, fenced, answer("Missing", pull=0, at="")).status
+    assert (none.phase, succeeded(none)) == ("Cancelled", WHY)
+    found = cancel(closing, fenced, answer("Closed")).status
+    assert succeeded(found) == f"{WHY}; {URL} is closed"
+
+
+@pytest.mark.parametrize(
+    ("at", "base", "state"),
+    [(sha(2), "main", "Merged"), (sha(5), "main", "Unknown"), (sha(2), "dev", "Unknown")],
+)
+def test_one_that_was_merged_meanwhile_is_told_of(at: str, base: str, state: str) -> None:
+    closing = cancel(opened()).status
+    done = cancel(closing, answer("Merged", at=at, base=base)).status
+    assert (done.phase, told(done).state) == ("Cancelled", state)
+    assert succeeded(done) == f"{WHY}; {URL} was merged"
+
+
+def test_where_the_forge_is_down_it_is_tried_a_few_times_and_cancelled_all_the_same() -> None:
+    status, tries = cancel(opened()).status, 0
+    while status.phase == "Cancelling":
+        number = told(status).round
+        ready = told(status).model_copy(update={"until": None})
+        status = status.model_copy(update={"delivery": ready})
+        decision = cancel(status, broken("ForgeUnreachable", number))
+        status, tries = decision.status, tries + 1
+        if status.phase == "Cancelling":
+            assert 0 < (decision.requeue_after or 0) <= 60
+            assert cancel(status).actions == (), "not before its time"
+            later = told(status).model_copy(update={"until": None})
+            (again,) = cancel(status.model_copy(update={"delivery": later})).actions
+            assert isinstance(again, RunClose)
+            assert again.job == f"web-propose-{number + 1}" == f"web-propose-{told(status).round}"
+    assert tries == MOST
+    assert (status.phase, told(status).state) == ("Cancelled", "Unknown")
+    assert told(status).reason == "ForgeUnreachable"
+    message = succeeded(status)
+    assert f"{URL} stays open; it could not be closed: " in message
+    assert message.endswith("Remedy: close it, unless people are to merge what it has")
+
+
+@pytest.mark.parametrize("reason", ["ForgeTokenRefused", "ForgeRightsMissing", "ForgeNotFound"])
+def test_what_does_not_pass_by_itself_is_not_waited_for(reason: str) -> None:
+    closing = cancel(opened()).status
+    done = cancel(closing, broken(reason)).status
+    assert (done.phase, told(done).reason) == ("Cancelled", reason)
+
+
+def test_nothing_is_asked_of_another_repository_or_of_no_forge() -> None:
+    (repository,) = project().spec.repositories
+    moved = objects.project(
+        repositories=[{**repository.dump(), "url": "https://git.example/other.git"}],
+        merge={"strategy": "pr"},
+    )
+    for of, reason in ((moved, "PullRequestMissing"), (objects.project(), "ForgeGone")):
+        done = cancel(opened(), of=of)
+        assert done.actions == ()
+        assert (done.status.phase, told(done.status).reason) == ("Cancelled", reason)
+        assert f"{URL} stays open" in succeeded(done.status)
+
+
+def test_one_that_people_have_closed_is_not_asked_about() -> None:
+    pull = told(opened()).pull_request
+    assert pull is not None
+    closed = pull.model_copy(update={"state": "Closed"})
+    delivery = told(opened()).model_copy(update={"pull_request": closed})
+    done = cancel(opened().model_copy(update={"delivery": delivery}))
+    assert (done.status.phase, done.actions) == ("Cancelled", ())
+
+
+def test_what_the_job_tells_of_another_number_is_not_believed() -> None:
+    closing = cancel(opened()).status
+    assert cancel(closing, answer("Closed", pull=8)).status.phase == "Cancelling"
+    assert cancel(closing, answer("Open")).status.phase == "Cancelling"
+
+
+def test_a_tasks_own_is_closed_too() -> None:
+    closing = of_tasks.look(of_tasks.opened(), cancel=CANCEL)
+    (close,) = closing.actions
+    assert isinstance(close, RunClose)
+    assert (close.job, close.number) == ("work-s1-propose-3", 7)
+    assert closing.status.state is TaskState.DONE
+
+    pull = SeenPullRequest(7, "Closed", objects.HEAD, "main")
+    closed = result_job("work-s1-propose-3", "propose", ProposeResult(pull, of_tasks.URL))
+    done = of_tasks.look(closing.status, closed, cancel=CANCEL).status
+    assert done.state is TaskState.CANCELLED
+    assert of_tasks.told(done).state == "Withdrawn"
+
+
+def test_work_that_was_never_proposed_is_cancelled_without_the_forge() -> None:
+    status = of_tasks.look(verified(), cancel=CANCEL)
+    assert (status.status.state, status.actions) == (TaskState.CANCELLED, ())
+
+
+def test_work_that_a_person_rejects_leaves_no_pull_request_of_earlier_work_open() -> None:
+    (repository,) = project().spec.repositories
+    asks = objects.project(
+        gates=of_tasks.QUIET,
+        approval={"result": "Always"},
+        repositories=[repository.dump()],
+        merge={"strategy": "pr"},
+    )
+    earlier = told(of_tasks.opened()).model_copy(update={"state": "Pending"})
+    pending = people.pending(of=asks).model_copy(update={"delivery": earlier})
+    no = decided(people.approval(of=asks), "Reject", reason="not like this")
+
+    closing = people.look(pending, no, of=asks)
+    (close,) = closing.actions
+    assert isinstance(close, RunClose)
+    assert closing.status.state is TaskState.PENDING_APPROVAL
+    done = people.look(closing.status.model_copy(update={"delivery": gone(closing)}), no, of=asks)
+    assert done.status.state is TaskState.CANCELLED
+
+
+def gone(decision: TaskDecision) -> Delivery:
+    """Its delivery, where people have closed the pull request meanwhile."""
+    delivery = told(decision.status)
+    assert delivery.pull_request is not None
+    closed = delivery.pull_request.model_copy(update={"state": "Closed"})
+    return delivery.model_copy(update={"pull_request": closed})
