@@ -32,11 +32,13 @@ _NAMED = 5
 """Bypassed gates that are named for a step."""
 
 _MEANS_SOMETHING = re.compile(
-    r"(?i)[#!](?=\w)|(?<![a-z0-9_])GH-(?=\d)|(?:[\w+.-]{1,32}:){1,4}//+"
+    r"(?i)[#!](?=\w)|&(?=\d)|(?<![a-z0-9_])G[HL]-(?=\d)|(?:[\w+.-]{1,32}:){1,4}//+"
     r"|\[(?=[^\[\]]*(?:skip|no[ _-]?ci))"  # [skip ci] keeps a forge's CI from running
+    r"|\[(?=[a-z]\w{0,40}:)"  # [work_item:1] of GitLab
     r"|-(?=by\s*:)"  # Signed-off-by: is for people to say
+    r"|(?-i:(?<![A-Z0-9_])[A-Z0-9_]+-(?=\d))"  # a key of Jira, or of whom it is like
 )
-_DEFUSED = {"#": "\uff03", "!": "\uff01", "[": "\uff3b", "-": "\u2011"}
+_DEFUSED = {"#": "\uff03", "!": "\uff01", "[": "\uff3b", "-": "\u2011", "&": "\uff06"}
 """They look like it to a reader, and mean nothing to a forge."""
 
 
@@ -117,8 +119,8 @@ def _proposed(status: PlanStatus, integration: Integration) -> str:
 
 
 def defused(value: str, limit: int) -> str:
-    """Somebody's words on one line, in which no forge finds a user, an issue or an address, a word
-    that keeps CI from running, or a person who signs off."""
+    """Somebody's words on one line, in which no forge, and no tracker that reads along, finds a
+    user, an issue or an address, a word that keeps CI from running, or a person who signs off."""
     return _plain(line(value, limit))
 
 
@@ -131,8 +133,12 @@ def _plain(value: str) -> str:
 
 def _without_meaning(found: re.Match[str]) -> str:
     word = found[0]
-    # Of `GH-1` the hyphen, of an address what makes it one.
-    return _DEFUSED.get(word, "GH\u2011" if word.upper() == "GH-" else "")
+    if word in _DEFUSED:
+        return _DEFUSED[word]
+    if word[-1] != "-":
+        return ""  # what makes an address one
+    is_key = not word.replace("_", "").rstrip("-").isdigit()  # 2030-01 is none
+    return word[:-1] + _DEFUSED["-"] if is_key else word
 
 
 def _code(value: str, limit: int = _STEP) -> str:

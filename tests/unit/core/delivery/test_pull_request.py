@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from bernstein.api.plan import Integration, PlanStatus, PlanTask
 from bernstein.api.task import Task
 from bernstein.core.delivery import pull_request
 from bernstein.core.delivery.pull_request import MOST_ROWS, PullRequestText, defused
+from bernstein.core.sanitise import line
 from tests.unit.core import objects
 from tests.unit.core.delivery.plans import INTEGRATION, TASKS
 from tests.unit.core.objects import BASE, NOW, TIP, plan_snapshot, sha
@@ -121,6 +123,12 @@ def test_so_many_steps_are_listed_and_the_others_counted() -> None:
         ("[a][skip actions]", "[a]\uff3bskip actions]"),
         ("Signed-off-by: Ann <ann@a.b>", "Signed-off\u2011by: Ann <ann@a.b>"),
         ("[wip] stand-by", "[wip] stand-by"),
+        ("Closes &1 of acme&12, R&D, a && b", "Closes \uff061 of acme\uff0612, R&D, a && b"),
+        ("closes GL-1 and [work_item:2]", "closes GL\u20111 and \uff3bwork_item:2]"),
+        ("ABC-12 #close done", "ABC\u201112 \uff03close done"),
+        ("fixes shopABC-1, X_1-2, 1A-3", "fixes shopABC\u20111, X_1\u20112, 1A\u20113"),
+        ("ABC-, A-b, 2030-01-02, 1_0-2, abc-1", "ABC-, A-b, 2030-01-02, 1_0-2, abc-1"),
+        ("~bug %12 $5 ^alert", "~bug %12 $5 ^alert"),
         ("one\ntwo\x1b[31m", "one two"),
     ],
 )
@@ -128,13 +136,44 @@ def test_words_link_close_and_mention_nothing_and_leave_out_no_ci(words: str, sh
     assert defused(words, 200) == shown
 
 
-@given(st.text(max_size=300), st.text(max_size=300))
+PIECES = ("ABC", "abc", "Z9", "1", "_", "-", "#", "!", "&", "@", "[", "]", ":", "//", "http", " ")
+MORE = ("GL", "GH", "skip", "ci", "work_item", "by", "\u00e9", "close", "\n", "`", "|")
+WORDS = st.lists(st.sampled_from(PIECES + MORE), max_size=40).map("".join) | st.text(max_size=300)
+"""Of what means something somewhere, and any."""
+ACTS = re.compile(
+    r"(?<![A-Za-z0-9_])@\w|#\w|!\w|&\d|(?i:(?<![a-z0-9_])G[HL]-\d)|\w://|(?i:\[skip|-by:|\[work_item:)"
+    r"|[A-Z][A-Z0-9_]*-\d"
+)
+LOOKS_LIKE = str.maketrans("\uff03\uff01\uff3b\u2011\uff06\uff20", "#![-&@")
+
+
+@given(WORDS)
+def test_words_read_as_they_did_and_stay_so(words: str) -> None:
+    shown = defused(words, 1000)
+
+    assert not ACTS.search(shown)
+    assert defused(shown, 1000) == shown
+    if "//" not in words:
+        assert shown.translate(LOOKS_LIKE) == line(words, 1000).translate(LOOKS_LIKE)
+
+
+@pytest.mark.parametrize("piece", ["A", "A1_", "A-", "-1", "[a", "[a_", "&", "9A-", "A-1", "a:"])
+def test_however_long_it_takes_no_longer_than_a_moment(piece: str) -> None:
+    begun = time.process_time()
+
+    defused(piece * 100_000, 100_000)
+
+    assert time.process_time() - begun < 2
+
+
+@given(WORDS, WORDS)
 def test_whatever_a_plan_is_called_a_forge_finds_nothing_in_it(name: str, step: str) -> None:
     text = told(name=name or "x", steps=[{"title": step or "x"}] * 3, description=f"{step}\n{name}")
 
     words = f"{text.title}\n{text.body}"
-    assert not re.search(r"@\w|#\w|!\w|GH-\d|\w://|(?i:\[skip|-by:)", words)
+    assert not ACTS.search(words)
     assert "\n" not in text.title
-    rows = [r for r in text.body.split("\n") if r.startswith("|")]
+    table = text.body[text.body.rindex("| Step |") :]
+    rows = [r for r in table.split("\n") if r.startswith("|")]
     assert [r.count("|") for r in rows] == [5] * len(rows)
     assert text.body.count("```") == (4 if "```text" in text.body else 2)
