@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
+from bernstein.api.meta import ConditionType
+from bernstein.core.projects import readiness
 from bernstein.core.reasons import POLICIES
 from bernstein.core.reasons.limits import MAX_GATE_ERRORS, MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.row import Policy, Retry
@@ -37,6 +42,23 @@ def test_every_reason_is_on_the_page_with_what_is_done() -> None:
 
 def test_every_reason_has_a_meaning() -> None:
     assert [reason for reason, cells in listed().items() if not cells[0]] == []
+
+
+def test_what_projects_warn_of_is_on_the_page() -> None:
+    warned = {
+        (condition, word)
+        for condition, word in re.findall(
+            r"^\| `(\w+)` \| `(\w+)` \|", PAGE.read_text(), re.MULTILINE
+        )
+    }
+    words = {*re.findall(r'return "([A-Z][A-Za-z]+)", ', inspect.getsource(readiness))} - {
+        "True",
+        "False",
+        "Unknown",
+    }
+
+    assert {word for _, word in warned} == words
+    assert {condition for condition, _ in warned} <= {*ConditionType}
 
 
 def test_every_kind_of_retry_is_explained() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +61,17 @@ def test_a_work_account_that_may_push_to_the_branch_is_too_strong(
 
     assert do_probe("work") == ProbeResult(too_strong=True)
     assert refs() == before
+
+
+def test_a_work_account_with_the_key_of_deliver_in_a_secret_of_its_own_is_too_strong(
+    origin: Origin, do_probe: Do, tmp_path: Path
+) -> None:
+    origin.commit({"a": "1"}, ref="refs/heads/main")
+    copied = tmp_path / "work-secret"
+    shutil.copytree(str(origin.remote("deliver").credential_dir), copied)
+    remote = replace(origin.remote("work"), credential_dir=str(copied))
+
+    assert do_probe("work", remote=remote) == ProbeResult(too_strong=True)
 
 
 def test_a_ref_of_that_name_stays_where_it_is(

@@ -12,6 +12,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunInspect, RunJudge, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.tasks.decide import decide
+from bernstein.core.verification import models
 from bernstein.core.verification.round import afresh
 from bernstein.core.waiting import is_stalled
 from tests.unit.core import objects
@@ -206,6 +207,26 @@ def test_a_question_that_might_cost_more_is_no_error_of_the_check_and_waits_for_
     assert then.status.waiting is not None
     assert then.status.waiting.reason == "BudgetExceeded"
     assert "more than the $0.5 that are left" in then.status.waiting.message
+
+
+def test_its_status_says_how_much_was_too_little_also_to_who_reads_it_later() -> None:
+    found = look(READ, short("0.25"), spent="9.75").status
+
+    assert found.verification is not None
+    stored = found.dump()
+    assert stored["verification"]["tooLittleUsd"] == "0.25"
+    assert TaskStatus.model_validate(stored).verification == found.verification
+
+
+def test_of_several_jobs_that_had_too_little_the_most_counts() -> None:
+    jobs = [short(dollars) for dollars in ("0.5", "10", "2")]
+    verification = objects.verification()
+
+    found = models.lacking(verification, jobs)
+
+    assert found.too_little_usd == "10", "as a sum, not as a text"
+    paid = judged(said(CheckVerdict("signal-0", "Passed")))
+    assert models.lacking(found, [paid]).too_little_usd is None
 
 
 def test_with_more_than_that_it_is_asked_again() -> None:
