@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bernstein import places
+from bernstein.api.programs.cached import CACHE, CacheSource
 from bernstein.api.programs.commit import CommitText
 from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.programs.plugin import PluginConfig
@@ -40,7 +41,7 @@ LISTERS = ("list-before", "list-head")
 """Containers that run a tool in either tree, before `compare`: the base, then the work."""
 PROGRAMS = (
     *(CHECKOUT, RECORDER, PUSHER, INSPECT, JUDGE, COLLECT, FORMAT),
-    *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY, PRUNE, *FORGE_JOBS),
+    *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY, PRUNE, CACHE, *FORGE_JOBS),
 )
 """The containers that run a program of ours; the program is called like its container. But
 `compare` runs in one called `check`, which it ends, `probe` in one for each account, and
@@ -49,8 +50,8 @@ MINT = "mint"
 """One more program of ours, which no Job of the operator runs: an administrator's CronJob does."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
-a user's. A Project's own Jobs `probe` and `prune` are more, and `judge`, `propose` and `watch`,
-which reach others than the git server: their names can be no gate's, or have a hyphen."""
+a user's. A Project's own Jobs `probe`, `prune` and `cache` are more, and `judge`, `propose` and
+`watch`, which reach others than the git server: their names can be no gate's, or have a hyphen."""
 
 NO_CHANGE = "NO_CHANGE_NEEDED"
 """With a line of this alone in its last message, an agent says that nothing had to be changed."""
@@ -203,6 +204,8 @@ class CheckoutConfig:
     prompt: PromptConfig | None = None
     folders: tuple[str, ...] = ()
     """Only these are written to worktrees, with the files beside and above each; (): all."""
+    cache: CacheSource | None = None
+    """What need not be fetched, if it is there."""
 
 
 @dataclass(frozen=True, slots=True)

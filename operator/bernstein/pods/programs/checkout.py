@@ -18,6 +18,7 @@ from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.checks import tools
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
+from bernstein.pods.git import cached
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError, full_ref, is_sha
 from bernstein.pods.git.merge import merge_trees
@@ -93,23 +94,35 @@ def _fetch(repository: Git, config: CheckoutConfig) -> str:
     more = [*config.also, *filter(None, known)]
     names = dict.fromkeys(full_ref(n) for n in (config.ref, *more) if not is_sha(n))
     specs = [f"{name}:{name}" for name in names]
+    kept = cached.begin_with(repository, config.cache) if config.cache else None
     repository.fetch(specs, depth=None if config.history else 1)
+    if kept is not None:
+        cached.settle(repository, kept)
     if config.sha is not None:
         repository.expect_at(config.ref, config.sha)
     sha = repository.commit_id(full_ref(config.ref))
     for commit in filter(is_sha, more):
-        _reach(repository, specs, commit)
+        _reach(repository, specs, commit, kept)
     return sha
 
 
-def _reach(repository: Git, specs: list[str], commit: str) -> None:
-    """Fetch the refs deeper until they contain the commit: servers need not serve it by its id."""
+def _reach(repository: Git, specs: list[str], commit: str, kept: str | None) -> None:
+    """Fetch the refs deeper until they contain the commit: servers need not serve it by its id.
+
+    That a cache has kept it says nothing: it may be in none of them.
+    """
     for depth in _DEPTHS:
-        if repository.has_commit(commit):
+        if _has(repository, commit, kept):
             return
         repository.fetch(specs, depth=depth)
-    if not repository.has_commit(commit):
+    if not _has(repository, commit, kept):
         raise PodError(Reason.REF_NOT_FOUND, f"no fetched ref contains the commit {commit}")
+
+
+def _has(repository: Git, commit: str, kept: str | None) -> bool:
+    if commit == kept:
+        return cached.is_fetched(repository, commit)
+    return repository.has_commit(commit)
 
 
 def _resumed_tree(repository: Git, config: CheckoutConfig, sha: str) -> str | None:
