@@ -303,6 +303,7 @@ class ConditionType(StrEnum):
     """A Project may be used."""
     WORK_CREDENTIAL_TOO_STRONG = "WorkCredentialTooStrong"
     REFS_NOT_DELETED = "RefsNotDeleted"
+    CACHE_NOT_FILLED = "CacheNotFilled"
     VALIDATED = "Validated"
     """A Plan makes sense; a Task's regular expressions can be read."""
     RECONCILING = "Reconciling"

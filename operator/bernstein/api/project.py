@@ -28,6 +28,7 @@ from bernstein.api.meta import (
     words_of,
 )
 from bernstein.api.money import Dollars
+from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.collecting import CollectTests
 from bernstein.api.projects.credentials import (
     Attestation,
@@ -383,6 +384,14 @@ class ProjectStatus(Model):
         ),
     ] = Field(default=(), description="One for each repository with refs that are to be deleted.")
 
+    caches: Annotated[
+        tuple[CacheState, ...],
+        Field(
+            max_length=MOST_REPOSITORIES,
+            json_schema_extra={"x-kubernetes-list-type": "atomic"},
+        ),
+    ] = Field(default=(), description="One for each repository with a cache.")
+
     def watch_of(self, repository: str) -> PullRequestWatch | None:
         """Who watches the repository of this name; None: nobody does."""
         found = (watch for watch in self.watches if watch.repository == repository)
@@ -391,6 +400,10 @@ class ProjectStatus(Model):
     def refs_in(self, repository: str) -> RefPruning | None:
         """What is known of refs to be deleted in the repository of this name; None: nothing."""
         return next((each for each in self.refs if each.repository == repository), None)
+
+    def cache_of(self, repository: str) -> CacheState | None:
+        """What is known of the cache of the repository of this name; None: nothing."""
+        return next((each for each in self.caches if each.repository == repository), None)
 
 
 class Project(Model):

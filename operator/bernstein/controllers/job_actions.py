@@ -13,6 +13,7 @@ from bernstein.api.project import Project
 from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers import network_policies
 from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs.cache import cache_job
 from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.jobs.forge import close_job, listen_job, propose_job, watch_job
@@ -30,6 +31,7 @@ from bernstein.core.actions import (
     KeepCheckLogs,
     KeepVerdicts,
     RunBegin,
+    RunCache,
     RunCheck,
     RunClose,
     RunFence,
@@ -93,6 +95,7 @@ RunJob = (
     | RunClose
     | RunListen
     | RunPrune
+    | RunCache
     | RunWatch
 )
 
@@ -118,19 +121,22 @@ def build(
             return prepare_job(run, project, namespace, owner, settings)
         case RunLand():
             return land_job(run, project, namespace, owner, settings)
-        case RunPrune():
-            return prune_job(run, project, namespace, owner, settings)
         case _:
-            return _asks_forge(run, project, namespace, owner, settings)
+            return _of_project(run, project, namespace, owner, settings)
 
 
-def _asks_forge(
-    run: RunPropose | RunClose | RunListen | RunWatch,
+def _of_project(
+    run: RunPropose | RunClose | RunListen | RunWatch | RunPrune | RunCache,
     project: Workplace,
     namespace: str,
     owner: Object,
     settings: OperatorSettings,
 ) -> Object:
+    """The Job that asks a forge, or that looks after a repository."""
+    if isinstance(run, RunPrune):
+        return prune_job(run, project, namespace, owner, settings)
+    if isinstance(run, RunCache):
+        return cache_job(run, project, namespace, owner, settings)
     if isinstance(run, RunPropose):
         return propose_job(run, project, namespace, owner, settings)
     if isinstance(run, RunClose):

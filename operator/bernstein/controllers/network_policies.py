@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE, PRUNE
 from bernstein.api.programs.account import is_ssh
+from bernstein.api.programs.cached import CACHE
 from bernstein.api.programs.forge import FORGE_JOBS
 from bernstein.api.project import Project
 from bernstein.api.projects.network import EgressRule, Proxy
@@ -45,10 +46,11 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
     if network.policy == "Unmanaged":
         return []
     git = [_dns(settings), *_git(project, settings)]
-    # Without models nobody asks any, and not every Project formats, or has a forge; what an older
-    # release has made stays as it is.
+    # Without models nobody asks any, and not every Project formats, or has a forge or a cache; what
+    # an older release has made stays as it is.
     ours = (
         *(*OUR_JOBS, PROBE, PRUNE),
+        *([CACHE] if any(each.cache for each in project.spec.repositories) else []),
         *([JUDGE] if project.spec.models else []),
         *([FORMAT] if formatter(project.spec) is not None else []),
     )

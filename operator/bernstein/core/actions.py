@@ -11,9 +11,11 @@ from typing import Any, Generic, TypeVar
 from bernstein.api.encoding import fields_of
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FENCE, CheckVerdict
+from bernstein.api.programs.cached import CachedPack
 from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.project import Probe
+from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.refs import RefPruning, RefToDelete
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.requests import TaskRequest
@@ -273,6 +275,26 @@ class RunPrune:
 
 
 @dataclass(frozen=True)
+class RunCache:
+    """A Job that keeps what the branch's tip needs on the claim's volume."""
+
+    job: str
+    claim: str
+    folder: str
+    url: str
+    branch: str
+    has: CachedPack | None = None
+    """What is told to checkouts now."""
+
+    @property
+    def asked(self) -> str:
+        """A digest of what it is to keep, and where."""
+        has = self.has.pack.sha256 if self.has is not None else ""
+        text = json.dumps([self.claim, self.folder, self.url, self.branch, has])
+        return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
+
+
+@dataclass(frozen=True)
 class DeleteJobs:
     """Delete these Jobs with their pods."""
 
@@ -406,6 +428,7 @@ TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateAp
 ProbeAction = RunProbe | DeleteJobs
 WatchAction = RunWatch | DeleteJobs
 PruneAction = RunPrune | DeleteJobs
+CacheAction = RunCache | DeleteJobs
 PlanAction = CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | JobAction
 
 
@@ -424,3 +447,4 @@ PlanDecision = Decision[PlanStatus, PlanAction]
 ProbeDecision = Decision[Probe | None, ProbeAction]
 WatchDecision = Decision[PullRequestWatch | None, WatchAction]
 PruneDecision = Decision[RefPruning | None, PruneAction]
+CacheDecision = Decision[CacheState | None, CacheAction]

@@ -19,6 +19,12 @@ STUCK_SECONDS = 10
 """A pod that waits longer is looked at closely: its events are read."""
 UNSCHEDULABLE_SECONDS = 600
 """How long a pod may wait for a node with room."""
+CLAIM_SECONDS = 60
+"""How long a pod may wait for a node that reaches the volume of a claim."""
+MOUNT_SECONDS = 300
+"""How long it may be on a node without a container that was begun, where it names a claim."""
+CLAIM_NOT_FOUND, CLAIM_NOT_BOUND = "ClaimNotFound", "ClaimNotBound"
+CLAIM_NOT_MOUNTED = "ClaimNotMounted"
 _SCHEDULERS_WORDS = 500
 """Characters: on a large cluster the scheduler has something to say of many nodes."""
 HELD_SECONDS = 60
@@ -168,6 +174,10 @@ def diagnose_waiting(job: JobView, now: datetime) -> Diagnosis | None:
             return Diagnosis(*_unusable(status, text))
     if pods.age(job.pod, now) < STUCK_SECONDS:
         return None
+    without = claim_trouble(job.pod, now)
+    if without is not None:
+        # Nobody's own doing: what takes its place does without the claim.
+        return Diagnosis(Reason.DISRUPTED, without.message)
     return _mount_failure(job.pod, job.events) or _unschedulable(job.pod, now)
 
 
@@ -229,11 +239,49 @@ def _unmounted(pod: Object, text: str) -> Diagnosis | None:
     return None
 
 
+def claim_trouble(pod: Object, now: datetime) -> Diagnosis | None:
+    """What keeps a pod from the volume of the PersistentVolumeClaim that it names; None: nothing
+    that will not pass."""
+    claim = claimed(pod)
+    if claim is None or any(map(pods.has_ever_run, pods.containers(pod))):
+        return None
+    its, age = f"the PersistentVolumeClaim '{claim}'", pods.age(pod, now)
+    if pods.is_scheduled(pod):
+        begins = any(_waits_for_more(status) for status in pods.containers(pod))
+        if age < MOUNT_SECONDS or begins:
+            return None
+        text = f"its node has not mounted {its} in {MOUNT_SECONDS} s"
+        return Diagnosis(CLAIM_NOT_MOUNTED, text)
+    words = (_schedulers_words(pod) or "").lower()
+    if f'persistentvolumeclaim "{claim}" not found' in words or "is being deleted" in words:
+        return Diagnosis(CLAIM_NOT_FOUND, f"{its} is not in the namespace")
+    if "volume" in words and age >= CLAIM_SECONDS:
+        return Diagnosis(CLAIM_NOT_BOUND, f"no node that has room reaches the volume of {its}")
+    return None
+
+
+def claimed(pod: Object) -> str | None:
+    """The PersistentVolumeClaim that the pod names; None: none."""
+    for volume in pod.get("spec", {}).get("volumes", ()):
+        name = volume.get("persistentVolumeClaim", {}).get("claimName")
+        if name:
+            return str(name)
+    return None
+
+
+def _waits_for_more(status: Object) -> bool:
+    """Whether the container waits for something that comes once volumes are there."""
+    waiting = status.get("state", {}).get("waiting") or {}
+    return waiting.get("reason") in (*_PULL, *_UNUSABLE)
+
+
 def unscheduled(job: JobView, now: datetime) -> str | None:
     """What the scheduler says of a pod that has had no node for a while; None: nothing."""
     if job.pod is None or pods.age(job.pod, now) < STUCK_SECONDS or pods.has_ended(job.pod):
         return None
-    words = _schedulers_words(job.pod)
+    without, words = claim_trouble(job.pod, now), _schedulers_words(job.pod)
+    if without is not None:
+        return f"its pod has no node: {without.message}"
     return f"no node has room for its pod: {words}" if words is not None else None
 
 

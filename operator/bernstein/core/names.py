@@ -90,6 +90,12 @@ def prune_job(project: str, number: int, repository: str | None = None) -> str:
     return bounded(f"{project}--prune-{of}{number}")
 
 
+def cache_job(project: str, number: int, repository: str | None = None) -> str:
+    """Name of the Job that fills the cache of a repository; as `watch_job`."""
+    of = "" if repository is None else f"{repository}-"
+    return bounded(f"{project}--cache-{of}{number}")
+
+
 def probe_ref(uid: str) -> str:
     """A ref that a Project's probe asks about, and that is never made."""
     return f"{refs_of(uid)}/probe"

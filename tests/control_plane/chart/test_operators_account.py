@@ -184,6 +184,21 @@ def _volume(**source: Any) -> Change:
     return _of_the_pod(volumes=[{"name": "v", **source}])
 
 
+def _claim(*containers: str, readOnly: bool) -> Change:  # noqa: N803
+    """These containers mount the claim of a cache."""
+
+    def change(template: Object) -> None:
+        claim = {"claimName": "caches", "readOnly": readOnly}
+        template["spec"]["volumes"] = [{"name": "cache", "persistentVolumeClaim": claim}]
+        (first,) = template["spec"]["containers"]
+        mounts = [{"name": "cache", "mountPath": "/cache"}]
+        template["spec"]["containers"] = [
+            {**first, "name": name, "volumeMounts": mounts} for name in containers
+        ]
+
+    return change
+
+
 def _token(audience: str) -> Change:
     source = {"serviceAccountToken": {"path": "token", "audience": audience}}
     return _volume(projected={"sources": [source]})
@@ -250,6 +265,9 @@ UNRESTRICTED: dict[str, Change] = {
     "propagated-mount": _mounted(mountPropagation="HostToContainer"),
     "host-path": _volume(hostPath={"path": "/"}),
     "claim": _volume(persistentVolumeClaim={"claimName": "theirs"}),
+    "claim-to-write": _claim("agent", readOnly=False),
+    "claim-of-an-agent": _claim("agent", readOnly=True),
+    "claim-beside-the-cache": _claim("cache", "agent", readOnly=False),
     "api-token": _token(""),
     "other-token": _token("https://kubernetes.default.svc"),
 }
@@ -280,6 +298,18 @@ async def test_its_jobs_have_what_agents_need(operator: Client, namespace: str) 
         },
     }
     made["spec"]["template"]["spec"]["volumes"] = [{"name": n, **s} for n, s in sources.items()]
+
+    await operator.create(JOBS, made)
+
+
+@pytest.mark.parametrize(
+    "change", [_claim("checkout", readOnly=True), _claim("cache", readOnly=False)]
+)
+async def test_its_jobs_mount_the_claim_of_a_cache(
+    operator: Client, namespace: str, change: Change
+) -> None:
+    made = job(namespace)
+    change(made["spec"]["template"])
 
     await operator.create(JOBS, made)
 

@@ -111,8 +111,7 @@ class Pod:
 
     @property
     def role(self) -> str:
-        """Also the name of its main container: agent, check, format, inspect, judge, begin,
-        prepare, land, propose, listen, watch or probe."""
+        """Also the name of its main container, as in `bernstein.api.pod`."""
         return self.labels[labels.JOB]
 
     def config(self, container: str | None = None) -> Any:
@@ -239,8 +238,7 @@ async def _results(pod: Pod) -> dict[str, Object]:
     if pod.role == "judge":
         said = tuple(programs.CheckVerdict(q["name"], "Passed") for q in config["questions"])
         return {"judge": exited(message=dump(JudgeResult(said)))}
-    did = remote.prune(config) if pod.role == "prune" else _merged(pod.role, remote, config)
-    return {pod.role: exited(message=dump(did))}
+    return {pod.role: exited(message=dump(_merged(pod.role, remote, config)))}
 
 
 def tried(pod: Pod, **others: Object) -> dict[str, Object]:
@@ -250,6 +248,8 @@ def tried(pod: Pod, **others: Object) -> dict[str, Object]:
 
 
 def _merged(role: str, remote: Remote, config: Any) -> object:
+    if role in ("prune", "cache"):
+        return remote.prune(config) if role == "prune" else remote.cached(config)
     if role == "begin":
         target = remote.refs[config["target"]]
         tip = remote.refs.setdefault(config["integration"], target)
@@ -411,7 +411,7 @@ class Kubelet:
         uid = uid_of(new)
         if uid not in self._playing:
             pod = Pod(new, self._node, self._client, self.remote, images=self.images)
-            if pod.role not in ("probe", "prune", WATCH):
+            if pod.role not in ("probe", "prune", "cache", WATCH):
                 self.ran.append(pod.job)
             self.pods[pod.job] = self._by_uid[uid] = pod
             self._playing[uid] = self._start(partial(self._script(pod), pod))

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from bernstein.api.programs.cache import CacheResult
+from bernstein.api.programs.cached import CachedFile, CachedPack
 from bernstein.api.programs.forge import ListenResult, ProposeResult, SeenPullRequest
 from bernstein.api.programs.prune import DELETED, GONE, MOVED, PruneResult
 
@@ -72,6 +74,12 @@ class Remote:
             if at == each["sha"]:
                 del self.refs[each["ref"]]
         return PruneResult(outcomes)
+
+    def cached(self, told: dict[str, str]) -> CacheResult:
+        """The branch's tip is on the volume."""
+        commit = self.refs[f"refs/heads/{told['ref']}"]
+        files = (CachedFile(f"pack-{commit}.{kind}", 1, 64 * "0") for kind in ("pack", "idx"))
+        return CacheResult(CachedPack(commit, *files))
 
     def merge(self, pull: Pull) -> None:
         """As a person does, where nothing else has moved the branch."""

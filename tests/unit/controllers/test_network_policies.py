@@ -62,13 +62,14 @@ def policies(
     *,
     formats: bool = False,
     on: dict[str, Any] | None = None,
+    caches: bool = False,
     repositories: Sequence[Any] = (),
     **network: Any,
 ) -> dict[str, Any]:
     """Spec of each, by the last word of its name; `asks`: the models of the Project; `formats`:
-    whether it has the gate; `on`: the forge of its repository."""
+    whether it has the gate; `on`: the forge of its repository; `caches`: whether it has a cache."""
     gates = {"pipeline": [{"name": "auto_format"}] if formats else []}
-    more = {} if on is None else {"forge": on}
+    more = ({} if on is None else {"forge": on}) | ({"cache": {"claim": "c"}} if caches else {})
     repositories = repositories or [{**PLAIN.spec.repository.dump(), **more}]
     project = objects.project(
         network=network, models=[*asks], gates=gates, repositories=[*repositories]
@@ -86,7 +87,7 @@ def limits(settings: Any = PLAIN_SETTINGS, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("network", [{}, {"agents": []}, {"agents": [INDEX], "checks": [INDEX]}])
 def test_nothing_connects_to_a_pod_of_ours(network: dict[str, Any]) -> None:
     """Checks run code of agents: what listens there is for nobody else."""
-    closed = policies(asks=MODELS, formats=True, on=FORGE, **network)["closed"]
+    closed = policies(asks=MODELS, formats=True, on=FORGE, caches=True, **network)["closed"]
 
     assert closed["policyTypes"] == ["Ingress"]
     assert "ingress" not in closed
@@ -145,7 +146,7 @@ def test_all_but_agents_reach_dns_and_the_git_servers_port_only() -> None:
 
 
 def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
-    found = limits(agents=[], formats=True, on=FORGE)
+    found = limits(agents=[], formats=True, on=FORGE, caches=True)
     meant = {
         job: pods
         for pods, spec in found.items()

@@ -149,3 +149,47 @@ def test_a_job_without_pods_is_looked_at_after_five_seconds(age: float, reason: 
     found = diagnosis.diagnose_waiting(refused, NOW)
 
     assert (found and found.reason) == reason
+
+
+# --- claims -------------------------------------------------------------------------------------
+
+LACKS = '0/1 nodes are available: persistentvolumeclaim "caches" not found. preemption: no.'
+UNBOUND = "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims."
+
+
+def claiming(*containers: Object, **more: Any) -> Object:
+    """A pod that mounts the claim `caches`."""
+    found = mounting(*containers, **more)
+    claim = {"claimName": "caches", "readOnly": True}
+    found["spec"]["volumes"].append({"name": "cache", "persistentVolumeClaim": claim})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("waits", "reason"),
+    [
+        (claiming(node=None, unschedulable=LACKS, age=1), "ClaimNotFound"),
+        (claiming(node=None, unschedulable=UNBOUND, age=59), None),
+        (claiming(node=None, unschedulable=UNBOUND, age=61), "ClaimNotBound"),
+        (claiming(node=None, unschedulable="Insufficient cpu", age=999), None),
+        (claiming(waiting("checkout", "ContainerCreating"), age=299), None),
+        (claiming(waiting("checkout", "ContainerCreating"), age=301), "ClaimNotMounted"),
+        (claiming(waiting("checkout", "ErrImagePull"), age=301), None),
+        (claiming(running("checkout"), age=301), None),
+        (mounting(node=None, unschedulable=LACKS, age=301), None),
+    ],
+)
+def test_a_pod_that_does_not_get_its_claim_is_told_which(waits: Object, reason: str | None) -> None:
+    found = diagnosis.claim_trouble(waits, NOW)
+    assert (found.reason if found is not None else None) == reason
+    assert found is None or "the PersistentVolumeClaim 'caches'" in found.message
+
+
+def test_a_run_that_does_not_get_the_claim_of_a_cache_is_run_again_at_once() -> None:
+    waits = job("s1", claiming(node=None, unschedulable=LACKS))
+    found = diagnosis.to_abandon(waits, NOW)
+    assert found is not None
+    assert found.reason == "Disrupted"
+    assert "'caches' is not in the namespace" in found.message
+    said = diagnosis.unscheduled(waits, NOW)
+    assert said == "its pod has no node: the PersistentVolumeClaim 'caches' is not in the namespace"

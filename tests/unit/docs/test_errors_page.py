@@ -6,7 +6,7 @@ import inspect
 import re
 
 from bernstein.api.meta import ConditionType
-from bernstein.core.projects import readiness
+from bernstein.core.projects import caching, readiness
 from bernstein.core.reasons import POLICIES
 from bernstein.core.reasons.limits import MAX_GATE_ERRORS, MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.row import Policy, Retry
@@ -55,7 +55,7 @@ def test_what_projects_warn_of_is_on_the_page() -> None:
         "True",
         "False",
         "Unknown",
-    }
+    } | {*caching.REMEDIES}
 
     assert {word for _, word in warned} == words
     assert {condition for condition, _ in warned} <= {*ConditionType}

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bernstein.api.meta import Model, Name, cel, rule
+from bernstein.api.projects.cache import Cache
 from bernstein.api.projects.credentials import ConfigMapKey, Credentials, SecretKey
 from bernstein.api.vocabulary import ForgeType
 
@@ -119,6 +120,8 @@ class Repository(Model):
     )
     checkout: Checkout | None = None
     """For a large repository. Absent: agents get all of it."""
+    cache: Cache | None = None
+    """For a large repository. Absent: each checkout fetches all that it needs."""
 
     @property
     def folders(self) -> tuple[str, ...]:

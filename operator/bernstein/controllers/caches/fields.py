@@ -29,7 +29,12 @@ POD: Fields = {
         "terminationGracePeriodSeconds": None,
         "initContainers": _CONTAINERS,
         "containers": _CONTAINERS,
-        "volumes": {"name": None, "secret": _SECRET, "configMap": {"name": None}},
+        "volumes": {
+            "name": None,
+            "secret": _SECRET,
+            "configMap": {"name": None},
+            "persistentVolumeClaim": {"claimName": None},
+        },
     },
     "status": {
         "phase": None,

@@ -73,7 +73,6 @@ def agent_job(
 
     `message` is the whole message of the work's commit.
     """
-    repository = project.spec.repository
     meta = session.metadata
     seconds = project.spec.setup.timeout_seconds if project.spec.setup is not None else 0
     spec = pod.pod(
@@ -87,7 +86,7 @@ def agent_job(
         ],
         containers=[_agent(session, agent, settings)],
         volumes=[
-            *pod.repository_volumes(repository, "read", "work"),
+            *pod.checkout_volumes(project, "read", "work"),
             *_volumes(session, agent),
         ],
         deadline=session.spec.timeout_seconds + seconds,
@@ -152,7 +151,7 @@ def _checkout(session: AgentSession, project: Workplace, settings: OperatorSetti
     )
     return pod.checkout(
         config,
-        repository,
+        project,
         settings,
         mounts=[
             mount("workspace", WORKSPACE),

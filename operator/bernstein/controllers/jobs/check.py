@@ -56,7 +56,7 @@ def check_job(
     brought += [mount("tools", _TOOLS)] if tools else []
     checkout = pod.checkout(
         replace(config, launcher_to=LAUNCHER) if launched else config,
-        repository,
+        project,
         settings,
         mounts=[mount("workspace", WORKSPACE), *brought],
     )
@@ -80,7 +80,7 @@ def check_job(
             scratch("tmp", limit),
             *([scratch("session")] if launched else []),
             *([scratch("tools", "64Mi")] if tools else []),
-            *pod.repository_volumes(repository, "read"),
+            *pod.checkout_volumes(project, "read"),
         ],
         deadline=check.timeout + check.setup_seconds + START_SECONDS,
         grace=5,
@@ -161,7 +161,7 @@ def compare_job(
         project,
         only_ours=False,
         init=[
-            pod.checkout(config, repository, settings, mounts=[*trees, *tools, *session]),
+            pod.checkout(config, project, settings, mounts=[*trees, *tools, *session]),
             *_listers(check, toolchain, settings, listed),
         ],
         containers=[_comparer(action, trees, listed, settings)],
@@ -176,7 +176,7 @@ def compare_job(
             *([scratch("session")] if session else []),
             *([scratch("tools", "64Mi")] if tools else []),
             *_database_volumes(check),
-            *pod.repository_volumes(repository, "read"),
+            *pod.checkout_volumes(project, "read"),
         ],
         deadline=2 * (check.timeout + check.setup_seconds) + START_SECONDS,
         grace=5,
@@ -344,9 +344,9 @@ def inspect_job(
     )
     spec = pod.pod(
         project,
-        init=[pod.checkout(fetch, repository, settings, mounts=[])],
+        init=[pod.checkout(fetch, project, settings, mounts=[])],
         containers=[pod.ours(INSPECT, config, settings, tmp="base", mounts=[], memory="512Mi")],
-        volumes=[scratch("base"), *pod.repository_volumes(repository, "read")],
+        volumes=[scratch("base"), *pod.checkout_volumes(project, "read")],
         deadline=project.spec.gates.timeout_seconds + START_SECONDS,
         grace=5,
     )

@@ -32,7 +32,6 @@ def format_job(
     action: RunFormat, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """`activeDeadlineSeconds` is the formatter's time and what the rest of the pod may take."""
-    repository = project.spec.repository
     limit = project.spec.toolchain.resources.ephemeral_storage
     spec = pod.pod(
         project,
@@ -51,7 +50,7 @@ def format_job(
             scratch("collected"),
             scratch("home", limit),
             scratch("tmp", limit),
-            *pod.repository_volumes(repository, "read", "work"),
+            *pod.checkout_volumes(project, "read", "work"),
         ],
         deadline=action.check.timeout + START_SECONDS,
         grace=10,
@@ -75,7 +74,7 @@ def _checkout(action: RunFormat, project: Workplace, settings: OperatorSettings)
         only_new=project.spec.append_only,
     )
     mounts = [mount("workspace", WORKSPACE), mount("changed", FOLDER)]
-    return pod.checkout(config, repository, settings, mounts=mounts)
+    return pod.checkout(config, project, settings, mounts=mounts)
 
 
 def _formatter(action: RunFormat, project: Workplace, settings: OperatorSettings) -> Object:

@@ -57,11 +57,11 @@ def judge_job(
     )
     spec = pod.pod(
         project,
-        init=[pod.checkout(fetch, repository, settings, mounts=[])],
+        init=[pod.checkout(fetch, project, settings, mounts=[])],
         containers=[judge],
         volumes=[
             scratch("base"),
-            *pod.repository_volumes(repository, "read"),
+            *pod.checkout_volumes(project, "read"),
             *(v for number, model in models for v in _volumes(number, model)),
         ],
         deadline=seconds + START_SECONDS,

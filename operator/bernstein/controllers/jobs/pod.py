@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from bernstein.api.encoding import dump_brief
@@ -16,7 +17,8 @@ from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs import proxied
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
-from bernstein.places import TMP, WORKSPACE
+from bernstein.core.projects import caching
+from bernstein.places import CACHE, TMP, WORKSPACE
 from bernstein.resources import TASKS
 
 Object = dict[str, Any]
@@ -34,6 +36,7 @@ LEAST_DISK = "1"
 would be the limit. A node without free inodes evicts first whose inodes less these bytes are the
 most: with 64Mi who makes files without end would outlast who requests nothing."""
 
+_DISK = "2Gi"
 SECRETS = "/secrets"
 REPOSITORY_CA = "/repository-ca"
 GIT_TRUSTS_WORKSPACE = {
@@ -253,6 +256,7 @@ def ours(
     tmp: str,
     mounts: Iterable[Object],
     memory: str = "256Mi",
+    disk: str = _DISK,
     uid: int = UID,
     name: str | None = None,
 ) -> Object:
@@ -266,16 +270,16 @@ def ours(
         settings.image,
         [*PROGRAM, program, dump_brief(config)],
         mounts=[*mounts, mount(tmp, TMP)],
-        resources=our_resources(memory),
+        resources=our_resources(memory, disk),
         pull=settings.image_pull_policy,
         uid=uid,
     )
 
 
-def our_resources(memory: str) -> Object:
+def our_resources(memory: str, disk: str = _DISK) -> Object:
     return {
         "requests": {"cpu": "20m", "memory": "48Mi", "ephemeral-storage": LEAST_DISK},
-        "limits": {"cpu": "1", "memory": memory, "ephemeral-storage": "2Gi"},
+        "limits": {"cpu": "1", "memory": memory, "ephemeral-storage": disk},
     }
 
 
@@ -387,17 +391,33 @@ def remote(repository: Repository, account: str) -> Remote:
 
 def checkout(
     config: CheckoutConfig,
-    repository: Repository,
+    project: Workplace,
     settings: OperatorSettings,
     *,
     mounts: Iterable[Object],
 ) -> Object:
-    """The init container that fetches into the volume `base`, with the read account's Secret."""
+    """The init container that fetches into the volume `base`, with the read account's Secret. It
+    alone sees the cache, and only reads it."""
+    cache = caching.usable(project)
+    if cache is not None:
+        config = replace(config, cache=cache[1])
+    cached = [mount("cache", CACHE, read_only=True)] if cache is not None else []
     return ours(
         CHECKOUT,
         config,
         settings,
         tmp="base",
-        mounts=[*mounts, *repository_mounts(repository, "read")],
+        mounts=[*mounts, *cached, *repository_mounts(project.spec.repository, "read")],
         memory="512Mi",
     )
+
+
+def checkout_volumes(project: Workplace, *accounts: str) -> list[Object]:
+    """Those of a pod with a checkout: the accounts' Secrets, the repository's CA, and the claim of
+    the cache, once that is filled: a pod whose claim is missing would never begin."""
+    cache = caching.usable(project)
+    volumes = repository_volumes(project.spec.repository, *accounts)
+    if cache is not None:
+        claim = {"claimName": cache[0], "readOnly": True}
+        volumes.append({"name": "cache", "persistentVolumeClaim": claim})
+    return volumes

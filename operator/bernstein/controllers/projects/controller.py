@@ -1,5 +1,5 @@
 """Reconciles Projects: keeps their NetworkPolicies, tries their credentials, watches pull requests,
-has refs deleted, counts agents at work."""
+has refs deleted, fills caches, counts agents at work."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ from functools import partial
 from typing import ClassVar
 
 from bernstein.api.pod import PRUNE
+from bernstein.api.programs.cached import CACHE
 from bernstein.api.programs.forge import WATCH, SeenPullRequest
 from bernstein.api.project import Project, ProjectStatus
+from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.refs import RefPruning
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.projects.workplace import Workplace, at
 from bernstein.api.reasons import Reason
 from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.predicates import project_matters
+from bernstein.controllers.projects import caching as claims
 from bernstein.controllers.projects import pruning as refs
 from bernstein.controllers.projects.watches import watches
 from bernstein.controllers.snapshots import agents_at_work, misses_a_secret, proofs_of, proposed
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core.actions import (
+    CacheAction,
     ProbeAction,
     ProbeDecision,
     PruneAction,
+    RunCache,
     RunProbe,
     RunPrune,
     RunWatch,
@@ -35,7 +40,8 @@ from bernstein.core.actions import (
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
-from bernstein.core.projects import probing, readiness, repository_job, watching
+from bernstein.core.projects import caching, probing, readiness, repository_job, watching
+from bernstein.core.projects.caching import CacheSnapshot
 from bernstein.core.projects.probing import ProbeSnapshot
 from bernstein.core.projects.watching import WatchSnapshot
 from bernstein.core.reasons.waits import PROBE_SECONDS
@@ -65,6 +71,14 @@ class Pruned:
     refs: tuple[RefPruning, ...] = ()
     seen: tuple[str, ...] = ()
     """Uids of sessions that are being deleted, whose refs are in it, or in memory."""
+    requeue_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Cached:
+    """What is known of its caches, and when to look again."""
+
+    caches: tuple[CacheState, ...] = ()
     requeue_after: float | None = None
 
 
@@ -101,15 +115,20 @@ class ProjectController(KindController):
             pruned = await self._prune(key, project)
         else:  # what is being deleted goes all the same: its refs are in memory then
             pruned = Pruned(project.status.refs, self._caches.kept_refs.look(project))
+        cached = Cached(project.status.caches)
+        if problem is None:
+            cached = await self._cache(key, project)
         now = self._context.now()
-        status = readiness.status(project, running, problem, probed.status, now, pruned.refs)
+        told = readiness.Told(pruned.refs, cached.caches)
+        status = readiness.status(project, running, problem, probed.status, now, told)
         status = status.model_copy(update={"watch": watched.older, "watches": watched.watches})
         if await self._writer.status(key, PROJECTS, obj, status.dump()):
             self._count(project, status)
         self._caches.kept_refs.written(
             project, (row for each in pruned.refs for row in each.waiting), pruned.seen
         )
-        again = (probed.requeue_after, watched.requeue_after, pruned.requeue_after)
+        parts = (probed, watched, pruned, cached)
+        again = (each.requeue_after for each in parts)
         return Result(min((seconds for seconds in again if seconds is not None), default=None))
 
     def _count(self, project: Project, status: ProjectStatus) -> None:
@@ -209,19 +228,37 @@ class ProjectController(KindController):
         found = tuple(each.status for each in decided if each.status is not None)
         return Pruned(found, seen, min(again, default=None))
 
+    async def _cache(self, key: Key, project: Project) -> Cached:
+        """The next step of the cache of each of its repositories, done."""
+        if not project.status.caches and not any(r.cache for r in project.spec.repositories):
+            return Cached()
+        now, found, again = self._context.now(), list[CacheState](), list[float | None]()
+        for each in project.spec.repositories:
+            place = at(project, each.name)
+            jobs = await self._jobs(project, now, caching.expected(place), CACHE)
+            its = {name: job for name, job in jobs.items() if repository_job.is_its(place, job)}
+            trouble, soon = claims.trouble(place, self._caches, now)
+            snapshot, execute = CacheSnapshot(place, its, trouble), partial(self._execute, key)
+            decided = await execution.decide_and_execute(snapshot, caching.decide, execute, now)
+            again += [decided.requeue_after, soon]
+            if decided.status is not None:
+                found.append(decided.status)
+        return Cached(tuple(found), min((s for s in again if s is not None), default=None))
+
     async def _jobs(
         self, project: Project, now: datetime, expected: str | None, kind: str | None = None
     ) -> dict[str, JobView]:
-        """Those of its watches, or of who deletes refs; None: all others, which are its probe's."""
+        """Those of its watches, of who deletes refs, or of caches; None: all others, which are its
+        probe's."""
         jobs = await self._caches.job_views.of(project.metadata, now, expected)
-        of = (kind,) if kind is not None else (WATCH, PRUNE)
+        of = (kind,) if kind is not None else (WATCH, PRUNE, CACHE)
         return {n: job for n, job in jobs.items() if (job.main in of) is (kind is not None)}
 
     async def _execute(
         self,
         key: Key,
-        snapshot: ProbeSnapshot | WatchSnapshot | PruneSnapshot,
-        action: ProbeAction | WatchAction | PruneAction,
+        snapshot: ProbeSnapshot | WatchSnapshot | PruneSnapshot | CacheSnapshot,
+        action: ProbeAction | WatchAction | PruneAction | CacheAction,
     ) -> None:
         meta = snapshot.project.metadata
         owner = owner_reference(PROJECTS.kind, meta.name, meta.uid)
@@ -230,10 +267,10 @@ class ProjectController(KindController):
                 assert not isinstance(action, RunProbe)
                 await job_actions.execute(action, key, snapshot.project, owner, self._context)
             else:
-                assert not isinstance(action, RunWatch | RunPrune)
+                assert not isinstance(action, RunWatch | RunPrune | RunCache)
                 await job_actions.execute_probe(action, key, snapshot.project, owner, self._context)
         except (NameConflict, SpecMutated, WriteRefused) as error:
-            if not isinstance(action, RunProbe | RunWatch | RunPrune):
+            if not isinstance(action, RunProbe | RunWatch | RunPrune | RunCache):
                 return  # a Job that may not be deleted goes when its time is over
             # The next one has another name.
             why = str(error)

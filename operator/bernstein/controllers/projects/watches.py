@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bernstein.api.plan import Plan
 from bernstein.api.pod import PROBE, PRUNE
+from bernstein.api.programs.cached import CACHE
 from bernstein.api.programs.forge import WATCH
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
@@ -14,6 +15,8 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import of_jobs, pod_matters
 from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
+from bernstein.core.diagnosis import claimed
+from bernstein.core.pods import is_scheduled
 from bernstein.core.projects.proofs import begun, started
 from bernstein.core.retention.refs import has_finished
 from bernstein.core.scheduling.occupancy import is_active
@@ -51,6 +54,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.network_policies, controller_key(PROJECTS))
     yield own(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
     yield own(caches.pods, of_own_pod, pod_matters)
+    yield Watch(caches.pods, of_reader, when=waits_otherwise)
 
 
 def project_of(obj: Object) -> Collection[Key]:
@@ -85,11 +89,25 @@ def _ended(owner: Task | Plan | None) -> datetime | None:
 
 
 def of_own_pod(pod: Object) -> Collection[Key]:
-    """The Project whose credentials are tried in it, pull requests watched, or refs deleted."""
+    """The Project whose credentials are tried in it, pull requests watched, refs deleted, or whose
+    cache is filled."""
     of_pod = pod["metadata"]["labels"]
-    if of_pod.get(labels.JOB) not in (PROBE, WATCH, PRUNE) or labels.PROJECT not in of_pod:
+    if of_pod.get(labels.JOB) not in (PROBE, WATCH, PRUNE, CACHE) or labels.PROJECT not in of_pod:
         return ()
     return (Key(key_of(pod).namespace, of_pod[labels.PROJECT]),)
+
+
+def of_reader(pod: Object) -> Collection[Key]:
+    """The Project of a pod that was told of its cache."""
+    name = pod["metadata"]["labels"].get(labels.PROJECT)
+    return (Key(key_of(pod).namespace, name),) if name and claimed(pod) else ()
+
+
+def waits_otherwise(old: Object | None, new: Object | None) -> bool:
+    """It begins to wait for a claim, or its scheduler says something else of it."""
+    if new is None or claimed(new) is None or is_scheduled(new):
+        return False
+    return old is None or old.get("status") != new.get("status")
 
 
 def has_begun(old: Plan | None, new: Plan | None) -> bool:

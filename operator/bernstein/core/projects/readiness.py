@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, ProjectStatus
+from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.refs import RefPruning
 from bernstein.api.reasons import UNTRUSTED
 from bernstein.core import conditions
 from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.projects import caching
 from bernstein.core.projects.probing import FINDINGS, users
 from bernstein.core.remedies import remedy_of, with_remedy
 from bernstein.core.sanitise import count, line, quoted, some, without_quotes
@@ -40,13 +42,23 @@ def not_ready(project: Project) -> str | None:
     return f"Project '{project.metadata.name}' is not ready: {ready.message}"
 
 
+class Told(NamedTuple):
+    """What Jobs of its repositories are known to have told."""
+
+    refs: tuple[RefPruning, ...] = ()
+    caches: tuple[CacheState, ...] = ()
+
+
+_NOTHING = Told()
+
+
 def status(
     project: Project,
     running: int,
     problem: Diagnosis | None,
     probe: Probe | None,
     now: datetime,
-    refs: tuple[RefPruning, ...] = (),
+    told: Told = _NOTHING,
 ) -> ProjectStatus:
     """The Project's status; with a problem nothing may be started for it."""
     generation = project.metadata.generation
@@ -60,13 +72,15 @@ def status(
         generation=generation,
         now=now,
     )
+    updated = _refs(project, _strength(project, updated, probe, now), told.refs, now)
     return project.status.model_copy(
         update={
             "observed_generation": generation,
-            "conditions": _refs(project, _strength(project, updated, probe, now), refs, now),
+            "conditions": _filled(project, updated, told.caches, now),
             "probe": probe,
             "running": running,
-            "refs": refs,
+            "refs": told.refs,
+            "caches": told.caches,
         }
     )
 
@@ -227,3 +241,20 @@ def _why_refs_stay(project: Project, refs: Sequence[RefPruning]) -> tuple[str, s
         if number
     ]
     return "NoRoom", f"{'; '.join(told)}. Remedy: {_NO_ROOM}"
+
+
+def _filled(
+    project: Project, before: tuple[Condition, ...], caches: Sequence[CacheState], now: datetime
+) -> tuple[Condition, ...]:
+    """The conditions with the warning of a cache that cannot be filled, or not be mounted."""
+    kind = ConditionType.CACHE_NOT_FILLED
+    why = next((each for each in caches if each.reason is not None), None)
+    if why is None:
+        return conditions.drop(before, kind)
+    several = len(project.spec.repositories) > 1
+    where = f" of repository '{why.repository}'" if several else ""
+    text = f"the cache{where} is not filled: {caching.words(why)}"
+    generation = project.metadata.generation
+    return conditions.put(
+        before, kind, "True", why.reason or "", text, generation=generation, now=now
+    )

@@ -15,6 +15,7 @@ from bernstein.api.pod import (
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.programs.cache import CacheConfig
 from bernstein.api.programs.comparing import CompareConfig
 from bernstein.api.programs.forge import ListenConfig, ProposeConfig, SeenPullRequest, WatchConfig
 from bernstein.api.programs.formatting import CollectConfig, FormatConfig
@@ -35,6 +36,7 @@ from bernstein.core import owners
 from bernstein.core.actions import (
     KnownBase,
     RunBegin,
+    RunCache,
     RunCheck,
     RunClose,
     RunFormat,
@@ -162,8 +164,10 @@ CONFIGS: dict[str, type[Any]] = {
     "listen": ListenConfig,
     "watch": WatchConfig,
     "prune": PruneConfig,
+    "cache": CacheConfig,
 }
 
+URL = "https://git.example/app.git"
 REF = "refs/bernstein/1111222233334444/work/s1"
 INTEGRATION = "refs/bernstein/1111222233334444/integration"
 TASK = owners.owner_reference("Task", "work", "uid-work")
@@ -380,6 +384,10 @@ WANTED: dict[str, tuple[Wanted, Object]] = {
     ),
     "prune": (
         RunPrune("default--prune-0", (RefToDelete(ref=REF, sha=HEAD, due=objects.NOW),)),
+        PROJECT,
+    ),
+    "cache": (
+        RunCache("default--cache-0", "caches", "uid-default-01234567", URL, "trunk"),
         PROJECT,
     ),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 Object = dict[str, Any]
-_TELL_NOTHING = ("emptyDir", "configMap")
+_TELL_NOTHING = ("emptyDir", "configMap", "persistentVolumeClaim")
 
 
 def held(pod: Object, container: Object) -> Iterator[str]:

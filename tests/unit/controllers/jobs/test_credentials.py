@@ -65,6 +65,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
     "watch": {"watch": FORGE},
     "listen": {"listen": FORGE},
     "prune": {"prune": WORK},
+    "cache": {"cache": READ},
     "probe": {
         "probe": READ | {"variable git-read"},
         "probe-work": WORK | {"variable git-work"},

@@ -40,7 +40,7 @@ EVERY = pytest.mark.parametrize("name", JOBS)
 LAUNCHER = Path(__file__).parents[4] / "images" / "bernstein" / "launcher.c"
 MAY_HOLD = {
     "judge": {"judge"},
-    "git-read": {"checkout", "probe", "land"},
+    "git-read": {"checkout", "probe", "land", "cache"},
     "git-work": {"pusher", "format", "begin", "prepare", "probe-work", "prune"},
     "git-deliver": {"land", "probe-deliver"},
     "openai": {"agent"},
@@ -86,6 +86,9 @@ def _prompt(ca: Path) -> Object:
 # --- what holds for every pod -------------------------------------------------------------------
 
 
+_CLAIM = "persistentVolumeClaim"
+
+
 @EVERY
 def test_a_pod_keeps_to_the_restricted_profile(name: str) -> None:
     spec = pod(name)
@@ -93,7 +96,7 @@ def test_a_pod_keeps_to_the_restricted_profile(name: str) -> None:
     assert spec["securityContext"]["runAsNonRoot"] is True
     assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     for volume in spec["volumes"]:
-        assert len(volume.keys() & {"emptyDir", "configMap", "secret", "projected"}) == 1
+        assert len(volume.keys() & {"emptyDir", "configMap", "secret", "projected", _CLAIM}) == 1
     for container in containers(name):
         own = container["securityContext"]
         assert own["allowPrivilegeEscalation"] is False
@@ -200,7 +203,7 @@ def test_a_job_belongs_to_its_object_and_says_what_it_is(name: str) -> None:
     meta = JOBS[name]["metadata"]
     (owner,) = meta["ownerReferences"]
     assert owner["controller"] is True
-    of_project = name.startswith(("probe", "watch", "prune"))
+    of_project = name.startswith(("probe", "watch", "prune", "cache"))
     assert owner["blockOwnerDeletion"] is not of_project, "a right it has not got"
     labels = meta["labels"]
     assert labels["app.kubernetes.io/managed-by"] == "bernstein"

@@ -118,6 +118,7 @@ BETWEEN = {
     "listen": {"tmp": {"listen": "rw"}},
     "watch": {"tmp": {"watch": "rw"}},
     "prune": {"git": {"prune": "rw"}},
+    "cache": {"git": {"cache": "rw"}},
     "probe": {name: {name: "rw"} for name in PROBES},
     "probe-full": {name: {name: "rw"} for name in (*PROBES, "probe-attestation", "probe-signing")},
 }

@@ -132,14 +132,19 @@ async def test_events_of_its_job_and_its_pod_wake_the_project_and_those_of_other
 ) -> None:
     rig = Projects(api, client, background)
     watches = [w for w in rig.controller.watches() if w.informer.resource == PODS]
-    (pods,) = watches
+    pods, readers = watches
 
-    def pod(job: str) -> dict[str, Any]:
+    def pod(job: str, *volumes: object) -> dict[str, Any]:
         said = {labels.JOB: job, labels.PROJECT: "default"}
-        return {"metadata": {"name": "p", "namespace": NAMESPACE, "labels": said}}
+        metadata = {"name": "p", "namespace": NAMESPACE, "labels": said}
+        return {"metadata": metadata, "spec": {"volumes": [*volumes]}}
 
     assert list(pods.keys(pod("probe"))) == [PROJECT]
+    assert list(pods.keys(pod("cache"))) == [PROJECT]
     assert list(pods.keys(pod("begin"))) == []
+    claim = {"name": "cache", "persistentVolumeClaim": {"claimName": "caches"}}
+    assert list(readers.keys(pod("agent", claim))) == [PROJECT]
+    assert list(readers.keys(pod("agent"))) == []
 
 
 async def test_a_job_that_may_not_be_deleted_keeps_no_status_back(

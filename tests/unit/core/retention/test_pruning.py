@@ -155,7 +155,7 @@ def test_of_what_there_is_no_room_for_the_project_says_so() -> None:
     assert (len(state.waiting), state.unwritten, state.lost) == (MOST_WAITING, 5, 7)
     assert state.waiting == many[:MOST_WAITING], "what is due first"
 
-    found = readiness.status(project(None), 0, None, None, NOW, (state,))
+    found = readiness.status(project(None), 0, None, None, NOW, readiness.Told((state,)))
     assert objects.told(found.conditions)["RefsNotDeleted"] == ("True", "NoRoom")
     message = found.conditions[-1].message
     assert "5 refs" in message
@@ -187,7 +187,9 @@ def test_a_server_that_refuses_is_tried_again_later_and_later_and_the_project_sa
     assert state.until > at(29)
     (told_of,) = (
         each
-        for each in readiness.status(project(None), 0, None, None, NOW, (state,)).conditions
+        for each in readiness.status(
+            project(None), 0, None, None, NOW, readiness.Told((state,))
+        ).conditions
         if each.type == "RefsNotDeleted"
     )
     assert (told_of.status, told_of.reason) == ("True", Reason.PUSH_REJECTED)

@@ -1,0 +1,37 @@
+"""What the cache of a repository looks at, from the caches of the operator."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bernstein.api.programs.cached import CACHE
+from bernstein.api.projects.workplace import Workplace
+from bernstein.controllers.caches import Caches
+from bernstein.core import diagnosis, labels, pods
+from bernstein.core.diagnosis import Diagnosis
+
+LOOK_SECONDS = 15.0
+"""Until pods are looked at again that wait for a claim."""
+
+
+def trouble(
+    project: Workplace, caches: Caches, now: datetime
+) -> tuple[Diagnosis | None, float | None]:
+    """Why a pod of the Project that was told of its cache does not get the claim, and when to look
+    again, where one waits for it."""
+    known = project.status.cache_of(project.spec.repository.name)
+    if known is None or known.content is None:
+        return None, None
+    waits = None
+    for pod in caches.pods.objects(project.metadata.namespace):
+        said = pod["metadata"]["labels"]
+        if said.get(labels.PROJECT) != project.metadata.name or said.get(labels.JOB) == CACHE:
+            continue
+        if diagnosis.claimed(pod) != known.claim or pods.has_ended(pod):
+            continue
+        found = diagnosis.claim_trouble(pod, now)
+        if found is not None:
+            return found, None
+        if not any(map(pods.has_ever_run, pods.containers(pod))):
+            waits = LOOK_SECONDS
+    return None, waits
