@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import os
 import ssl
@@ -11,6 +12,7 @@ import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import IO
 
 from bernstein.api.pod import Remote
 
@@ -136,6 +138,12 @@ def plain_env() -> dict[str, str]:
     }
 
 
+def _feed(pipe: IO[bytes], body: bytes) -> None:
+    """git may end before it has read all."""
+    with contextlib.suppress(BrokenPipeError), pipe:
+        pipe.write(body)
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Answers as the smart HTTP server of git does; for the server that `served` names."""
 
@@ -207,13 +215,35 @@ class _Handler(BaseHTTPRequestHandler):
             "REMOTE_USER": user,
             "REMOTE_ADDR": self.client_address[0],
         }
-        done = subprocess.run(
-            ["git", "http-backend"], input=body, env=env, capture_output=True, check=False
-        )
-        head, _, content = done.stdout.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
-        status = int(headers.pop("Status", "200").split()[0])
-        self._reply(status, headers, content)
+        with subprocess.Popen(
+            ["git", "http-backend"],
+            env=env,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as backend:
+            assert backend.stdin is not None
+            assert backend.stdout is not None
+            writing = threading.Thread(target=_feed, args=(backend.stdin, body))
+            writing.start()
+            headers = {}
+            while line := backend.stdout.readline().strip().decode():
+                name, _, value = line.partition(": ")
+                headers[name] = value
+            self._stream(int(headers.pop("Status", "200").split()[0]), headers, backend.stdout)
+            writing.join()
+
+    def _stream(self, status: int, headers: dict[str, str], content: IO[bytes]) -> None:
+        """The answer as it comes: a pack may be a large one."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        while block := content.read(1 << 18):
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(block), block))
+        self.wfile.write(b"0\r\n\r\n")
 
     def _reply(self, status: int, headers: dict[str, str], content: bytes) -> None:
         self.send_response(status)
