@@ -109,6 +109,15 @@ class Delivery(Model):
     feedback: Feedback | None = Field(
         default=None, description="Absent: nothing that was said of it has gone back to an agent."
     )
+    updates: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description="How often its pull request was made anew, as the branch had moved. Absent: "
+        "never.",
+    )
+    earlier: Sha | None = Field(
+        default=None,
+        description="Commit that the pull request was of before `sha`; it was verified, too.",
+    )
     tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")
     sha: Sha | None = Field(
         default=None, description="Commit that landed, or that the pull request is to merge."
@@ -126,7 +135,8 @@ class Delivery(Model):
     failures: Annotated[int, Field(ge=1)] | None = None
     """Jobs that have failed in a row on this way; absent: none, or nobody counted."""
     until: datetime | None = Field(
-        default=None, description="When it is tried again to close its pull request."
+        default=None,
+        description="When its pull request is closed, or made anew, at the earliest.",
     )
     reason: Annotated[str, Field(max_length=64)] | None = None
     """Why it stands still, or has landed without its attestation, in one word."""
@@ -150,13 +160,19 @@ class Delivery(Model):
     @property
     def is_proposed(self) -> bool:
         """Whether its pull request waits for people; not while other work for it is under way."""
-        return self.pull_request is not None and self.state != "Pending"
+        return self.pull_request is not None and self.state not in ("Pending", "Conflict")
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anything follows from what becomes of its pull request."""
+        pull = self.pull_request
+        return pull is not None and (self.is_proposed or pull.state == "Open")
 
     @property
     def request(self) -> dict[str, object]:
         """What is kept of it where the work is done anew and goes to the same pull request; nothing
         where there is none."""
-        if self.feedback is None or self.pull_request is None:
+        if self.pull_request is None:
             return {}
-        names = ("branch", "pull_request", "sha", "feedback")
+        names = ("branch", "pull_request", "sha", "feedback", "updates", "earlier", "until")
         return {name: getattr(self, name) for name in names}

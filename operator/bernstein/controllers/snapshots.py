@@ -133,7 +133,7 @@ def proposed(caches: Caches, project: Project) -> Mapping[str, tuple[SeenPullReq
         delivery = each.status.delivery
         pull = delivery.pull_request if delivery is not None else None
         gone = each.metadata.deletion_timestamp is not None
-        if delivery is None or pull is None or its is None or gone or not delivery.is_proposed:
+        if delivery is None or pull is None or its is None or gone or not delivery.is_watched:
             continue
         if repositories.is_in(pull, its):
             base = names.branch_of(delivery.onto)

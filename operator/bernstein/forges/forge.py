@@ -102,6 +102,9 @@ class PullRequest:
     """Its other name, where the forge has one."""
     author: str = ""
     """Who has opened it."""
+    behind: bool | None = None
+    """The forge says that its base has moved, so that it is in conflict or out of date. None: it
+    has yet to say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,7 +212,15 @@ def _pull(answer: Json) -> PullRequest:
         ),
         own_branch=head.get("repo_id") == base.get("repo_id"),
         author=login_of(answer.get("user")),
+        behind=_is_behind(answer),
     )
+
+
+def _is_behind(answer: Json) -> bool | None:
+    """Whether its base has commits that it lacks: whether it may be merged so, a rule of the branch
+    says, of which it tells administrators alone."""
+    tip, common = text_of(mapping(answer.get("base")).get("sha")), text_of(answer.get("merge_base"))
+    return tip != common if tip and common else None
 
 
 def _comment(answer: Json) -> Comment:

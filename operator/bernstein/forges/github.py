@@ -41,6 +41,9 @@ _DRAFTS = {
     False: "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) "
     "{ pullRequest { isDraft } } }",
 }
+_BEHIND = {"behind": True, "dirty": True, "clean": False, "unstable": False, "has_hooks": False}
+"""By what it says of merging; where it is being found out, or something else is in the way, it does
+not say. Behind is one only where a rule of the branch wants it up to date."""
 _FINE = {"success", "neutral", "skipped"}
 _WRITES = {"write", "admin"}
 _PAGE = {"per_page": str(PAGE)}
@@ -182,6 +185,7 @@ def _pull(answer: Json) -> PullRequest:
         own_branch=ours is not None and mapping(head.get("repo")).get("id") == ours,
         node=text_of(answer.get("node_id")),
         author=login_of(answer.get("user")),
+        behind=_BEHIND.get(text_of(answer.get("mergeable_state"))),
     )
 
 

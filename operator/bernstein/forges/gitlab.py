@@ -32,6 +32,9 @@ from bernstein.web.json_values import Json, items, mapping, text_of
 
 DRAFT = "Draft: "
 _STATES: Mapping[str, str] = {"opened": "Open", "locked": "Open", "merged": "Merged"}
+_BEHIND = {"need_rebase", "conflict"}
+"""Its fast-forward merges need a rebase where the branch has moved."""
+_UNTOLD = {"", "unchecked", "checking", "preparing", "approvals_syncing"}
 _FINE = {"success", "skipped"}
 _FAILED = {"failed", "canceled"}
 _DEVELOPER = 30
@@ -171,7 +174,15 @@ def _pull(answer: Json) -> PullRequest:
         ),
         own_branch=source is not None and source == answer.get("target_project_id"),
         author=login_of(answer.get("author"), "username"),
+        behind=_is_behind(answer),
     )
+
+
+def _is_behind(answer: Json) -> bool | None:
+    told = text_of(answer.get("detailed_merge_status"))
+    if told in _UNTOLD:
+        return None
+    return told in _BEHIND or answer.get("has_conflicts") is True
 
 
 def _job(answer: Json) -> FailedCheck:

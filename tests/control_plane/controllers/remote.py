@@ -90,7 +90,9 @@ class Remote:
         pull = self.pulls[number - 1]
         told = sha("".join(pull.said)) if pull.said else ""
         tip = self.refs[f"refs/heads/{pull.head}"]
-        return SeenPullRequest(number, pull.state, tip, pull.base, said=told)
+        lacks = self.refs[f"refs/heads/{pull.base}"] not in self.commits(f"refs/heads/{pull.head}")
+        behind = lacks and pull.state == "Open"
+        return SeenPullRequest(number, pull.state, tip, pull.base, said=told, behind=behind)
 
     def asked(self, config: Any) -> ProposeResult:
         """What is told of the one pull request of these branches; or of one that is not to be open
@@ -113,6 +115,13 @@ class Remote:
         new = tuple(said for said in self.pulls[number - 1].said if said not in known)
         now = self.seen(number)
         return ListenResult(now.sha, now.said, new, text="\n".join(f"> {said}" for said in new))
+
+    def commits(self, ref: str) -> list[str]:
+        """Those that a ref holds, the newest first."""
+        found = [self.refs[ref]]
+        while found[-1] in self.made:
+            found.append(self.made[found[-1]][1])
+        return found
 
     def content(self, ref: str) -> list[str]:
         """The commits that a ref holds above the first one, the oldest first, by where they were

@@ -177,3 +177,30 @@ def test_a_task_without_a_plan_has_its_own(team: MakeTeam) -> None:
     here.merge(open_task(here, "new"))
     here.await_("task", "new", lambda t: t["status"]["state"] == "Closed", 60)
     assert "new.py" in here.files()
+
+
+def test_of_two_plans_both_are_merged_as_they_were_verified_on_what_had_landed(
+    team: MakeTeam,
+) -> None:
+    tasks = [does("new", writing("new.py", "X = 1\n")), does("use", writing("use.py", "Y = 1\n"))]
+    here = team(tasks)
+    here.api("POST", "/branch_protections", rule_name="main", block_on_outdated_branch=True)
+    here.plan("shop", STAGES)
+    here.plan("web", [{"name": "build", "steps": [{"title": "use"}]}])
+    first = opened(here)["status"]["delivery"]["pullRequest"]["number"]
+    plan = here.await_("plan", "web", lambda p: delivery(p, "PullRequestOpen"), 180)
+    second, before = (plan["status"]["delivery"][key] for key in ("pullRequest", "sha"))
+
+    here.merge(first)
+    plan = here.await_(
+        "plan",
+        "web",
+        lambda p: delivery(p, "PullRequestOpen") and p["status"]["delivery"]["sha"] != before,
+        180,
+    )
+    assert plan["status"]["delivery"]["earlier"] == before
+    assert plan["status"]["delivery"]["tip"] == here.tip(), "it was verified on what had landed"
+    here.merge(second["number"])
+    plan = here.await_("plan", "web", lambda p: p["status"]["phase"] == "Succeeded", 60)
+    assert {"new.py", "use.py"} <= set(here.files())
+    assert [pull["merged"] for pull in here.pulls()] == [True, True]

@@ -104,6 +104,7 @@ def team(server: Gitea, user: str, units: dict[str, str]) -> None:
 
 @pytest.fixture
 def repository(server: Gitea, tmp_path: Path) -> Repository:
+    """With the rules of the page, but for pushes that go back."""
     name = f"app-{next(_numbers)}"
     server.api("POST", f"/orgs/{TEAM}/repos", name=name, auto_init=True, default_branch="main")
     for branch in ("main", "bernstein/**"):
@@ -155,6 +156,33 @@ def test_deliver_pushes_to_the_branch_and_to_those_of_plans(repository: Reposito
     own.push("refs/heads/bernstein/shop-12345678", made, None)
 
     assert repository.tip("refs/heads/main") == made
+
+
+def test_what_is_made_anew_takes_a_rule_that_lets_deliver_push_it_with_force(
+    repository: Repository,
+) -> None:
+    deliver, made = repository.fetched("deliver")
+    branch = "refs/heads/bernstein/shop-12345678"
+    deliver.push(branch, made, None)
+    other = deliver.commit_id("refs/heads/main")
+
+    with pytest.raises(git.GitError) as error:
+        deliver.push(branch, other, made)
+    assert error.value.reason == "BranchProtected"
+
+    rule = f"/repos/{TEAM}/{repository.name}/branch_protections/bernstein%2F**"
+    allowed: dict[str, Any] = {
+        "enable_force_push_allowlist": True,
+        "force_push_allowlist_usernames": ["deliver"],
+    }
+    repository.server.api("PATCH", rule, enable_force_push=True, **allowed)
+    deliver.push(branch, other, made)
+    assert repository.tip(branch) == other
+    work = repository.as_("work")
+    work.fetch(["refs/heads/main:refs/heads/main"])
+    with pytest.raises(git.GitError) as error:
+        work.push(branch, made, other)
+    assert repository.tip(branch) == other
 
 
 def test_a_token_that_may_only_read_pushes_nothing_whoever_has_it(repository: Repository) -> None:

@@ -160,7 +160,22 @@ def test_one_that_goes_to_another_branch_now_is_seen(repository: Repository) -> 
     repository.server.commit(OWNER, repository.name, "d.txt", "d", branch="main", new="dev")
     repository.api("PATCH", f"/pulls/{pull.number}", base="dev")
 
-    assert seen(repository, pull) == (replace(pull, base="dev", ci="None"),)
+    assert seen(repository, pull) == (replace(pull, base="dev", ci="None", behind=True),)
+
+
+@pytest.mark.parametrize("path", ["other.py", "shop.py"])
+def test_that_its_branch_has_moved_is_seen_whether_it_conflicts_or_not(
+    repository: Repository, path: str
+) -> None:
+    pull = opened(repository).pull_request
+    repository.server.commit(OWNER, repository.name, path, "theirs", branch="main")
+
+    outdated = replace(pull, behind=True)
+    assert seen(repository, pull) == (replace(outdated, ci="None"),)
+    assert seen(repository, outdated) == ()
+
+    repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
+    assert seen(repository, outdated) == (replace(pull, state="Closed"),)
 
 
 def test_one_that_cannot_be_read_keeps_no_other_one_from_being_told(

@@ -224,6 +224,9 @@ async def test_pull_requests_are_watched_of_plans_and_of_tasks(
     api.put(TASKS, "work", NAMESPACE, metadata={}, spec=task, status=opened(1) | {"state": "Done"})
     closed = opened(2) | {"state": "Closed", "endedAt": NOW.isoformat()}
     api.put(TASKS, "over", NAMESPACE, metadata={}, spec=task, status=closed)
+    anew = opened(4) | {"state": "Done"}
+    anew["delivery"] = anew["delivery"] | {"state": "Pending"}
+    api.put(TASKS, "anew", NAMESPACE, metadata={}, spec=task, status=anew)
     plan, meta = objects.plan(), {"uid": PLAN_UID}
     status = plan.status.dump() | opened(3)
     api.put(PLANS, "web", NAMESPACE, metadata=meta, spec=plan.spec.dump(), status=status)
@@ -231,5 +234,8 @@ async def test_pull_requests_are_watched_of_plans_and_of_tasks(
     project = caches.projects.get(Key(NAMESPACE, "default"))
     assert project is not None
 
-    known = [SeenPullRequest(number, "Open", HEAD, "main") for number in (3, 1)]
-    assert proposed(caches, project) == {"app": tuple(known)}
+    known = [SeenPullRequest(number, "Open", HEAD, "main") for number in (1, 3, 4)]
+    found = proposed(caches, project)
+    assert {name: sorted(each, key=lambda e: e.number) for name, each in found.items()} == {
+        "app": known
+    }

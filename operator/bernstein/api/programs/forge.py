@@ -68,6 +68,8 @@ class SeenPullRequest:
     said: str = ""
     """Digest of the comments there of people who may write to the repository. "": there are none,
     or nobody has looked."""
+    behind: bool = False
+    """The branch that it is to be merged into has commits that it lacks."""
 
     @property
     def digest(self) -> str:

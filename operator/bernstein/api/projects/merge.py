@@ -67,6 +67,11 @@ class PullRequests(Model):
     max_feedback: Annotated[int, Field(ge=1, le=10)] = Field(
         default=2, description="How often it goes back at most, for one pull request."
     )
+    max_updates: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=5,
+        description="How often an open one is made anew, verified and brought up to date, at most, "
+        "because its branch has moved. 0: that is left to people.",
+    )
 
 
 class Merge(Model):

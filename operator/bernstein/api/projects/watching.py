@@ -37,6 +37,11 @@ class WatchedPullRequest(Model):
         description="Digest of the comments there of people who may write to the repository. "
         "Absent: none, or nobody has looked.",
     )
+    behind: bool | None = Field(
+        default=None,
+        description="Whether its branch has moved, so that it cannot be merged as it was verified. "
+        "Absent: it has not, or the forge has yet to say.",
+    )
 
 
 class PullRequestWatch(Model):

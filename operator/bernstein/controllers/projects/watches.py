@@ -130,7 +130,7 @@ def _proposed(waiter: Task | Plan | None) -> int | None:
     if waiter is None or waiter.status.ended_at is not None or waiter.status.delivery is None:
         return None
     pull = waiter.status.delivery.pull_request
-    return pull.number if pull is not None and waiter.status.delivery.is_proposed else None
+    return pull.number if pull is not None and waiter.status.delivery.is_watched else None
 
 
 def misses_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:

@@ -32,6 +32,8 @@ def merged(delivery: Delivery, landing: Landing, result: LandResult, now: dateti
     if landing.branch is not None:
         update |= {"state": "Pending", "step": "Proposing", "landed_at": None}
         update |= {"tip": commit.base, "round": landing.number}
+        if delivery.pull_request is not None and delivery.sha != update["sha"]:
+            update["earlier"] = delivery.sha
     if result.refused:
         why = {"message": sanitise(result.refused, MESSAGE)}
         update |= {"reason": Reason.ATTESTATION_REFUSED, **why}

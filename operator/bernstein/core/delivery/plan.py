@@ -24,7 +24,7 @@ from bernstein.core.delivery import (
     resolving,
 )
 from bernstein.core.delivery.may_merge import may_merge
-from bernstein.core.delivery.proposed import closing
+from bernstein.core.delivery.proposed import closing, outdated
 from bernstein.core.delivery.way import (
     Conflicted,
     JudgedCommit,
@@ -109,13 +109,17 @@ def _deliver(snapshot: RepositorySnapshot, status: PlanStatus, now: datetime) ->
         return PlanDecision(_landed(status, _of_its_tasks(snapshot, integration, now), now))
     if snapshot.project is None:
         return _follow(snapshot, status, integration, now)
+    status = outdated.back(status, snapshot.project, ("Merged", "Closed"))
     if proposal.is_proposed(status):
         way_of_it = _proposal(snapshot, snapshot.project, status, integration)
         match proposal.step(status, way_of_it, now):
             case Landed(status, delivered):
                 return PlanDecision(_landed(status, delivered, now))
             case state:
-                return PlanDecision(state.status, state.actions, state.requeue_after)
+                judged = partial(_judged, integration)
+                newer = outdated.step(state.status, snapshot.project, judged, now)
+                again_in = newer.requeue_after or state.requeue_after
+                return PlanDecision(newer.status, state.actions, again_in)
     onto, changed = integration.target, integration.sha is not None
     rests = landing.at_rest(status, onto, snapshot, now, changed=changed)
     unjudged = status.verification is not None and status.verification.passed is not True
@@ -145,6 +149,13 @@ def _of_its_tasks(snapshot: PlanSnapshot, integration: Integration, now: datetim
     if not any(delivery is not None and delivery.state == "Merged" for delivery in each):
         return Delivery(state="NoChange", onto=integration.target)
     return Delivery(state="Merged", onto=integration.target, landed_at=now)
+
+
+def _judged(integration: Integration, status: PlanStatus) -> PlanStatus:
+    """The status with what is delivered as what was judged, where that was its last Task's."""
+    if status.verification is not None:
+        return status
+    return again(status, verification.of_tip(None, integration))
 
 
 def _proposal(

@@ -19,13 +19,14 @@ from typing import Any, Literal
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.programs.forge import PROPOSE, ProposeResult
 from bernstein.api.projects.merge import SucceedOn
-from bernstein.api.projects.watching import MOST_PULL_REQUESTS, PullRequestWatch
+from bernstein.api.projects.watching import MOST_PULL_REQUESTS, WatchedPullRequest
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import RunFence, RunPropose
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
+from bernstein.core.delivery.proposed import watched
 from bernstein.core.delivery.pull_request import PullRequestText
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.delivery.way import Delivering, Landed, OnItsWay, S
@@ -165,11 +166,8 @@ def _seen(
     project, repository = proposal.project, proposal.project.spec.repository
     if pull.state != "Merged" and not repositories.is_in(pull, repository):
         return OnItsWay(_elsewhere(status, delivery, pull, proposal, now))
-    watch = project.status.watch_of(repository.name) or PullRequestWatch()
-    if watch.at not in (None, repositories.digest(repository)):
-        watch = PullRequestWatch()
+    watch, row = watched.watch_of(project), watched.row_of(pull, project)
     most = MOST_PULL_REQUESTS // len(project.whole.spec.repositories)
-    row = next((each for each in watch.pull_requests if each.number == pull.number), None)
     if pull.state == "Merged":
         row = None  # it stays merged as it was, whatever is at its branch since
     if row is not None and row.state == "Missing":
@@ -178,7 +176,7 @@ def _seen(
         missing = _held_up(status, delivery, pull, "Unknown", reason, text, proposal, now)
         return OnItsWay(missing)
     base = ""
-    if row is not None and row.state != "Missing":
+    if row is not None and row.state != "Missing" and not _is_of_before(row, delivery):
         told = {"state": row.state, "sha": row.sha, "ci": row.ci}
         pull = pull.model_copy(update=told)
         base = row.base
@@ -194,6 +192,11 @@ def _seen(
         text = f"what has become of {pull.url} is not known: {watch.message}"
         return OnItsWay(waits(status, watch.reason, text, now, needs_person=True))
     return became
+
+
+def _is_of_before(row: WatchedPullRequest, delivery: Delivery) -> bool:
+    """What was pushed last was not seen there yet."""
+    return row.state == "Open" and row.sha == delivery.earlier
 
 
 def _elsewhere(
@@ -214,7 +217,7 @@ def _became(
 ) -> ProposalState[S]:
     """What follows from the pull request as it is now. `base`: where it is to be merged; "": the
     forge has yet to say."""
-    verified, onto = pull.sha == delivery.sha, names.branch_of(delivery.onto)
+    verified, onto = pull.sha in (delivery.sha, delivery.earlier), names.branch_of(delivery.onto)
     if pull.state == "Closed":
         text, reason = f"{pull.url} was closed, and not merged", Reason.PULL_REQUEST_CLOSED
         rejected = _held_up(status, delivery, pull, "Rejected", reason, text, proposal, now)
@@ -231,7 +234,10 @@ def _became(
         return OnItsWay(changed)
     delivery = _told(delivery)
     if pull.state == "Merged":
-        update = {"state": "Merged", "pull_request": pull, "landed_at": now}
+        update: dict[str, Any] = {"state": "Merged", "pull_request": pull, "landed_at": now}
+        if pull.sha != delivery.sha:  # before what was made anew was there
+            gone = dict.fromkeys(("verified_sha", "tree", "attestation"))
+            update |= {"sha": pull.sha, "earlier": None, **gone}
         return Landed(goes_on(status), delivery.model_copy(update=update))
     delivery = delivery.model_copy(update={"state": "PullRequestOpen", "pull_request": pull})
     if proposal.succeeds_on == "Opened":

@@ -23,7 +23,7 @@ from bernstein.core.delivery import (
     tip,
 )
 from bernstein.core.delivery.may_merge import may_merge
-from bernstein.core.delivery.proposed import closing
+from bernstein.core.delivery.proposed import closing, outdated
 from bernstein.core.delivery.way import (
     Conflicted,
     JudgedCommit,
@@ -103,7 +103,9 @@ def _propose(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
         case Landed(status, delivered):
             return TaskDecision(_landed(status, delivered, now))
         case step:
-            return TaskDecision(step.status, step.actions, step.requeue_after)
+            newer = outdated.step(step.status, project, lambda same: same, now)
+            again_in = newer.requeue_after or step.requeue_after
+            return TaskDecision(newer.status, step.actions, again_in)
 
 
 def closes(

@@ -24,6 +24,7 @@ from bernstein.core import names
 from bernstein.core.actions import CancelTasks, PlanDecision
 from bernstein.core.delivery import landing, resolving
 from bernstein.core.delivery import plan as plan_delivery
+from bernstein.core.delivery.proposed import watched
 from bernstein.core.feedback import listening
 from bernstein.core.feedback.listening import Heard, Listening
 from bernstein.core.projects import repositories
@@ -119,7 +120,7 @@ def _has_ended(snapshot: PlanSnapshot, status: PlanStatus) -> bool:
     """People have merged or closed the pull request meanwhile."""
     project = repositories.place_of_plan(snapshot.plan, snapshot.project)
     pull = status.delivery.pull_request if status.delivery is not None else None
-    row = listening.row_of(pull, project) if pull is not None and project is not None else None
+    row = watched.row_of(pull, project) if pull is not None and project is not None else None
     return row is not None and row.state != "Open"
 
 

@@ -29,10 +29,10 @@ from bernstein.api.projects.workplace import Workplace
 from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import RunListen
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
+from bernstein.core.delivery.proposed import watched
 from bernstein.core.delivery.way import Delivering, OnItsWay, S
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
-from bernstein.core.projects import repositories
 from bernstein.core.reasons.waits import PROBE_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import count, text
 from bernstein.core.waiting import waits
@@ -77,7 +77,7 @@ def step(status: S, way: Listening, now: datetime) -> OnItsWay[S] | Heard[S]:
     pull = delivery.pull_request if delivery is not None else None
     if delivery is None or pull is None or waiting is None or not delivery.is_proposed:
         return OnItsWay(status)
-    row = row_of(pull, way.project)
+    row = watched.row_of(pull, way.project)
     if row is None or row.state != "Open" or waiting.reason != WaitReason.PULL_REQUEST_OPEN:
         return OnItsWay(status)
     wanted = way.project.spec.merge.pull_requests
@@ -98,15 +98,6 @@ def step(status: S, way: Listening, now: datetime) -> OnItsWay[S] | Heard[S]:
         remedy = f"Merge or close it, or cancel the {way.whose}."
         return _tells(status, f"what was said is for people: {way.refusal}", remedy, now)
     return _read(status, delivery, pull, known, way, now)
-
-
-def row_of(pull: PullRequest, project: Workplace) -> WatchedPullRequest | None:
-    """The pull request as the Project's watch has seen it last."""
-    repository = project.spec.repository
-    watch = project.status.watch_of(repository.name)
-    if watch is None or watch.at not in (None, repositories.digest(repository)):
-        return None
-    return next((row for row in watch.pull_requests if row.number == pull.number), None)
 
 
 def _is_new(row: WatchedPullRequest, known: Feedback, wanted: tuple[str, ...]) -> bool:

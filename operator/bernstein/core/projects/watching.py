@@ -110,7 +110,7 @@ def _of_those(watch: PullRequestWatch, snapshot: WatchSnapshot) -> PullRequestWa
 def _row(repository: str, seen: SeenPullRequest) -> WatchedPullRequest:
     """Raises ValueError for what is no pull request."""
     told = {"number": seen.number, "state": seen.state, "sha": seen.sha, "base": seen.base}
-    told |= {"ci": seen.ci or None, "said": seen.said or None}
+    told |= {"ci": seen.ci or None, "said": seen.said or None, "behind": seen.behind or None}
     return WatchedPullRequest.model_validate({"repository": repository, **told})
 
 
@@ -165,7 +165,7 @@ def _still_so(told: WatchResult, watch: PullRequestWatch) -> WatchResult:
 
 def _seen(row: WatchedPullRequest) -> SeenPullRequest:
     told = (row.number, row.state, row.sha, row.base, row.ci or "", row.said or "")
-    return SeenPullRequest(*told)
+    return SeenPullRequest(*told, behind=row.behind or False)
 
 
 def _run(snapshot: WatchSnapshot, watch: PullRequestWatch) -> RunWatch:

@@ -14,6 +14,7 @@ from bernstein.core import names
 from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.approvals import bypass
 from bernstein.core.delivery import conflict, formatting, landing, proposal, tip
+from bernstein.core.delivery.proposed import outdated
 from bernstein.core.delivery.task import deliver, way_to_format
 from bernstein.core.feedback import listening
 from bernstein.core.feedback.listening import Heard, Listening
@@ -36,6 +37,9 @@ def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Ta
     """The next step of a Task whose agent has reported success."""
     if status.verification is None:
         return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
+    merged = outdated.back(status, snapshot.project, ("Merged",))
+    if merged is not status:
+        return _deliver(snapshot, merged, now)
     if status.verification.passed is False and not landing.is_lost(status):
         return said_no(snapshot, status, now)
     if status.verification.passed is not None or landing.is_lost(status):

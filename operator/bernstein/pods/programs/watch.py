@@ -118,12 +118,13 @@ async def _asked(eyes: _Eyes, known: SeenPullRequest) -> SeenPullRequest:
         if error.reason != ForgeReason.NOT_FOUND:
             raise
         return replace(known, state="Missing")
-    ci = known.ci if known.sha == pull.sha else ""
-    seen = replace(asked_forge.seen(pull), ci=ci, said=known.said)
+    same = known.sha == pull.sha
+    seen = replace(asked_forge.seen(pull), ci=known.ci if same else "", said=known.said)
     if pull.state != "Open":
         return seen
     said = await _said(eyes, pull) if eyes.comments else ""
-    return replace(seen, ci=await _checks(client, pull) or seen.ci, said=said)
+    behind = known.behind and same if pull.behind is None else pull.behind
+    return replace(seen, ci=await _checks(client, pull) or seen.ci, said=said, behind=behind)
 
 
 async def _said(eyes: _Eyes, pull: PullRequest) -> str:

@@ -149,6 +149,28 @@ async def withdrawn(world: World) -> None:
     assert pull.state == "Closed"
 
 
+async def outdated(world: World) -> None:
+    """Of two Plans people merge one: what the other one proposes is made anew, and merged, too."""
+    remote = world.kubelet.remote
+    await _on_forge(world, pullRequest={"lookSeconds": 5})
+    for name in ("shop", "web"):
+        await world.plan(name, [stage("a", "one")])
+    plans = [await world.until(PLANS, name, _is_open) for name in ("shop", "web")]
+    before = plans[1]["status"]["delivery"]["sha"]
+    first, second = (
+        remote.pulls[p["status"]["delivery"]["pullRequest"]["number"] - 1] for p in plans
+    )
+    remote.merge(first)
+    await _plan_is(world, "Succeeded")
+    await world.until(
+        PLANS, "web", lambda p: _is_open(p) and p["status"]["delivery"]["sha"] != before
+    )
+    assert remote.refs[MAIN] in remote.commits(f"refs/heads/{second.head}")
+    remote.merge(second)
+    await world.until(PLANS, "web", lambda p: p["status"].get("phase") == "Succeeded")
+    assert len(remote.pulls) == 2, "a third one is never opened"
+
+
 async def _on_forge(world: World, **merge: Object) -> None:
     """A Project whose agents do their work, and that people merge."""
     world.kubelet.on("agent", works(usage=USED))
@@ -283,4 +305,5 @@ STORIES = {
     "resolved": Story(resolved, 50),
     "answered": Story(answered, 55),
     "withdrawn": Story(withdrawn, 32),
+    "outdated": Story(outdated, 70),
 }

@@ -111,6 +111,14 @@ def test_what_ci_says_is_known_and_the_next_job_waits_for_the_time_of_a_look() -
     assert step(watch, now=at(LOOK)).actions == (RunWatch("default--watch-1", (failed_ci,), 1),)
 
 
+def test_that_its_branch_has_moved_is_known_and_the_next_job_is_told() -> None:
+    behind = replace(ONE, behind=True)
+    watch = told_by(behind).status
+    assert watch is not None
+    assert [row.behind for row in watch.pull_requests] == [True]
+    assert step(watch, now=at(LOOK)).actions == (RunWatch("default--watch-1", (behind,), 1),)
+
+
 def test_a_result_of_an_older_release_tells_nothing_of_ci_or_of_limits() -> None:
     watch, run = begun()
     said = {"changed": [{"number": 1, "state": "Merged", "sha": sha(1), "base": "main"}]}

@@ -133,7 +133,8 @@ def _told(
     if seen is None or seen.state == "Open" or (pull is not None and pull.number != seen.number):
         strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{PROPOSE} left no result that is one")
         return _failed(status, delivery, closing, strange, now)
-    verified = seen.sha == delivery.sha and told.base == names.branch_of(delivery.onto)
+    ours = seen.sha in (delivery.sha, delivery.earlier)
+    verified = ours and told.base == names.branch_of(delivery.onto)
     merged = "Merged" if verified else "Unknown"
     done |= {"state": merged if seen.state == "Merged" else "Withdrawn", "pull_request": seen}
     return _with(status, delivery.model_copy(update=done))
