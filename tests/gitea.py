@@ -51,7 +51,10 @@ SSH_LISTEN_HOST = {host}
 SSH_LISTEN_PORT = {ssh_port}
 SSH_PORT = {ssh_port}
 SSH_SERVER_HOST_KEYS = {folder}/ssh-host-key
-LFS_START_SERVER = false
+LFS_START_SERVER = true
+LFS_JWT_SECRET = {lfs_secret}
+[lfs]
+PATH = {folder}/lfs
 [security]
 INSTALL_LOCK = true
 SECRET_KEY = {secret}
@@ -101,7 +104,7 @@ class Gitea:
         deadline = time.monotonic() + START_SECONDS
         while True:
             with contextlib.suppress(httpx.HTTPError):
-                if httpx.get(f"{self.url}/api/healthz", verify=self._trusts()).is_success:
+                if httpx.get(f"{self.url}/api/healthz", verify=self.trusts()).is_success:
                     return
             if time.monotonic() > deadline or self.process.poll() is not None:
                 raise RuntimeError((self.folder / "log").read_text()[-2000:])
@@ -124,7 +127,8 @@ class Gitea:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def _trusts(self) -> ssl.SSLContext | bool:
+    def trusts(self) -> ssl.SSLContext | bool:
+        """What proves its certificate."""
         if self.certificate is None:
             return True
         return ssl.create_default_context(cadata=self.certificate.ca)
@@ -149,7 +153,7 @@ class Gitea:
             auth=(user, self.password),
             json=body or None,
             timeout=30,
-            verify=self._trusts(),
+            verify=self.trusts(),
         )
 
     def merge(self, owner: str, repository: str, number: int) -> None:
@@ -218,6 +222,7 @@ def gitea(host: str = "127.0.0.1", *, tls: bool = False, ssh: bool = False) -> I
             no_ssh=str(not ssh).lower(),
             ssh_port=ssh_port or 22,
             secret=secrets.token_hex(32),
+            lfs_secret=secrets.token_urlsafe(32),
         )
         (folder / "app.ini").write_text(settings)
         if certificate is not None:

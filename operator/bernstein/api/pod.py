@@ -199,6 +199,8 @@ class CheckoutConfig:
     """A gate of a Project's own in Python, laid out in `tools`."""
     test: str | None = None
     """A test that a model has written, packed; it is put into `tools`, beside the worktree."""
+    lfs: bool = False
+    """Files that Git LFS stores get their contents, in both worktrees."""
     launcher_from: str = "/usr/local/lib/bernstein/launcher"
     launcher_to: str | None = None
     prompt: PromptConfig | None = None

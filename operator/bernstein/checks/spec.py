@@ -104,6 +104,8 @@ class CheckSpec:
     """Command of the Project's that is run in its tree before; None: none."""
     setup_seconds: int = 0
     """That it may take."""
+    lfs: bool = False
+    """Its command finds the contents of files that Git LFS stores."""
     paths: tuple[str, ...] = ()
     """Globs of which one has to match a changed path; checkout asks, so that nothing of them is
     matched in the operator. Empty: any will do."""
@@ -130,6 +132,7 @@ class CheckSpec:
         content = [*asked, self.reads, *excused, *against, *least, *paths, *plugin, *model, *told]
         content += data
         content += ["setup", self.setup] if self.setup is not None else []
+        content += ["lfs"] if self.lfs else []
         text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

@@ -233,6 +233,10 @@ REPOSITORIES = {
     "forge 'ca' is the authority of its API": Pair(
         {**_SSH, "forge": _API, "ca": _CA}, ({**_SSH, "ca": _CA},)
     ),
+    "contents of Git LFS are fetched by https: give the repository such an address": Pair(
+        {**_HTTPS, "checkout": {"lfs": True}}, ({**_SSH, "checkout": {"lfs": True}},)
+    ),
+    "it says nothing: name folders, or say what of Git LFS is fetched": Pair({"lfs": False}, ({},)),
 }
 DIGEST = f"sha256:{'0a' * 32}"
 IMAGES = (

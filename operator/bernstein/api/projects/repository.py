@@ -47,11 +47,26 @@ Folder = Annotated[str, Field(pattern=FOLDER_PATTERN, min_length=1, max_length=2
 
 
 class Checkout(Model):
-    """What of the repository agents get."""
+    """What of the repository agents and checks get."""
 
-    folders: Annotated[tuple[Folder, ...], Field(min_length=1, max_length=32)]
-    """Paths of folders, from the root of the repository, that are checked out for agents, with all
-    below them and the files directly in each folder above. What is elsewhere stays as it is."""
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                "has(self.folders) || has(self.lfs)",
+                "it says nothing: name folders, or say what of Git LFS is fetched",
+                reason="FieldValueRequired",
+            )
+        ),
+    }
+
+    folders: Annotated[tuple[Folder, ...], Field(min_length=1, max_length=32)] | None = None
+    """Paths of folders, from the root, that are checked out for agents, with all below them and
+    the files directly in each folder above. What is elsewhere stays as it is. Absent: all."""
+    lfs: bool | None = None
+    """Whether contents that Git LFS stores are fetched for checks that run a command, from the git
+    server itself, with the account read. Absent or false: files stay pointers, as agents get them.
+    """
 
 
 class Repository(Model):
@@ -69,6 +84,13 @@ class Repository(Model):
                 "SSH knows no certificates: known_hosts in the accounts' Secrets has the server's "
                 "keys. With a forge 'ca' is the authority of its API",
                 fieldPath=".ca",
+                reason="FieldValueForbidden",
+            ),
+            rule(
+                "!self.url.startsWith('ssh:') || !has(self.checkout) || !has(self.checkout.lfs) || "
+                "!self.checkout.lfs",
+                "contents of Git LFS are fetched by https: give the repository such an address",
+                fieldPath=".checkout.lfs",
                 reason="FieldValueForbidden",
             ),
         ),
@@ -119,11 +141,16 @@ class Repository(Model):
         default=None, description="Where its pull requests are. merge.strategy pr needs it."
     )
     checkout: Checkout | None = None
-    """For a large repository. Absent: agents get all of it."""
+    """For a large repository. Absent: agents get all of it, and nothing of Git LFS is fetched."""
     cache: Cache | None = None
     """For a large repository. Absent: each checkout fetches all that it needs."""
 
     @property
     def folders(self) -> tuple[str, ...]:
         """Those that are checked out for agents; none: all."""
-        return self.checkout.folders if self.checkout is not None else ()
+        return (self.checkout.folders or ()) if self.checkout is not None else ()
+
+    @property
+    def lfs(self) -> bool:
+        """Contents of Git LFS are fetched for checks."""
+        return self.checkout is not None and self.checkout.lfs is True

@@ -129,6 +129,7 @@ def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:
         base=action.base,
         paths=action.check.paths if action.changed_since else (),
         changed_since=action.changed_since,
+        lfs=action.check.lfs,
     )
 
 

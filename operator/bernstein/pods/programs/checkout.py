@@ -2,7 +2,7 @@
 
 It runs before anything untrusted does, so the worktree must be empty, which is checked. Files get
 the bytes that are committed: no filter runs, no line end or encoding is converted, symlinks stay
-symlinks, LFS pointers stay pointers, submodules become empty folders.
+symlinks, LFS pointers stay pointers unless contents are asked for, submodules become empty folders.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bernstein.pods.git.merge import merge_trees
 from bernstein.pods.git.pinned import pin
 from bernstein.pods.git.trees import changed_paths
 from bernstein.pods.globs import first_match
-from bernstein.pods.worktree import changed_files, partial
+from bernstein.pods.worktree import changed_files, lfs_pointers, partial
 from bernstein.pods.worktree.folders import Folders
 from bernstein.pods.worktree.new_lines import new_lines
 
@@ -66,6 +66,7 @@ def run(config: CheckoutConfig) -> CheckoutResult:
         _lay_out_plugin(repository, config, config.plugin, sha, Path(config.tools))
     if config.test and config.tools:
         _lay_out_test(config.test, Path(config.tools))
+    _lfs(config)
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
@@ -82,6 +83,17 @@ def _prompt(
     from bernstein.pods.session.prompt import put_together
 
     return put_together(config.prompt, config.remote, repository, sha, resumed, config.folders)
+
+
+def _lfs(config: CheckoutConfig) -> None:
+    """Last of all: what was compared or laid out before was so by pointers."""
+    trees = [Path(tree) for tree in (config.worktree, config.base_worktree) if tree is not None]
+    if config.lfs and trees:
+        from bernstein.pods import lfs  # with what asks over https
+
+        lfs.fill(config.remote, trees)
+    else:
+        lfs_pointers.tell(trees)
 
 
 # --- objects ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from bernstein.api.programs.judge import Asked
 from bernstein.api.project import ProjectSpec
 from bernstein.api.projects.credentials import JudgingModel
 from bernstein.api.projects.gates import Gates, GateSettings
+from bernstein.api.projects.workplace import WorkplaceSpec
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import condition_of
@@ -36,13 +37,16 @@ def required_checks(
     """
     janitor = tuple(_signal(i, s, project, is_last=is_last) for i, s in enumerate(declared))
     gates_ = _known.of(project, subject) if project.gates.enabled else ()
-    return (*(_with_setup(check, project) for check in (*janitor, *ruled)), *gates_)
+    return (*(_in_checkout(check, project) for check in (*janitor, *ruled)), *gates_)
 
 
-def _with_setup(check: CheckSpec, project: ProjectSpec) -> CheckSpec:
-    """The check, with what is run before it. What is run may be the work's own code, so nothing is
-    where the work's code is not to run: before tools that only read it, classes, and what is
-    configured by the pinned commit."""
+def _in_checkout(check: CheckSpec, project: ProjectSpec) -> CheckSpec:
+    """The check, with what is fetched for it and run before it. That may be the work's own code, so
+    nothing is run where the work's code is not to run: before tools that only read it, classes, and
+    what is configured by the pinned commit."""
+    is_there = isinstance(project, WorkplaceSpec) and project.repository.lfs
+    if check.command is not None and is_there:
+        check = replace(check, lfs=True)
     setup = project.setup
     kept_apart = check.alone or check.plugin is not None or bool(check.pinned)
     if setup is None or check.command is None or kept_apart:
@@ -62,7 +66,7 @@ class _KnownGates:
     def of(self, project: ProjectSpec, subject: Subject) -> tuple[CheckSpec, ...]:
         known = self._known.pop((id(project), subject), None)
         if known is None:
-            gates_ = (_with_setup(gate, project) for gate in _gates(project, subject))
+            gates_ = (_in_checkout(gate, project) for gate in _gates(project, subject))
             known = project, tuple(gates_)
         self._known[id(project), subject] = known  # last of all
         if len(self._known) > self._most:
