@@ -113,13 +113,13 @@ def install(stack: Stack, clock: Clock, settings: Sequence[str] = ()) -> None:
         *settings,
     ]
     options = [part for value in values for part in ("--set", value)]
-    options += ["--set-json", f"dns.peers={peers}"] if (peers := _dns_peers(stack)) else []
+    options += ["--set-json", f"dns.peers={peers}"] if (peers := dns_peers(stack)) else []
     command = ("helm", "upgrade", "--install", "bernstein", str(CHART), "--namespace", SYSTEM)
     with clock.measure("installing the chart"):
         stack.run(*command, "--create-namespace", "--wait", "--timeout", "3m", *options)
 
 
-def _dns_peers(stack: Stack) -> str:
+def dns_peers(stack: Stack) -> str:
     """Where the cluster's DNS is, in JSON, if it is in no pod, as in the local cluster; else ""."""
     which = ("-l", "kubernetes.io/service-name=kube-dns", "-o", "json")
     found = json.loads(stack.kubectl("-n", "kube-system", "get", "endpointslices", *which))
