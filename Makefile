@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
-  test-cluster test-e2e test-verification test-model test-model-sample perf bench-overhead down \
+  test-cluster test-e2e test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
   clean-cache setup packages binaries gitea components images venv lock generate help
 
 help: ## what can be made
@@ -124,6 +124,10 @@ perf: venv components ## Tasks beside bare Jobs on a played node, half an hour
 bench-overhead: setup ## an agent's end to Closed on the real node, by phase, some 15 minutes
 	$(PY) -m tests.stack up >/dev/null && $(PY) -m tests.perf.bench overhead --tasks 20 $(BENCH); found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
+
+# The size of the reference, which needs some 5 GB of disk; `--sources 2000 --assets 20` is quick.
+bench-checkout: venv ## checkouts of a large repository, with a cache and without, some 10 minutes
+	$(PY) -m tests.perf.bench checkout $(BENCH)
 
 generate: venv ## write what is generated: the CRDs, also in the chart
 	$(PY) -m bernstein.crds

@@ -14,7 +14,8 @@ from pathlib import Path
 from bernstein.kube.errors import KubeError
 from tests.cluster.errors import ClusterError
 from tests.cluster.progress import step
-from tests.perf.bench import closed, overhead, throughput, waiting
+from tests.perf.bench import checkout, closed, overhead, throughput, waiting
+from tests.perf.bench.checkout.repository import Size
 from tests.perf.bench.goals import of_row, told, verdicts
 from tests.perf.bench.load import WentWrongError
 from tests.perf.bench.overhead import NoTrailError
@@ -24,7 +25,7 @@ from tests.perf.bench.surroundings import Surroundings, machine, surroundings
 from tests.perf.bench.table import Table, as_data, as_markdown, as_text
 
 Piece = Callable[[Surroundings], Awaitable[list[Table]]]
-PIECES = ("throughput", "waiting", "closed", "samples", "profile", "overhead")
+PIECES = ("throughput", "waiting", "closed", "samples", "profile", "overhead", "checkout")
 _GOES_WRONG = (
     ClusterError,
     KubeError,
@@ -47,6 +48,9 @@ def main(arguments: list[str] | None = None) -> int:
         if options.piece == "overhead":
             size = overhead.Size(options.tasks, options.runs, options.gates)
             tables += overhead.overhead(size, os.environ.get("BERNSTEIN_E2E_CLUSTER"))
+        elif options.piece == "checkout":
+            large = Size(options.sources, options.assets)
+            tables += checkout.checkouts(large, options.runs, options.folder)
         else:
             asyncio.run(_run(options, tables, before))
         code = 0
@@ -134,6 +138,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--rest", type=float, default=30, help="closed: seconds without a change")
     add("--resync", type=float, default=60, help="closed: seconds between looks at everything")
     add("--gates", type=_names, default=(), help="overhead: the whole pipeline, such as lint,tests")
+    add("--sources", type=int, default=24_000, help="checkout: files of 18 KB that compress")
+    add("--assets", type=int, default=300, help="checkout: files of 1 MB that do not")
+    add("--folder", type=Path, help="checkout: where all of it lies; else the system's for such")
     add("--profile-file", type=Path, default=Path("operator.profile"), help="profile: for pstats")
     add("--markdown", action="store_true", help="tables as the page of the reference has them")
     add("--json", type=Path, help="file for the tables, with every run")

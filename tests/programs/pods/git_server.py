@@ -69,6 +69,8 @@ class GitServer:
     """Only requests whose method and address have this in them; the others are answered."""
     dumb: bool = False
     """Serve the files of repositories alone, as a server without git does."""
+    sent: int = 0
+    """Bytes of answers of git's."""
     hold: threading.Event = field(default_factory=threading.Event)
     """Cleared: requests are taken and not answered."""
 
@@ -242,6 +244,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         while block := content.read(1 << 18):
+            self.served.sent += len(block)
             self.wfile.write(b"%x\r\n%b\r\n" % (len(block), block))
         self.wfile.write(b"0\r\n\r\n")
 
