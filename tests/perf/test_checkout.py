@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.perf.bench.checkout import CPU, KINDS, pods
+from tests.perf.bench.checkout import KINDS, pods
 from tests.perf.bench.checkout.repository import Size
+from tests.perf.bench.goals import CPU
 
 SMALL = Size(sources=600, assets=12)
 LEAST_BYTES = 10.0

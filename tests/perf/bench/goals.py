@@ -19,7 +19,8 @@ WITHOUT, WITH, FASTER = "without a cache", "with a cache", "times faster"
 ALL_FILES, ONE_FOLDER = "An agent that gets all files", "An agent that gets one folder of forty"
 OBJECTS = "A check that reads objects alone"
 ALL = "all"
-BESIDE_ALL_FILES = "all, beside an agent that gets all files"
+CPU = "CPU of all, but the server's"
+BESIDE_ALL_FILES = "CPU, beside an agent that gets all files without a cache"
 """The row of what a cache and folders spare together."""
 OF_IT = "of it, "
 """Rows of what our programs take of the phase above begin with it."""
@@ -243,7 +244,7 @@ GOALS = (
     Goal(_OVERHEAD, "all", "p50", 8, _longest_phases),
     Goal(_OVERHEAD, "all", "p95", 12, _longest_phases),
     Goal(_OVERHEAD, OF_OURS, "p50", 2, _ours),
-    Goal(OBJECTS, ALL, FASTER, 5, _of_a_checkout, least=True),
+    Goal(OBJECTS, CPU, FASTER, 5, _of_a_checkout, least=True),
     Goal(ONE_FOLDER, BESIDE_ALL_FILES, FASTER, 5, _of_a_checkout, least=True),
 )
 """Those of the reference sizes; with smaller ones they are easier to reach."""

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from tests.perf.bench.goals import (
     ALL,
     ALL_FILES,
     BESIDE_ALL_FILES,
+    CPU,
     FASTER,
     OBJECTS,
     OF_IT,
@@ -39,7 +40,6 @@ from tests.perf.bench.goals import (
 from tests.perf.bench.table import Table, ratio
 from tests.programs.pods.git_server import GitServer
 
-CPU = "CPU of all, but the server's"
 FETCHED, COPIED, WRITTEN = "git fetches", "the cache is copied", "git writes the files"
 KINDS: Mapping[str, Mapping[str, object]] = {
     ALL_FILES: {"worktree": "files", "worktree_git": True},
@@ -141,24 +141,39 @@ def pods(size: Size, folder: Path | None = None) -> Iterator[Pods]:
             server.close()
 
 
+Runs = Mapping[str, Sequence[Mapping[str, float]]]
+"""By column, what each run has told."""
+
+
 def checkouts(size: Size, runs: int, folder: Path | None = None) -> list[Table]:
     """A table for each kind of checkout; with and without a cache one after the other."""
     with pods(size, folder) as here:
-        tables = {name: _table(here, name, kind, runs) for name, kind in KINDS.items()}
-    whole = tables[ALL_FILES].rows[0].cells[WITHOUT]
-    few = tables[ONE_FOLDER]
-    few.add(BESIDE_ALL_FILES, "", {FASTER: ratio(whole, few.rows[0].cells[WITH])})
-    return [*tables.values()]
+        found = {name: _measured(here, name, kind, runs) for name, kind in KINDS.items()}
+        said = f"{here.megabytes:,.0f} MB of files, {here.packed:,.0f} MB in the repository"
+    return tables(found, said)
 
 
-def _table(here: Pods, name: str, kind: Mapping[str, object], runs: int) -> Table:
-    title = f"{name}: {here.megabytes:,.0f} MB of files, {here.packed:,.0f} MB in the repository"
-    table = Table(title, (WITHOUT, WITH, FASTER))
+def _measured(here: Pods, name: str, kind: Mapping[str, object], runs: int) -> Runs:
     found: dict[str, list[dict[str, float]]] = {WITHOUT: [], WITH: []}
     with step(f"measuring: {name}"):
         for _ in range(runs):
             found[WITHOUT].append(here.run(kind, None))
             found[WITH].append(here.run(kind, here.source))
+    return found
+
+
+def tables(found: Mapping[str, Runs], repository: str) -> list[Table]:
+    """What was measured of all kinds, in a `repository` of this size."""
+    made = {name: _table(f"{name}: {repository}", runs) for name, runs in found.items()}
+    (whole,) = (row for row in made[ALL_FILES].rows if row.what == CPU)
+    (few,) = (row for row in made[ONE_FOLDER].rows if row.what == CPU)
+    both = ratio(whole.cells[WITHOUT], few.cells[WITH])
+    made[ONE_FOLDER].add(BESIDE_ALL_FILES, "", {FASTER: both})
+    return [*made.values()]
+
+
+def _table(title: str, found: Runs) -> Table:
+    table = Table(title, (WITHOUT, WITH, FASTER))
     for what in (ALL, CPU, FETCHED, COPIED, WRITTEN):
         values = {
             column: tuple(run[what] for run in of if what in run) for column, of in found.items()

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.perf.bench import closed, overhead, throughput, waiting
+from tests.perf.bench import checkout, closed, goals, overhead, throughput, waiting
 from tests.perf.bench.goals import GOALS, of_row, told, verdicts
 from tests.perf.bench.moments import Span
 from tests.perf.bench.table import Table
@@ -60,7 +60,16 @@ def of_overhead(seconds: float, slow: int = 0, ours: float = 0.1) -> Table:
     return overhead.table(overhead.Size(20, 2), [[of_slow] * slow + [of_each] * (20 - slow)] * 2)
 
 
+def of_checkouts(seconds: float) -> list[Table]:
+    """Each takes ten without a cache, and so many with one."""
+    without = {goals.ALL: 10.0, goals.CPU: 5.0, checkout.FETCHED: 9.0}
+    used = {goals.ALL: seconds, goals.CPU: seconds / 2, checkout.COPIED: 0.5}
+    runs = {goals.WITHOUT: [without] * 2, goals.WITH: [used] * 2}
+    return checkout.tables(dict.fromkeys(checkout.KINDS, runs), "500 MB")
+
+
 REACHED = [
+    *of_checkouts(2.0),
     of_throughput(tasks_seconds=12, api=1.4, operator=0.5),
     of_waiting(most=1.4),
     of_closed(megabytes=200, lost=0),
@@ -118,6 +127,16 @@ def test_every_goal_is_about_a_figure_that_there_is() -> None:
             of_overhead(4.0, slow=2),
             ["all, p95: 12.6 s, at most 12 s"],
             f"{overhead.PHASES[0]} 12, ",
+        ),
+        (
+            of_checkouts(4.0)[-1],
+            ["CPU of all, but the server's, times faster: 2.5, at least 5"],
+            "with a cache, s: git fetches -, the cache is copied 0.5",
+        ),
+        (
+            of_checkouts(4.0)[1],
+            ["without a cache, times faster: 2.5, at least 5"],
+            "the cache is copied 0.5",
         ),
         (
             of_overhead(1.0, ours=0.6),
