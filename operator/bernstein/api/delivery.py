@@ -160,7 +160,8 @@ class Delivery(Model):
     @property
     def is_proposed(self) -> bool:
         """Whether its pull request waits for people; not while other work for it is under way."""
-        return self.pull_request is not None and self.state not in ("Pending", "Conflict")
+        on_its_way = ("Pending", "Conflict", "CredentialRefused")
+        return self.pull_request is not None and self.state not in on_its_way
 
     @property
     def is_watched(self) -> bool:

@@ -23,7 +23,19 @@ from bernstein.core.jobs import JobView
 from tests.unit.core.delivery import test_task_proposal as of_tasks
 from tests.unit.core.delivery.plans import CANDIDATE, INTEGRATION, ONTO, TASKS
 from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, seen
-from tests.unit.core.objects import COMPARED, HEAD, NOW, TIP, at, result_job, sha, stalled_for
+from tests.unit.core.objects import (
+    COMPARED,
+    HEAD,
+    NOW,
+    TIP,
+    at,
+    failed,
+    job,
+    over,
+    result_job,
+    sha,
+    stalled_for,
+)
 
 NEWER = sha(8)
 
@@ -132,6 +144,24 @@ def test_so_they_have_while_the_newer_one_was_pushed() -> None:
     proposed = result_job(f"web-propose-{told(status).round}", "propose", result)
     merged = seen(status, proposed).status
     assert (merged.phase, told(merged).sha, told(merged).tree) == ("Succeeded", sha(2), None)
+
+
+def test_that_the_newer_one_may_not_be_pushed_is_told_until_people_have_merged_the_older_one() -> (
+    None
+):
+    landing = verified()
+    refused = job(
+        f"web-land-{told(landing).round}", over(failed("land", "BranchProtected", "not with force"))
+    )
+    status = seen(landing, refused, of=behind()).status
+    for _ in range(2):
+        assert stalled_for(status.conditions) == "BranchProtected"
+        assert (told(status).state, told(status).updates) == ("CredentialRefused", 1)
+        assert told(status).is_watched
+        status = seen(status, of=behind()).status
+
+    merged = seen(status, of=project(row("Merged"))).status
+    assert (merged.phase, told(merged).sha) == ("Succeeded", sha(2))
 
 
 def test_who_closes_it_meanwhile_has_closed_it() -> None:
