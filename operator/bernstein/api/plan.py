@@ -10,6 +10,7 @@ from pydantic import Field
 from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.approvals.policy import ApprovalPolicy, only_stricter
 from bernstein.api.delivery import Delivery
+from bernstein.api.integration import MOST_PLAN_REPOSITORIES, Integration, RepositoryStatus
 from bernstein.api.meta import (
     MOST_AGENTS,
     TAKEN_OVER,
@@ -44,7 +45,6 @@ from bernstein.api.waiting import Abandoned, Cancel
 DELIVERED_PARTIALLY = "DeliveredPartially"
 """Phase of a Plan of which a part was delivered, and reason why it has not succeeded."""
 MAX_STAGES = 40
-MOST_PLAN_REPOSITORIES = 1
 MAX_STEPS = 50
 """Of a stage."""
 MAX_SETTLED = 100
@@ -67,6 +67,14 @@ class Step(Assignment):
     title: Line | None = None
     """What is to be done, in one line; once in a Plan."""
     goal: Line | None = Field(default=None, description="Older name of title.")
+    repo: Line | None = Field(
+        default=None,
+        description="Which of the Plan's repos it works in. Absent: that of its stage.",
+    )
+    depends_on_repo: Line | None = Field(
+        default=None,
+        description="Another of the Plan's repos, of which all steps must be Closed first.",
+    )
 
     @property
     def heading(self) -> str:
@@ -80,6 +88,10 @@ class Stage(Model):
     """What the stage is for; told to its agents."""
     depends_on: Annotated[tuple[Line, ...], Field(max_length=MAX_STAGES)] | None = Field(
         default=None, description="Stages that come first; absent: the stage before; []: none."
+    )
+    repo: Line | None = Field(
+        default=None,
+        description="Which of the Plan's repos its steps work in. Absent: the first.",
     )
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=MAX_STEPS)]
     """Done side by side, as far as files and limits allow."""
@@ -96,8 +108,12 @@ class PlanRepository(Model):
         "several branches, it chooses one of them.",
     )
     name: Line | None = Field(
-        default=None, description="What people call it, which changes nothing; absent: its path."
+        default=None, description="What its stages and steps call it; absent: its path."
     )
+
+    @property
+    def called(self) -> str:
+        return self.name or self.path
 
 
 class PlanSpec(Model):
@@ -125,7 +141,8 @@ class PlanSpec(Model):
     context_files: Files = Field(default=(), description="Files named to every agent as context.")
     repos: Annotated[tuple[PlanRepository, ...], Field(max_length=MOST_PLAN_REPOSITORIES)] = Field(
         default=(),
-        description="Repository of the Project that it works in. Absent: the first of the Project.",
+        description="Repositories of the Project that it works in; steps that name none work in "
+        "the first. Absent: the first of the Project.",
     )
     stages: Annotated[
         tuple[Stage, ...],
@@ -225,6 +242,11 @@ class PlanTask(Model):
     stage: CopiedLine
     """Stage that it belongs to."""
     step: int | None = Field(default=None, description="Index of the step in its stage, from 0.")
+    repository: Name | None = Field(
+        default=None,
+        description="That its Task works in, by its name in the Project, where the Plan works in "
+        "several.",
+    )
     uid: Annotated[str, Field(max_length=64)] | None = None
     """Uid of the Task, once it was seen."""
     state: Annotated[str, Field(max_length=32)] = "Open"
@@ -268,37 +290,6 @@ class Settled(Model):
     sessions: Annotated[
         tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=MAX_SETTLED)
     ] = Field(default=(), description="Those that are counted here and still exist, by uid.")
-
-
-class Integration(Model):
-    """Where the Plan's verified work gathers before it is delivered."""
-
-    repository: Name | None = Field(
-        default=None,
-        description="By its name in the Project. Absent: the first, or the one that repos names.",
-    )
-    ref: Annotated[str, Field(max_length=300)]
-    """Where the work of its Tasks lands."""
-    target: Annotated[str, Field(max_length=300)]
-    """Branch that the Plan is delivered to."""
-    target_sha: Sha = Field(
-        description="Tip of the target when the Plan began; judges come from it."
-    )
-    sha: Sha | None = Field(default=None, description="The last landing of the ledger.")
-    tree: Annotated[str, Field(max_length=64)] | None = None
-    """Tree of the last commit that a Task landed."""
-    since: datetime | None = Field(
-        default=None, description="When the Plan began. Absent: under an older release."
-    )
-    per: Literal["Task"] | None = Field(
-        default=None,
-        description="Task: each Task delivers its own work to `target`, and nothing lands at "
-        "`ref`. Absent: the Plan delivers all of it.",
-    )
-
-    @property
-    def tip(self) -> str:
-        return self.sha or self.target_sha
 
 
 class PartialDelivery(Model):
@@ -378,6 +369,15 @@ class PlanStatus(WithWaiting):
     )
     verification: Verification | None = None
     delivery: Delivery | None = None
+    repositories: Annotated[
+        tuple[RepositoryStatus, ...], Field(max_length=MOST_PLAN_REPOSITORIES)
+    ] = Field(
+        default=(),
+        exclude_if=lambda rows: not rows,
+        description="How far it is in each repository, where it works in several: integration, "
+        "verification and delivery above are then those of the one that keeps it back. Absent: "
+        "it works in one.",
+    )
     partial: PartialDelivery | None = None
     started_at: datetime | None = None
     """When it was looked at first."""

@@ -17,6 +17,7 @@ from bernstein.api.meta import (
     Metadata,
     Model,
     Money,
+    Name,
     ObjectName,
     Sha,
     Text,
@@ -94,6 +95,11 @@ class TaskSpec(Assignment):
     )
     depends_on_stages: Annotated[tuple[Line, ...], Field(max_length=MAX_STAGES)] = Field(
         default=(), description="Stages of its Plan whose Tasks must all be Closed first."
+    )
+    depends_on_repo: Name | None = Field(
+        default=None,
+        description="Repository of the Project of which all Tasks of its Plan must be Closed "
+        "first.",
     )
     constraints: Constraints = ()
     """What the agent must keep to."""

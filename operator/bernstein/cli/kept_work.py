@@ -19,15 +19,14 @@ _NAMED = 10
 
 
 async def of_plan(cluster: Cluster, plan: Plan, tasks: Iterable[Task]) -> list[str]:
-    """A sentence for what has landed of a Plan that is or was cancelled, and one for each of its
-    Tasks that was cancelled and left something."""
+    """A sentence for what has landed in each repository of a Plan that is or was cancelled, and one
+    for each of its Tasks that was cancelled and left something."""
     cancelled = [task for task in tasks if _is_cancelled(task)]
     if plan.spec.cancel is None and not cancelled:
         return []
     project = await project_of(cluster, plan.status.project)
-    its = repositories.place_of_plan(plan, project)
-    landed = kept.of_plan(plan.status, its) if plan.spec.cancel is not None else None
-    told = [f"What has landed is kept: `{landed}`."] if landed else []
+    landed = kept.of_plan(plan, plan.status, project) if plan.spec.cancel is not None else ()
+    told = [f"What has landed is kept: `{command}`." for command in landed]
     for task in cancelled[:_NAMED]:
         told += await _of_task(cluster, task, project)
     return told

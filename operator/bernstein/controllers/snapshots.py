@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan
 from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.project import Project
+from bernstein.api.projects.repository import Repository
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -28,6 +30,7 @@ from bernstein.controllers.job_views import OWNER
 from bernstein.core import names, owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
+from bernstein.core.plans.places import view
 from bernstein.core.projects import proofs, repositories
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.kube.resource import Key
@@ -43,12 +46,13 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
     its = repositories.place_of_task(task, plan, found.project)
     current = caches.sessions.by_name(key.namespace).get(task.status.session or "")
     is_own = current is not None and current.spec.task_ref.uid == task.metadata.uid
+    where = its.project.spec.repository.name if its.project is not None else ""
     return TaskSnapshot(
         task=task,
         project=its.project,
         project_problem=found.problem or its.problem,
-        plan=plan,
-        plan_tip=_tip(caches, plan, task),
+        plan=view.of_task(plan, where) if plan is not None else None,
+        plan_tip=_tip(caches, plan, task, where),
         session=current if is_own else None,
         own_sessions=caches.sessions.by_index(OWNER, task.metadata.uid).values(),
         jobs=await caches.job_views.of(task.metadata, now),
@@ -62,11 +66,12 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
     )
 
 
-def _tip(caches: Caches, plan: Plan | None, task: Task) -> str | None:
+def _tip(caches: Caches, plan: Plan | None, task: Task, its: str) -> str | None:
     """Where the ref is in which the Plan's Tasks land; only who is Done asks."""
     if plan is None or plan.status.integration is None or task.status.state is not TaskState.DONE:
         return None
-    return caches.tallies.tip(plan)
+    begun = view.of_task(plan, its).status.integration
+    return caches.tallies.tip(plan, begun.ref) if begun is not None else None
 
 
 def project_of(caches: Caches, task: Task) -> Project | None:
@@ -125,21 +130,32 @@ def proposed(caches: Caches, project: Project) -> Mapping[str, tuple[SeenPullReq
     found: defaultdict[str, list[SeenPullRequest]] = defaultdict(list)
     waits: Iterator[Plan | Task]
     waits = chain(_plans_of(caches, project, PROPOSED), _tasks_of(caches, project, PROPOSED))
-    for each in waits:
-        if isinstance(each, Plan):
-            its = repositories.of_plan(each, project)
-        else:
-            its = repositories.of_task(each, plan_of(caches, each), project)
-        delivery = each.status.delivery
+    for its, delivery in _deliveries(caches, waits, project):
         pull = delivery.pull_request if delivery is not None else None
-        gone = each.metadata.deletion_timestamp is not None
-        if delivery is None or pull is None or its is None or gone or not delivery.is_watched:
+        if delivery is None or pull is None or its is None or not delivery.is_watched:
             continue
         if repositories.is_in(pull, its):
             base = names.branch_of(delivery.onto)
             seen = SeenPullRequest(pull.number, pull.state, pull.sha, base, pull.ci or "")
             found[its.name].append(seen)
     return {name: tuple(pulls) for name, pulls in found.items()}
+
+
+def _deliveries(
+    caches: Caches, waits: Iterable[Plan | Task], project: Project
+) -> Iterator[tuple[Repository | None, Delivery | None]]:
+    """How far each is on its way, in each repository that it works in."""
+    for each in waits:
+        if each.metadata.deletion_timestamp is not None:
+            continue
+        if isinstance(each, Task):
+            its = repositories.of_task(each, plan_of(caches, each), project)
+            yield its, each.status.delivery
+        elif not each.status.repositories:
+            yield repositories.of_plan(each, project), each.status.delivery
+        else:
+            for row in each.status.repositories:
+                yield repositories.find(project.spec, row.name), row.delivery
 
 
 def _plans_of(caches: Caches, project: Project, index: str) -> Iterator[Plan]:

@@ -20,6 +20,9 @@ class _Status(Protocol):
     def verification(self) -> Verification | None: ...
     @property
     def delivery(self) -> Delivery | None: ...
+
+
+class _Asked(Protocol):
     @property
     def requests(self) -> tuple[Answer, ...] | None: ...
 
@@ -42,15 +45,21 @@ def count(
     request.
     """
     _count_verdicts(metrics, namespace, old, new, attempt, signals)
-    known = {answer.id for answer in old.requests or ()}
-    for answer in new.requests or ():
-        if answer.id not in known:
-            metrics.answered(namespace, kind, answer.verb, answer.answer)
     if _rounds(new) > _rounds(old):
         metrics.sent_back(namespace, kind)
     state = _ended(new)
     if state is not None and state != _ended(old):
         _count_delivery(metrics, namespace, kind, new.delivery, project)
+
+
+def count_answers(
+    metrics: Metrics, namespace: str, kind: Literal["Task", "Plan"], old: _Asked, new: _Asked
+) -> None:
+    """Counts the requests that this write has answered; call it once the write has succeeded."""
+    known = {answer.id for answer in old.requests or ()}
+    for answer in new.requests or ():
+        if answer.id not in known:
+            metrics.answered(namespace, kind, answer.verb, answer.answer)
 
 
 def _count_delivery(

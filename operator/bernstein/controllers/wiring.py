@@ -88,11 +88,11 @@ class KindController(ABC):
         self._metrics = context.metrics
 
     async def _verdicts_for(
-        self, project: Project | None, judged: Verification | None
+        self, project: Project | None, *judged: Verification | None
     ) -> GateCache | None:
         """What gates have said before, where something is to be judged."""
         caches = self._context.gate_caches
-        is_open = judged is not None and judged.passed is None
+        is_open = any(each is not None and each.passed is None for each in judged)
         return await caches.of(project) if caches is not None and is_open else None
 
     @property

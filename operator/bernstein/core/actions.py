@@ -424,12 +424,25 @@ JobAction = (
     | DeleteJobs
 )
 """What Tasks and Plans ask for alike."""
+
+
+@dataclass(frozen=True)
+class InRepository:
+    """The same in one repository of a Plan that works in several."""
+
+    name: str
+    """In the Project."""
+    action: RunBegin | JobAction
+
+
 TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction
 ProbeAction = RunProbe | DeleteJobs
 WatchAction = RunWatch | DeleteJobs
 PruneAction = RunPrune | DeleteJobs
 CacheAction = RunCache | DeleteJobs
-PlanAction = CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | JobAction
+PlanAction = (
+    CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | JobAction | InRepository
+)
 
 
 @dataclass(frozen=True)

@@ -58,14 +58,18 @@ def session_job(session: str, check: str, number: int, *, is_rule: bool = False)
     return bounded(f"{session}-{slug_of_check(check)}-{number}{_mark_of_check(check, is_rule)}")
 
 
-def plan_job(plan: str, check: str, number: int, *, is_rule: bool = False) -> str:
+def plan_job(
+    plan: str, check: str, number: int, *, is_rule: bool = False, place: int | None = None
+) -> str:
     """Name of a Plan's own Job: `<plan>-<check>-<number>`.
 
-    Where that could be the name of a Job that follows a session, its number has a `p`.
+    Where that could be the name of a Job that follows a session, its number has a `p`. Behind it
+    stands in which of its repositories it is at work, where that is not the first.
     """
     name = f"{plan}-{slug_of_check(check)}-"
     mark = "p" if _LIKE_A_SESSION.search(name) else ""
-    return bounded(f"{name}{mark}{number}{_mark_of_check(check, is_rule)}")
+    where = "" if place is None else f"w{place}"
+    return bounded(f"{name}{mark}{number}{where}{_mark_of_check(check, is_rule)}")
 
 
 def probe_job(project: str, number: int) -> str:
@@ -172,9 +176,11 @@ def refs_of(uid: str) -> str:
     return f"{_REFS}/{uid.replace('-', '')[:16]}"
 
 
-def integration_ref(plan_uid: str) -> str:
-    """Where a Plan's Tasks land, before the Plan is delivered as a whole."""
-    return f"{refs_of(plan_uid)}/integration"
+def integration_ref(plan_uid: str, place: int | None = None) -> str:
+    """Where a Plan's Tasks land, before the Plan is delivered as a whole. `place`: as in plan_job;
+    two of its repositories may be branches at one address."""
+    where = "" if place is None else f"/r{place}"
+    return f"{refs_of(plan_uid)}{where}/integration"
 
 
 def old_integration_ref(plan_uid: str) -> str:
@@ -220,12 +226,16 @@ def formatted_ref(ref: str) -> str:
     return f"{ref}-formatted"
 
 
-def pull_request_ref(owner: str, uid: str, part: int | None = None) -> str:
+def pull_request_ref(
+    owner: str, uid: str, part: int | None = None, place: int | None = None
+) -> str:
     """The branch of the pull request of a Plan or a Task: `bernstein/<name>-<8 digits of its uid>`.
 
     Each `part` of a Plan has one of its own, by a number: what was proposed before may be there.
+    `place`: as in integration_ref.
     """
-    name = f"bernstein/{owner}-{uid.replace('-', '')[:8]}"
+    where = "" if place is None else f"-{place}"
+    name = f"bernstein/{owner}-{uid.replace('-', '')[:8]}{where}"
     return branch_ref(name if part is None else f"{name}-part-{part}")
 
 
@@ -278,17 +288,21 @@ def keyed_task_name(title: str, *key: str) -> str:
     return f"{_whole_words(slug(title), room) or 'task'}-{short_hash(*key, length=_KEY_LENGTH)}"
 
 
-def resolver(plan: str, number: int) -> str:
-    """Name of the Task that resolves a conflict of a Plan, which is the Plan's so many'th."""
+def resolver(plan: str, number: int, place: int | None = None) -> str:
+    """Name of the Task that resolves a conflict of a Plan, which is the Plan's so many'th there.
+    `place`: as in plan_job."""
     room = NAME_LIMIT - len("-resolve-") - _KEY_LENGTH
-    digest = short_hash(plan, "resolve", str(number), length=_KEY_LENGTH)
+    where = () if place is None else (str(place),)
+    digest = short_hash(plan, "resolve", str(number), *where, length=_KEY_LENGTH)
     return f"{_whole_words(slug(plan), room) or 'plan'}-resolve-{digest}"
 
 
-def answerer(plan: str, number: int) -> str:
-    """Name of the Task of a Plan for what was said of its pull request, the so many'th time."""
+def answerer(plan: str, number: int, place: int | None = None) -> str:
+    """Name of the Task of a Plan for what was said of its pull request, the so many'th time there.
+    `place`: as in plan_job."""
     room = NAME_LIMIT - len("-answer-") - _KEY_LENGTH
-    digest = short_hash(plan, "answer", str(number), length=_KEY_LENGTH)
+    where = () if place is None else (str(place),)
+    digest = short_hash(plan, "answer", str(number), *where, length=_KEY_LENGTH)
     return f"{_whole_words(slug(plan), room) or 'plan'}-answer-{digest}"
 
 

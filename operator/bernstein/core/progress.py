@@ -11,6 +11,7 @@ Verified, which a round of checks sets, goes where it is about other work than t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -59,7 +60,7 @@ def of_task(task: Task, status: TaskStatus, now: datetime) -> TaskStatus:
     """The status that was decided, with its conditions; `task` as it was read."""
     if status.state in _OVER:
         status = goes_on(status)
-    status = _since(task.status.waiting, status, WaitScope.TASK)
+    status = since(task.status.waiting, status, WaitScope.TASK)
     return _with(status, _of_task(task, status), now)
 
 
@@ -69,22 +70,22 @@ def of_plan(plan: Plan, status: PlanStatus, now: datetime) -> PlanStatus:
         status = goes_on(status)
     if is_stalled(status) and status.phase in _AT_WORK:
         status = status.model_copy(update={"phase": "Stalled"})
-    status = _since(plan.status.waiting, status, WaitScope.PLAN)
+    status = since(plan.status.waiting, status)
     return _with(status, _of_plan(plan, status), now)
 
 
-def _since(before: Waiting | None, status: S, own: WaitScope) -> S:
+def since(before: Waiting | None, status: S, own: WaitScope = WaitScope.PLAN) -> S:
     """Its waiting goes on from when it began for this reason. It concerns at least its `own`."""
     waiting = status.waiting
     if waiting is None:
         return status
     same = before is not None and before.reason == waiting.reason
-    since = before.since if before is not None and same else waiting.since
+    begun = before.since if before is not None and same else waiting.since
     scope = scope_of(waiting.reason)
     scope = own if scope is WaitScope.TASK else scope
-    if (since, scope) == (waiting.since, waiting.scope):
+    if (begun, scope) == (waiting.since, waiting.scope):
         return status
-    update = {"since": since, "scope": scope}
+    update = {"since": begun, "scope": scope}
     return status.model_copy(update={"waiting": waiting.model_copy(update=update)})
 
 
@@ -133,16 +134,20 @@ def _ended(truth: Truth, reason: str, message: str) -> _Conditions:
 def _failed(waiting: Waiting, delivery: Delivery | None = None) -> _Conditions:
     """It ended without success, and a person must look at why."""
     cause, _ = parted(waiting.message)
-    told = "; ".join(filter(None, (cause.rstrip("."), _left_open(delivery))))
+    told = "; ".join(filter(None, (cause.rstrip("."), _left_open((delivery,)))))
     return _ended("False", waiting.reason, told) | _waits(waiting)
 
 
-def _left_open(delivery: Delivery | None) -> str:
-    """That people may still merge its pull request, which nobody looks at any more."""
-    pull = delivery.pull_request if delivery is not None else None
-    if pull is None or pull.state != "Open":
+def _left_open(deliveries: Iterable[Delivery | None]) -> str:
+    """That people may still merge its pull requests, which nobody looks at any more."""
+    pulls = (delivery.pull_request for delivery in deliveries if delivery is not None)
+    urls = [pull.url for pull in pulls if pull is not None and pull.state == "Open"]
+    if len(urls) > 1:
+        which = some(urls, len(urls))
+        return f"they stay open: close them, unless people are to merge what they have: {which}"
+    if not urls:
         return ""
-    return f"{pull.url} stays open: {_CLOSE_IT}"
+    return f"{urls[0]} stays open: {_CLOSE_IT}"
 
 
 def _is_closing(delivery: Delivery | None) -> bool:
@@ -165,13 +170,19 @@ def _closed(delivery: Delivery | None) -> str:
     return "; ".join(filter(None, (told, why))) + f". Remedy: {_CLOSE_IT}"
 
 
+def _deliveries(status: PlanStatus) -> list[Delivery | None]:
+    """In each repository of the Plan."""
+    return [row.delivery for row in status.repositories] or [status.delivery]
+
+
 def _why_cancelled(
-    cancel: Cancel | None, asked: AskedApproval | None, delivery: Delivery | None
+    cancel: Cancel | None, asked: AskedApproval | None, deliveries: Iterable[Delivery | None]
 ) -> tuple[str, str]:
     """(reason, message) of what somebody has ended: by a cancel, or by a decision; and what stays
     of it on the forge."""
     reason, why = _who_cancelled(cancel, asked)
-    return reason, "; ".join(filter(None, (why, _closed(delivery))))
+    told = (_closed(delivery) for delivery in deliveries)
+    return reason, "; ".join(filter(None, (why, *told)))
 
 
 def _who_cancelled(cancel: Cancel | None, asked: AskedApproval | None) -> tuple[str, str]:
@@ -190,7 +201,7 @@ def _of_task(task: Task, status: TaskStatus) -> _Conditions:
     if status.state is TaskState.CLOSED:
         return _ended("True", "Closed", "verified and merged")
     if status.state is TaskState.CANCELLED:
-        return _ended("False", *_why_cancelled(cancel, status.approval, status.delivery))
+        return _ended("False", *_why_cancelled(cancel, status.approval, (status.delivery,)))
     if waiting is not None and is_final(status, task.spec.max_retries):
         return _failed(waiting, status.delivery)
     if waiting is not None:
@@ -257,7 +268,8 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     if status.ended_at is not None and waiting is not None:
         return _failed(waiting)
     if status.ended_at is not None:
-        return _ended("False", *_why_cancelled(cancel, status.approval, status.delivery))
+        reason, why = _why_cancelled(cancel, status.approval, _deliveries(status))
+        return _ended("False", reason, "; ".join(filter(None, (why, _stays(status)))))
     if waiting is not None:
         # One that rests, as it was told to, is neither at work nor in need of anybody.
         rests = waiting.reason == WaitReason.SUSPENDED and waiting.message == RESTS
@@ -276,6 +288,14 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     phase = status.phase or "Pending"
     reason = "Suspending" if phase == "Suspended" else phase
     return _at_work(reason, doing.get(phase, "about to begin"))
+
+
+def _stays(status: PlanStatus) -> str:
+    """In which of its repositories it was delivered before it ended."""
+    merged = [
+        row.name for row in status.repositories if row.delivery and row.delivery.state == "Merged"
+    ]
+    return f"delivered already, and stays: {some(merged, len(merged))}" if merged else ""
 
 
 def _parts(status: PlanStatus) -> str:

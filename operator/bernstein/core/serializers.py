@@ -212,6 +212,16 @@ def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Document:
         "estimate": estimate_record(status.estimate),
         "delivery": _delivery(status.delivery),
         "target": status.integration.target if status.integration else None,
+        "repositories": [
+            {
+                "name": row.name,
+                "delivery": _delivery(row.delivery),
+                "target": row.integration.target if row.integration else None,
+                "verification": _verification(row.verification),
+                "waiting": waiting_record(row.waiting),
+            }
+            for row in status.repositories
+        ],
         "verification": _verification(status.verification),
         "created_at": _time(plan.metadata.creation_timestamp),
         "started_at": _time(status.started_at),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from bernstein.api.approvals.approval import Approval
@@ -215,10 +216,10 @@ class TaskSnapshot:
 
 _TALLIED = (
     *("tasks", "counts", "current_stage", "usage"),
-    *("integration", "spend_usd", "spend_source", "settled"),
+    *("integration", "repositories", "spend_usd", "spend_source", "settled"),
 )
 """Fields of a Plan's status that its Tasks decide."""
-_READ = ("tasks", "integration", "spend_source", "settled", "expanded")
+_READ = ("tasks", "integration", "repositories", "spend_source", "settled", "expanded")
 """Fields of it that this is reckoned with."""
 
 
@@ -248,6 +249,8 @@ class Expansion:
 
     names: tuple[str, ...]
     """Of the Task of each step, in order."""
+    repositories: tuple[str | None, ...]
+    """Where each works, by the name in the Project; None: the Plan works in one alone."""
     missing: tuple[dict[str, Any], ...]
     """The objects of those that are not there yet, each after those that it depends on."""
 
@@ -284,6 +287,17 @@ class PlanSnapshot:
     """What its Tasks come to; None: nobody has reckoned yet."""
     expansion: Expansion | None = None
     """What Tasks it is to have; None: nobody has made them yet, or it has them."""
+
+    @property
+    def place(self) -> int | None:
+        """In which of the Plan's repositories it is, where that is not the first."""
+        begun = self.plan.status.integration
+        return begun.place if begun is not None else None
+
+    @property
+    def job(self) -> names.JobNaming:
+        """Names the Jobs of the Plan there."""
+        return partial(names.plan_job, self.plan.metadata.name, place=self.place)
 
     @property
     def owned(self) -> Mapping[str, Task]:

@@ -84,7 +84,7 @@ def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator
     ) -> Team:
         slug = request.node.name.lower().replace("_", "-")[:40].strip("-")
         namespace, name = f"{slug}-{uuid.uuid4().hex[:5]}", f"app-{next(_numbers)}"
-        url = _repository(forge, name)
+        url = repository_of_all(forge, name)
         token = forge.token("forge", "write:repository", "write:issue")
         offered = Agents(scenario=yaml.safe_dump({"tasks": tasks or []}))
         *others, project = manifests.project(_no_server(namespace), namespace, offered)
@@ -127,7 +127,7 @@ def _no_server(namespace: str) -> GitServer:
     return GitServer(namespace, Certificate("", "", ""), {})
 
 
-def _repository(forge: Gitea, name: str) -> str:
+def repository_of_all(forge: Gitea, name: str) -> str:
     """Makes one that all accounts may use; returns its address."""
     url = forge.repository(OWNER, name)
     for user, permission in ACCOUNTS.items():

@@ -42,6 +42,7 @@ def of_a_task(old: TaskStatus, new: TaskStatus, **more: Any) -> dict[str, float]
     known: dict[str, Any] = {"attempt": "first", "signals": lambda: SIGNALS}
     known |= {"project": lambda: None, **more}
     verdict_metrics.count(metrics, "team", "Task", old, new, **known)
+    verdict_metrics.count_answers(metrics, "team", "Task", old, new)
     return counted(metrics)
 
 
@@ -51,6 +52,7 @@ def of_a_plan(
     metrics = Metrics(process=False)
     known: dict[str, Any] = {"attempt": "plan", "signals": lambda: SIGNALS}
     verdict_metrics.count(metrics, "team", "Plan", old, new, project=lambda: project, **known)
+    verdict_metrics.count_answers(metrics, "team", "Plan", old, new)
     return counted(metrics)
 
 

@@ -9,8 +9,9 @@ from bernstein.api import pod as protocol
 from bernstein.api.approvals.policy import PROTECTED_PATHS
 from bernstein.api.delivery import Delivery
 from bernstein.api.encoding import dump
+from bernstein.api.integration import Integration
 from bernstein.api.meta import Condition, UsageCounts
-from bernstein.api.plan import Integration, Plan, PlanStatus
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.projects import workplace
 from bernstein.api.projects.workplace import Workplace
@@ -432,8 +433,7 @@ def job(name: str, pod: Object | None = None, *, age: float = 5, **more: Any) ->
     mains = pod["status"]["containerStatuses"] if pod is not None else ()
     own = {labels.JOB: mains[-1]["name"]} if mains else {}
     fields["labels"] = own | more.pop("labels", {})
-    fields |= seen(pod, own.get(labels.JOB, ""))
-    return JobView(name=name, **(fields | more))
+    return JobView(name=name, **(fields | seen(pod, own.get(labels.JOB, "")) | more))
 
 
 def result_job(name: str, container: str, said: Any) -> JobView:

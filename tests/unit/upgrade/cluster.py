@@ -88,8 +88,10 @@ class Cluster(World):
             obj["metadata"] |= own
             self.sessions[name] = AgentSession.model_validate(obj)
 
-    def _create_job(self, name: str, owner: str, wants: Run | AgentSession) -> None:
-        super()._create_job(name, owner, wants)
+    def _create_job(
+        self, name: str, owner: str, wants: Run | AgentSession, repository: str = ""
+    ) -> None:
+        super()._create_job(name, owner, wants, repository)
         uid = self.jobs[name].uid
         if uid not in self._labels:
             self._labels[uid] = self._built(owner, wants)["metadata"]["labels"]

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from bernstein.api.delivery import Delivery
+from bernstein.api.integration import Integration
 from bernstein.api.plan import DELIVERED_PARTIALLY, Plan
 from bernstein.api.requests import DELIVER_PARTIAL, Answer
 from bernstein.api.states import TaskState
@@ -102,10 +104,17 @@ def _tell_whole(terminal: Terminal, plan: Plan) -> None:
     if terminal.json:
         terminal.answer(plan_record(plan))
         return
-    sha = status.delivery.sha if status.delivery is not None else None
-    to = f" to {status.integration.target}" if status.integration is not None else ""
-    landed = f"all of it is delivered{to}, {sha[:12]}" if sha else f"it left nothing to deliver{to}"
-    terminal.say(f"Plan '{name}' has Succeeded: {landed}")
+    for row in status.repositories:
+        its = _whole(row.delivery, row.integration)
+        terminal.say(f"Plan '{name}' has Succeeded in '{row.name}': {its}")
+    if not status.repositories:
+        terminal.say(f"Plan '{name}' has Succeeded: {_whole(status.delivery, status.integration)}")
+
+
+def _whole(delivery: Delivery | None, integration: Integration | None) -> str:
+    sha = delivery.sha if delivery is not None else None
+    to = f" to {integration.target}" if integration is not None else ""
+    return f"all of it is delivered{to}, {sha[:12]}" if sha else f"it left nothing to deliver{to}"
 
 
 async def _find(cluster: Cluster, name: str) -> Plan:

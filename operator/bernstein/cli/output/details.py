@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
@@ -21,6 +22,7 @@ from bernstein.core.serializers import rejection, task_status
 from bernstein.core.verification import words
 from bernstein.core.waiting import is_stalled, parted
 
+_UNLANDED = {"NoChange": "nothing to change", "Pending": "nothing is delivered yet"}
 _ATTESTED = {
     "Signed": ", attestation signed",
     "Unsigned": ", attestation unsigned",
@@ -54,7 +56,7 @@ def tell_standing(
     message, _ = notes.ending(plan)
     if message:
         terminal.say(terminal.settings.placed(message))
-    _tell_pull_request(terminal, plan)
+    _tell_deliveries(terminal, plan)
     _tell_questions(terminal, tasks, message)
     if helps := asked.remedy(plan, *tasks):
         terminal.advise(helps)
@@ -85,13 +87,7 @@ def tell_ending(
     mark, style = ("✓", "green") if good else ("✗", "red")
     shown = terminal.settings.placed(message)
     terminal.say(f"{mark} {phase}{': ' if message else ''}{shown}", style)
-    delivery = plan.status.delivery
-    if delivery is not None and delivery.state == "Merged" and delivery.sha:
-        attested = _ATTESTED.get(delivery.attestation or "", "")
-        if attested and delivery.reason == Reason.ATTESTATION_REFUSED:
-            attested += ": the git server takes none"
-        terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}{attested}")
-    _tell_pull_request(terminal, plan)
+    _tell_deliveries(terminal, plan)
     if remedy and not good:
         terminal.advise(remedy)
     if further := notes.how_it_goes_on(plan):
@@ -105,11 +101,30 @@ def tell_ending(
     tell_tasks(terminal, tasks, f"{message} {remedy}")
 
 
-def _tell_pull_request(terminal: Terminal, plan: Plan) -> None:
-    """Tells which pull request has its work, and what the forge says of it."""
-    delivery = plan.status.delivery
-    if delivery is not None and delivery.pull_request is not None:
-        terminal.quote(f"  {notes.pull_request(delivery.pull_request)}")
+def _tell_deliveries(terminal: Terminal, plan: Plan) -> None:
+    """Tells how far its work is on its way in each of its repositories."""
+    for row in plan.status.repositories:
+        _tell_delivery(terminal, row.delivery, f"{row.name}: ")
+    if not plan.status.repositories:
+        _tell_delivery(terminal, plan.status.delivery)
+
+
+def _tell_delivery(terminal: Terminal, delivery: Delivery | None, where: str = "") -> None:
+    """Tells what has landed, which pull request has the work, and what the forge says of it.
+    `where`: the repository, of a Plan that works in several."""
+    if delivery is None:
+        if where:
+            terminal.say(f"  {where}nothing is delivered")
+        return
+    if delivery.state == "Merged" and delivery.sha:
+        attested = _ATTESTED.get(delivery.attestation or "", "")
+        if attested and delivery.reason == Reason.ATTESTATION_REFUSED:
+            attested += ": the git server takes none"
+        terminal.say(f"  {where}{delivery.sha[:12]} on {delivery.onto or 'the branch'}{attested}")
+    elif where and delivery.pull_request is None:
+        terminal.say(f"  {where}{_UNLANDED.get(delivery.state, delivery.state)}")
+    if delivery.pull_request is not None:
+        terminal.quote(f"  {where}{notes.pull_request(delivery.pull_request)}")
 
 
 def tell_tasks(terminal: Terminal, tasks: Sequence[Task], told: str = "") -> None:

@@ -92,7 +92,8 @@ def begun(plan: Object) -> Collection[str]:
 def proposed(obj: Object) -> Collection[str]:
     """The namespace of a Plan or Task that waits for what becomes of its pull request."""
     status = obj.get("status") or {}
-    opened = (status.get("delivery") or {}).get("pullRequest") is not None
+    deliveries = (each.get("delivery") for each in (status, *(status.get("repositories") or ())))
+    opened = any((each or {}).get("pullRequest") is not None for each in deliveries)
     waits = opened and status.get("endedAt") is None
     return (obj["metadata"]["namespace"],) if waits else ()
 

@@ -108,21 +108,29 @@ class KeptRefs:
     def _plan_changed(self, old: Object | None, new: Object | None) -> None:
         if new is None and old is not None:
             plan = parse_plan(old)
-            self._went(plan, plan.status.project, refs.of_plan(plan))
+            for repository, found in refs.of_plan(plan).items():
+                self._went(plan, plan.status.project, found, repository)
 
     def _task_changed(self, old: Object | None, new: Object | None) -> None:
         if new is None and old is not None:
             task = parse_task(old)
-            self._went(task, task.status.project, refs.of_task(task))
+            its = refs.repository_of(task)
+            self._went(task, task.status.project, refs.of_task(task), its)
 
-    def _went(self, owner: Plan | Task, project: str | None, found: Iterable[Ref]) -> None:
+    def _went(
+        self,
+        owner: Plan | Task,
+        project: str | None,
+        found: Iterable[Ref],
+        repository: str | None,
+    ) -> None:
         if project is None:
             return
         landed = refs.has_landed(owner)
         self._landed[owner.metadata.uid] = landed
         while len(self._landed) > MOST_IN_MEMORY:
             self._landed.popitem(last=False)
-        departed = Departed(self._clock.now(), landed, refs.repository_of(owner))
+        departed = Departed(self._clock.now(), landed, repository)
         self._note(of_project(owner.metadata.namespace, project), found, departed)
 
     def _note(self, where: str, found: Iterable[Ref], departed: Departed) -> None:
@@ -237,7 +245,8 @@ class KeptRefs:
         folder = names.refs_of(owner.metadata.uid)
         named = in_namespace(owner.metadata.namespace, folder)
         if isinstance(owner, Plan):
-            yield from ((ref, refs.repository_of(owner)) for ref in refs.of_plan(owner))
+            for repository, found in refs.of_plan(owner).items():
+                yield from ((ref, repository) for ref in found)
         where: dict[str, str | None] = {}
         for task in self._tasks.by_index(FOLDER, named).values():
             where[task.metadata.uid] = refs.repository_of(task)

@@ -92,10 +92,10 @@ class Tallies:
         tally = kept.tally
         return Looked(tally.members, tally.strangers, tally.sessions, tallied)
 
-    def tip(self, plan: Plan) -> str | None:
-        """Where the integration ref is, as the ledger and Tasks that have landed since say it."""
+    def tip(self, plan: Plan, ref: str) -> str | None:
+        """Where this integration ref is, as the ledger and Tasks that have landed since say it."""
         kept = self._brought_up(plan)
-        ledger = kept.tally.ledger()
+        ledger = kept.tally.ledger(ref)
         self._keep(plan, kept)
         return ledger.tip if ledger is not None else None
 

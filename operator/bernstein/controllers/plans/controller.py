@@ -9,6 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.projects.workplace import Workplace, at
 from bernstein.controllers import execution, job_actions, verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
@@ -22,10 +23,14 @@ from bernstein.core.actions import (
     CancelTasks,
     CreateApproval,
     CreateTasks,
+    InRepository,
+    JobAction,
     PlanAction,
+    RunBegin,
 )
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide, look_ahead
+from bernstein.core.plans.places import view
 from bernstein.core.plans.standstill import stopped
 from bernstein.core.projects import repositories
 from bernstein.core.snapshot import PlanSnapshot
@@ -66,7 +71,9 @@ class PlanController(KindController):
         now = self._context.now()
         snapshot = await self._look(self._caches.plans.of(obj), now)
         late = job_actions.late_requests(self._context, key.namespace)
-        known = await self._verdicts_for(snapshot.project, snapshot.status.verification)
+        there = (row.verification for row in snapshot.status.repositories)
+        judged = snapshot.status.verification
+        known = await self._verdicts_for(snapshot.project, judged, *there)
         snapshot = replace(snapshot, late=late, gate_cache=known)
         status, again = await execution.carry_out(
             snapshot,
@@ -111,11 +118,24 @@ class PlanController(KindController):
                     "spec": {"requests": [request.dump() for request in requests]},
                 }
                 await self._writer.merge(key, TASKS, name, asks)
+            case InRepository(name, there) if snapshot.project is not None:
+                await self._run(key, snapshot, there, at(snapshot.project, name))
+            case InRepository():
+                raise AssertionError("nothing is made without a Project")
             case _:
-                meta = snapshot.plan.metadata
-                owner = owner_reference(PLANS.kind, meta.name, meta.uid)
                 its = repositories.place_of_plan(snapshot.plan, snapshot.project)
-                await job_actions.execute(action, key, its, owner, self._context)
+                await self._run(key, snapshot, action, its)
+
+    async def _run(
+        self,
+        key: Key,
+        snapshot: PlanSnapshot,
+        action: RunBegin | JobAction,
+        its: Workplace | None,
+    ) -> None:
+        meta = snapshot.plan.metadata
+        owner = owner_reference(PLANS.kind, meta.name, meta.uid)
+        await job_actions.execute(action, key, its, owner, self._context)
 
     async def _create_tasks(self, key: Key, objects: tuple[Object, ...]) -> None:
         """Makes all of them; none where the cache shows that a name is taken."""
@@ -131,16 +151,18 @@ class PlanController(KindController):
 
     def _tell(self, key: Key, obj: Object, snapshot: PlanSnapshot, new: PlanStatus) -> None:
         old, uid = snapshot.plan.status, snapshot.plan.metadata.uid
-        verdict_metrics.count(
-            self._metrics,
-            key.namespace,
-            "Plan",
-            old,
-            new,
-            attempt="plan",
-            signals=partial(verification.signals_of, snapshot),
-            project=lambda: repositories.place_of_plan(snapshot.plan, snapshot.project),
-        )
+        verdict_metrics.count_answers(self._metrics, key.namespace, "Plan", old, new)
+        for there, was, its in view.each(snapshot, old, new):
+            verdict_metrics.count(
+                self._metrics,
+                key.namespace,
+                "Plan",
+                was,
+                its,
+                attempt="plan",
+                signals=partial(verification.signals_of, there),
+                project=partial(repositories.place_of_plan, there.plan, there.project),
+            )
         if new.phase != old.phase and new.phase is not None:
             log.info("plan moved", uid=uid, before=old.phase, after=new.phase)
             done = f"{new.counts.closed}/{new.counts.total} Tasks closed"

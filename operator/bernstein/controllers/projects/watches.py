@@ -125,12 +125,17 @@ def is_proposed_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> b
     return _proposed(old) != _proposed(new)
 
 
-def _proposed(waiter: Task | Plan | None) -> int | None:
-    """The number of the pull request that it waits for."""
-    if waiter is None or waiter.status.ended_at is not None or waiter.status.delivery is None:
-        return None
-    pull = waiter.status.delivery.pull_request
-    return pull.number if pull is not None and waiter.status.delivery.is_watched else None
+def _proposed(waiter: Task | Plan | None) -> list[tuple[str, int]]:
+    """The repositories and numbers of the pull requests that it waits for."""
+    if waiter is None or waiter.status.ended_at is not None:
+        return []
+    rows = waiter.status.repositories if isinstance(waiter, Plan) else ()
+    deliveries = [(row.name, row.delivery) for row in rows] or [("", waiter.status.delivery)]
+    return [
+        (name, delivery.pull_request.number)
+        for name, delivery in deliveries
+        if delivery is not None and delivery.pull_request is not None and delivery.is_watched
+    ]
 
 
 def misses_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:

@@ -160,6 +160,7 @@ def _said(old: TaskState | None, new: TaskStatus, why: str) -> str:
 
 def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None:
     old, meta, metrics = task.status, task.metadata, context.metrics
+    verdict_metrics.count_answers(metrics, meta.namespace, "Task", old, new)
     verdict_metrics.count(
         metrics,
         meta.namespace,

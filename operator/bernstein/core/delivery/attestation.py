@@ -15,8 +15,9 @@ from itertools import accumulate
 from typing import Any
 
 from bernstein.api.approvals.approval import APPROVE
+from bernstein.api.integration import Integration
 from bernstein.api.meta import Metadata
-from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.plan import PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import TaskStatus

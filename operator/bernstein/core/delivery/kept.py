@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bernstein.api.plan import PlanStatus
-from bernstein.api.projects.workplace import Workplace
+from bernstein.api.integration import Integration
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace, at
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import RejectedWork
+from bernstein.core.projects import repositories
 from bernstein.core.verification.candidate import origin_of
 
 
@@ -73,7 +76,19 @@ def rejected_of_task(status: TaskStatus) -> RejectedWork | None:
     return RejectedWork(ref=origin.ref, sha=origin.sha)
 
 
-def of_plan(status: PlanStatus, project: Workplace | None) -> str | None:
-    """The command that fetches what the Tasks of a Plan have landed; None: nothing has landed."""
-    begun = status.integration
-    return None if begun is None or begun.sha is None else fetch(project, begun.ref)
+def of_plan(plan: Plan, status: PlanStatus, project: Project | None) -> tuple[str, ...]:
+    """The commands that fetch what the Tasks of a Plan have landed, one for each repository in
+    which something has."""
+    if not status.repositories:
+        its = repositories.place_of_plan(plan, project)
+        return _landed(status.integration, its)
+    found: list[str] = []
+    for row in status.repositories:
+        is_there = project is not None and repositories.find(project.spec, row.name) is not None
+        its = at(project, row.name) if project is not None and is_there else None
+        found += _landed(row.integration, its)
+    return tuple(found)
+
+
+def _landed(begun: Integration | None, project: Workplace | None) -> tuple[str, ...]:
+    return () if begun is None or begun.sha is None else (fetch(project, begun.ref),)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.plan import Integration, LedgerEntry, PlanStatus, PlanTask
+from bernstein.api.integration import Integration
+from bernstein.api.plan import LedgerEntry, PlanStatus, PlanTask
 from bernstein.api.task import Task
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)

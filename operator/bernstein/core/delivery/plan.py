@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import partial
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.integration import Integration
+from bernstein.api.plan import PlanStatus
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Origin
@@ -68,7 +69,7 @@ def closes(
     is closed or left open."""
     meta, project = snapshot.plan.metadata, _place(snapshot).project
     way = closing.Closing(
-        job=partial(names.plan_job, meta.name),
+        job=snapshot.job,
         number=status.jobs + 1,
         comment=partial(pull_request.why_closed, "Plan", meta, project, why.reason),
         project=project,
@@ -89,7 +90,7 @@ def fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[R
     judged, asked = status.verification, None
     if judged is not None and snapshot.project is not None and status.integration is not None:
         asked = verification.question(snapshot, status.integration, judged)
-    job = partial(names.plan_job, snapshot.plan.metadata.name)
+    job = snapshot.job
     return end.fences(status, job, asked, snapshot.jobs, now)
 
 
@@ -162,7 +163,7 @@ def _proposal(
     snapshot: PlanSnapshot, project: Workplace, status: PlanStatus, integration: Integration
 ) -> proposal.Proposal:
     return proposal.Proposal(
-        job=partial(names.plan_job, snapshot.plan.metadata.name),
+        job=snapshot.job,
         number=status.jobs + 1,
         text=partial(pull_request.of_plan, snapshot, status, integration),
         whose="Plan",
@@ -196,13 +197,12 @@ def _delivered(status: PlanStatus, integration: Integration) -> JudgedCommit:
 
 
 def _landing(snapshot: RepositorySnapshot, status: PlanStatus, integration: Integration) -> Landing:
-    meta = snapshot.plan.metadata
     project = snapshot.project
     squash = project is not None and project.spec.merge.method == "Squash"
     signs = project is not None and project.spec.merge.signing is not None
     commit = _delivered(status, integration)
     return Landing(
-        job=partial(names.plan_job, meta.name),
+        job=snapshot.job,
         number=status.jobs + 1,
         commit=commit,
         source=Source(
@@ -240,7 +240,7 @@ def _branch(snapshot: RepositorySnapshot, status: PlanStatus, commit: JudgedComm
     if commit.sha == commit.base:
         return None  # the target has all of it
     part = status.jobs + 1 if status.partial is not None else None
-    return names.pull_request_ref(meta.name, meta.uid, part)
+    return names.pull_request_ref(meta.name, meta.uid, part, snapshot.place)
 
 
 def _may_not(

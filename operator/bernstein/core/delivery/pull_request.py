@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from bernstein.api.integration import Integration
 from bernstein.api.meta import Metadata
-from bernstein.api.plan import Integration, Plan, PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.project import Project
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import CheckResult, Verification

@@ -74,8 +74,9 @@ def begun(
         return None
     resolves = Resolves(ref=ref, sha=met.marked, onto=onto, base=base, files=met.files)
     row = PlanTask(
-        name=names.resolver(snapshot.plan.metadata.name, len(tried) + 1),
+        name=names.resolver(snapshot.plan.metadata.name, len(tried) + 1, snapshot.place),
         stage="-",
+        repository=status.tasks[0].repository,
         resolves=resolves,
     )
     status = goes_on(status).model_copy(update={"tasks": (*status.tasks, row)})
@@ -194,6 +195,7 @@ def extra_task(
         goal=plan.spec.name,
         cli=plan.spec.cli or first,
         project_ref=project.metadata.name,
+        repo=row.repository,
         priority=1,
         scope="small",
         files=files,

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from bernstein.api.plan import MAX_ROWS, PlanStatus, PlanTask
@@ -47,7 +46,7 @@ def listens(snapshot: PlanSnapshot, decision: PlanDecision, now: datetime) -> Pl
     if project is None or status.ended_at is not None or status.partial is not None:
         return decision
     way = Listening(
-        job=partial(names.plan_job, snapshot.plan.metadata.name),
+        job=snapshot.job,
         whose="Plan",
         project=project,
         jobs=snapshot.jobs,
@@ -67,8 +66,9 @@ def listens(snapshot: PlanSnapshot, decision: PlanDecision, now: datetime) -> Pl
 def _begun(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
     """The status with a row for the Task that is to be made."""
     number = listening.feedback_of(status).times
-    name = names.answerer(snapshot.plan.metadata.name, number)
-    row = PlanTask(name=name, stage="-", answers=number)
+    name = names.answerer(snapshot.plan.metadata.name, number, snapshot.place)
+    where = status.tasks[0].repository
+    row = PlanTask(name=name, stage="-", repository=where, answers=number)
     status = goes_on(status).model_copy(update={"tasks": (*status.tasks, row), "phase": "Running"})
     return _with(status, task=name)
 

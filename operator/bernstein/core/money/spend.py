@@ -158,21 +158,17 @@ def row_of(task: Task, before: PlanTask | None) -> PlanTask:
         and before.usage == status.usage
     ):
         return before
-    return PlanTask(
-        name=meta.name,
-        stage=stage,
-        uid=meta.uid,
-        state=state,
-        attempts=status.attempt,
-        sessions=sessions,
-        spend_usd=status.spend_usd,
-        usage=status.usage,
-        rounds=rounds,
-        step=before.step if before is not None else None,
-        landed=before.landed if before is not None else None,
-        resolves=before.resolves if before is not None else None,
-        answers=before.answers if before is not None else None,
-    )
+    counted = {
+        "stage": stage,
+        "uid": meta.uid,
+        "state": state,
+        "attempts": status.attempt,
+        "sessions": sessions,
+        "spend_usd": status.spend_usd,
+        "usage": status.usage,
+        "rounds": rounds,
+    }
+    return (before or PlanTask(name=meta.name, stage=stage)).model_copy(update=counted)
 
 
 def with_row(settled: Settled, row: PlanTask, sessions: Iterable[AgentSession]) -> Settled | None:

@@ -7,59 +7,47 @@ from dataclasses import replace
 from datetime import datetime
 
 from bernstein.api.meta import Condition, ConditionType
-from bernstein.api.plan import ASKS, DELIVERED_PARTIALLY, NEXT, Integration, Plan, PlanStatus
-from bernstein.api.pod import BEGIN
-from bernstein.api.programs.merge import BeginResult
+from bernstein.api.plan import DELIVERED_PARTIALLY, Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import RefusalReason
-from bernstein.api.waiting import Waiting, WaitReason
-from bernstein.core import conditions, names, progress, runs
+from bernstein.api.waiting import WaitReason
+from bernstein.core import conditions, progress, runs
 from bernstein.core.actions import (
     CancelTasks,
     CreateTasks,
     Decision,
     PlanAction,
     PlanDecision,
-    RunBegin,
     RunFence,
 )
 from bernstein.core.approvals import asking, plans
 from bernstein.core.conditions import note
-from bernstein.core.delivery import end, resolving
+from bernstein.core.delivery import end
 from bernstein.core.delivery import plan as plan_delivery
-from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
-from bernstein.core.delivery.landing import has_started, is_lost
-from bernstein.core.delivery.proposed import closing
+from bernstein.core.delivery.landing import has_started
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.feedback import answering
 from bernstein.core.fsm import is_final
-from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.plans import approval, part, requests
 from bernstein.core.plans.enforced import enforced
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expanding, expansion
 from bernstein.core.plans.judgement import look_for_problems, problems_of
+from bernstein.core.plans.places import begin, several
 from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.size import is_large
 from bernstein.core.plans.standstill import blocked_by, rest, watch
 from bernstein.core.plans.tally import tallied, tally
-from bernstein.core.projects import repositories
 from bernstein.core.projects.readiness import not_ready
-from bernstein.core.sanitise import count, without_quotes
+from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import (
     goes_on,
-    is_held,
     is_mended,
-    is_stalled,
-    is_trying,
     seconds_left,
-    trying,
     unblocked,
     waits,
-    waits_for_jobs,
 )
 
 
@@ -219,15 +207,11 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     strange = () if has_started(status) else tallied(snapshot).outside
     if strange:
         return PlanDecision(_strange(status, strange, now), tuple(actions))
-    resolved = resolving.step(snapshot, status, now) or answering.step(snapshot, status, now)
-    if resolved is not None:
-        return replace(resolved, actions=(*actions, *resolved.actions))
-    if resolving.is_whole(snapshot, status) and not actions:
-        status = answering.back(snapshot, resolving.back(snapshot, status, now))
-        unjudged = status.verification is None or is_lost(status)
-        if status.delivery is None and unjudged and not is_held(status):
-            status = goes_on(status)  # what it said was what its Tasks waited for
-        return answering.listens(snapshot, plan_delivery.deliver(snapshot, status, now), now)
+    if not actions and status.repositories and several.is_whole(status):
+        return several.deliver(snapshot, status, now)
+    landed = None if actions or status.repositories else several.landed(snapshot, status, now)
+    if landed is not None:
+        return landed
     return PlanDecision(watch(snapshot, status, now), tuple(actions))
 
 
@@ -255,14 +239,14 @@ def _before_its_begin(
         status = goes_on(status)
         its = snapshot.expansion or expansion(snapshot)
         actions.append(CreateTasks(its.missing))
-        rows = in_place(snapshot.plan.spec, status.tasks, its.names)
+        rows = in_place(snapshot.plan.spec, status.tasks, its.names, its.repositories)
         status = status.model_copy(update={"expanded": True, "tasks": rows})
     if status.integration is not None:
         return status
     step = approval.step(snapshot, status, actions, now)
     if step is not None:
         return step
-    begun = _begin(snapshot, status, now)
+    begun = begin.step(snapshot, status, now)
     return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
 
 
@@ -300,6 +284,8 @@ def _finish_landing(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -
 
 def _land(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     """One look at a landing that has begun."""
+    if status.repositories:
+        return several.follow(snapshot, status, now)
     deliver = part.deliver if part.is_on_its_way(status) else plan_delivery.deliver
     return deliver(snapshot, status, now)
 
@@ -308,90 +294,11 @@ def _with(status: PlanStatus, new: tuple[Condition, ...]) -> PlanStatus:
     return status.model_copy(update={"conditions": new})
 
 
-def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
-    """One look at the Job that makes the integration ref."""
-    project, plan = snapshot.project, snapshot.plan
-    assert project is not None
-    leads, follows = not snapshot.resting, snapshot.follows
-    seconds = seconds_left(status.waiting, project, now, leads=leads, follows=follows)
-    if seconds is not None:
-        return PlanDecision(status, (), seconds)
-    number = status.jobs if _is_asked_for(status) else status.jobs + 1
-    name = names.plan_job(plan.metadata.name, BEGIN, number)
-    integration = names.integration_ref(plan.metadata.uid)
-    repository = repositories.of_plan(plan, project)
-    if repository is None:
-        return PlanDecision(_validate(snapshot, status, now))
-    target = names.branch_ref(repository.branch)
-    if status.beginning != NEXT and name not in snapshot.jobs:
-        return PlanDecision(_asks(status, project, now))
-    foreign = _met_foreign(status.waiting)
-    status = _phase(trying(status, project).model_copy(update={"jobs": number}), "Starting")
-    job = job_of(snapshot.jobs, name, status.abandoned, now)
-    if job is None:
-        again = number > 0 and not foreign
-        return PlanDecision(status, (RunBegin(name, target, integration, again),))
-    result = result_of(BeginResult, job, BEGIN, status.abandoned, snapshot.late, now)
-    if isinstance(result, Unfinished):
-        status = status.model_copy(update={"abandoned": result.abandoned})
-        status = waits_for_jobs(status, (job,), now)
-        return PlanDecision(status, result.actions, LOOK_AGAIN_SECONDS)
-    status = status.model_copy(update={"abandoned": None, "beginning": None})
-    if isinstance(result, Diagnosis):
-        text = without_quotes(result.message, f"`kubectl logs job/{name}`")
-        problem, resting = Diagnosis(result.reason, text), snapshot.resting
-        tried = tried_again(status, problem, project, now, resting=resting)
-        if tried.waiting is status.waiting:
-            tried = goes_on(tried).model_copy(update={"jobs": number + 1})
-        return PlanDecision(tried)
-    if result.integration != integration:
-        integration = names.old_integration_ref(plan.metadata.uid)
-    sha = result.target_sha
-    merge = project.spec.merge
-    per = "Task" if (merge.strategy, merge.pull_requests.per) == ("pr", "Task") else None
-    several = len(project.spec.repositories) > 1
-    begun = Integration(
-        repository=repository.name if several else None,
-        ref=integration,
-        target=target,
-        target_sha=sha,
-        since=now,
-        per=per,
-    )
-    update = {"integration": begun, "infrastructure_failures": 0}
-    return PlanDecision(_phase(goes_on(status).model_copy(update=update), "Running"))
-
-
-def _asks(status: PlanStatus, project: Project, now: datetime) -> PlanStatus:
-    """The status of a Plan that asks for its turn to begin.
-
-    Who needs a person goes on to say so until it is tried again.
-    """
-    status = _phase(status, "Starting").model_copy(update={"beginning": ASKS})
-    if status.waiting is not None and is_stalled(status) and not is_mended(status.waiting, project):
-        return status
-    text = "its turn to make its integration ref: a few Plans of the Project do so at once"
-    return waits(status, WaitReason.BEGIN_QUEUE, text, now)
-
-
 def _without_turn(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status of a Plan that is being deleted: others begin once its Job does nothing more."""
     if all(runs.is_over(job, now) for job in snapshot.jobs.values()):
         return status.model_copy(update={"beginning": None})
     return status
-
-
-def _met_foreign(waiting: Waiting | None) -> bool:
-    """Whether what failed last is that somebody else had made the ref."""
-    if waiting is None:
-        return False
-    tried = waiting.tried.reason if waiting.tried is not None else None
-    return Reason.INTEGRATION_EXISTS in (waiting.reason, tried)
-
-
-def _is_asked_for(status: PlanStatus) -> bool:
-    """Whether the Job of the last number is to make the integration ref; else the next one is."""
-    return is_trying(status) or not is_held(status)
 
 
 def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
@@ -407,10 +314,11 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
         status = blocked_by(unfinished, _phase(status, "Cancelling"), now)
         actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, cancel),) if to_cancel else ()
         return PlanDecision(status, (*fences, *actions))
-    stops = None if closing.has_begun(status) else end.stop(fences, snapshot.jobs, now)
+    stops = None if several.is_closing(status) else end.stop(fences, snapshot.jobs, now)
     if stops is not None:
         return PlanDecision(_phase(status, "Cancelling"), stops, end.CANCEL_SECONDS)
-    closed = plan_delivery.closes(snapshot, status, cancel, now)
+    closes = several.closes if status.repositories else plan_delivery.closes
+    closed = closes(snapshot, status, cancel, now)
     if isinstance(closed, Decision):
         return closed
     status = closed
@@ -440,9 +348,7 @@ def _to_cancel(snapshot: PlanSnapshot) -> tuple[str, ...]:
 def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[RunFence, ...]:
     """For Jobs that requests on their way may still make; taken before the Plan is `Cancelling`."""
     if status.integration is not None:
-        return plan_delivery.fences(snapshot, status, now)
+        return several.fences(snapshot, status, now) or plan_delivery.fences(snapshot, status, now)
     if plans.is_unapproved(status):
         return ()
-    begin = names.plan_job(snapshot.plan.metadata.name, BEGIN, status.jobs)
-    is_asked_for = status.expanded and _is_asked_for(status) and begin not in snapshot.jobs
-    return (RunFence(begin),) if is_asked_for else ()
+    return begin.fences(snapshot, status)

@@ -14,8 +14,8 @@ from bernstein.core import labels
 from bernstein.core.graph import dependencies
 from bernstein.core.names import label_value, slug
 from bernstein.core.owners import owner_reference
+from bernstein.core.plans.places import named
 from bernstein.core.plans.rows import names_by_stage
-from bernstein.core.projects import repositories
 from bernstein.core.snapshot import Expansion, PlanSnapshot
 
 
@@ -42,12 +42,15 @@ def expanding(snapshot: PlanSnapshot) -> Iterator[Expansion | None]:
     plan, project = snapshot.plan, snapshot.project
     assert project is not None
     names: list[str] = []
+    where: list[str | None] = []
+    several = len(named.used(plan.spec, project.spec)) > 1
     missing: list[dict[str, Any]] = []
     for stage in _stages(plan, project.metadata.name, snapshot.tasks.values(), project.spec):
         names += [obj["metadata"]["name"] for obj in stage]
+        where += [obj["spec"].get("repo") if several else None for obj in stage]
         missing += [obj for obj in stage if not is_made(obj, snapshot.tasks, plan)]
         yield None
-    yield Expansion(tuple(names), upstream_first(missing))
+    yield Expansion(tuple(names), tuple(where), upstream_first(missing))
 
 
 def _stages(
@@ -55,11 +58,12 @@ def _stages(
 ) -> Iterator[list[dict[str, Any]]]:
     """The objects of one stage after another."""
     names = names_by_stage(plan, tasks)
-    graph, repo = stage_graph(plan.spec), _repo(plan.spec, project)
+    graph = stage_graph(plan.spec)
     for stage in plan.spec.stages:
         made: list[dict[str, Any]] = []
         for name, step in zip(names[stage.name], stage.steps, strict=True):
-            spec = _spec(plan.spec, stage, step, graph[stage.name], project_name, repo)
+            routed = named.route(plan.spec, stage, step, project)
+            spec = _spec(plan.spec, stage, step, graph[stage.name], project_name, routed)
             made.append(
                 {
                     "apiVersion": API_VERSION,
@@ -96,31 +100,24 @@ def _spec(
     step: Step,
     upstream: tuple[str, ...],
     project_name: str,
-    repo: str | None,
+    routed: named.Routed,
 ) -> dict[str, Any]:
-    work = step.model_dump(exclude={"title", "goal", "cli"})
+    work = step.model_dump(exclude={"title", "goal", "cli", "repo", "depends_on_repo"})
     spec = TaskSpec(
         **work,
         title=step.heading,
         goal=plan.name,
         cli=step.cli or plan.cli,
         project_ref=project_name,
-        repo=repo,
+        repo=routed.repository,
         stage=stage.name,
         stage_description=stage.description,
         depends_on_stages=upstream,
+        depends_on_repo=routed.after,
         constraints=plan.constraints,
         context_files=plan.context_files,
     )
     return {key: value for key, value in spec.dump().items() if value != []}
-
-
-def _repo(plan: PlanSpec, project: ProjectSpec | None) -> str | None:
-    """By its name in the Project; None: nothing is said, and there is but one."""
-    if project is None or (not plan.repos and len(project.repositories) == 1):
-        return None
-    its = repositories.named_in(plan, project)
-    return its.name if its is not None else None
 
 
 def is_made(manifest: Mapping[str, Any], tasks: Mapping[str, Task], plan: Plan) -> bool:

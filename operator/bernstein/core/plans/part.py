@@ -145,6 +145,9 @@ def _ends_otherwise(spec: PlanSpec, status: PlanStatus) -> tuple[str, str] | Non
 
 
 def _nothing_landed(status: PlanStatus) -> tuple[str, str] | None:
+    if status.repositories:
+        text = "it works in several repositories, which are delivered once all steps are Closed"
+        return RefusalReason.NOTHING_TO_DELIVER, text
     if status.integration is not None and status.integration.per is not None:
         return RefusalReason.NOTHING_TO_DELIVER, "each of its Tasks delivers its own work"
     if status.integration is None or status.integration.sha is None:

@@ -10,6 +10,7 @@ from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.vocabulary import PLAN_MERGES
 from bernstein.core.plans.field_errors import Findings, Table
+from bernstein.core.plans.places import named
 from bernstein.core.projects import repositories
 
 
@@ -40,9 +41,10 @@ def merge(findings: Findings, path: str, value: object) -> None:
 
 
 def without_forge(spec: PlanSpec, project: ProjectSpec) -> bool:
-    """Whether a pull request is asked for where the Project knows no forge of the repository."""
-    its = repositories.named_in(spec, project)
-    return spec.merge in PLAN_MERGES and its is not None and its.forge is None
+    """Whether a pull request is asked for where the Project knows no forge of a repository."""
+    if spec.merge not in PLAN_MERGES:
+        return False
+    return any(its.forge is None for its in named.used(spec, project))
 
 
 def repository(

@@ -29,6 +29,7 @@ from bernstein.core.actions import AskTask, PlanDecision
 from bernstein.core.delivery import conflict, landing
 from bernstein.core.plans import part
 from bernstein.core.plans.member import failed_for_good
+from bernstein.core.plans.places import view
 from bernstein.core.plans.standstill import deleted
 from bernstein.core.plans.tally import tallied
 from bernstein.core.sanitise import count, line
@@ -146,14 +147,33 @@ def _remerge(
     """What the Plan delivers is merged or proposed again, as if the time for that had come."""
     asked = snapshot.plan.spec.requests
     refusal = _gone(snapshot, status) or _not_to_merge(status)
+    if status.repositories:
+        status, refusal = _rows_to_merge(status, refusal)
     if refusal is not None:
         return PlanDecision(requests.refused(status, asked, request, *refusal, now))
+    status = _merged_again(status)
+    return PlanDecision(requests.done(status, asked, request, "its merge is tried again", now))
+
+
+def _rows_to_merge(
+    status: PlanStatus, refusal: tuple[RefusalReason, str] | None
+) -> tuple[PlanStatus, tuple[RefusalReason, str] | None]:
+    """The status in which each repository is tried again that can be; why not, where none can."""
+    tried = False
+    for row in status.repositories:
+        seen = view.status_in(status, row)
+        if row.delivered_at is None and _not_to_merge(seen) is None:
+            status, tried = view.put_back(status, row, _merged_again(seen)), True
+    return status, None if tried else refusal
+
+
+def _merged_again(status: PlanStatus) -> PlanStatus:
     status = goes_on(status)
     delivery = status.delivery
     if delivery is not None and delivery.state == "Conflict":
         pending = delivery.model_copy(update={"state": "Pending"})
         status = status.model_copy(update={"delivery": pending})
-    return PlanDecision(requests.done(status, asked, request, "its merge is tried again", now))
+    return status
 
 
 def _not_to_merge(status: PlanStatus) -> tuple[RefusalReason, str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 from bernstein.api.plan import Plan, PlanSpec, PlanTask, Step
 from bernstein.api.task import Task
@@ -45,18 +46,23 @@ def placed(plan: Plan, rows: tuple[PlanTask, ...], tasks: Iterable[Task]) -> tup
 
 
 def in_place(
-    spec: PlanSpec, rows: Iterable[PlanTask], names: Iterable[str]
+    spec: PlanSpec,
+    rows: Iterable[PlanTask],
+    names: Iterable[str],
+    where: Iterable[str | None] | None = None,
 ) -> tuple[PlanTask, ...]:
-    """One row for each step, in order; `names` are those of their Tasks.
+    """One row for each step, in order; `names` are those of their Tasks, and `where` they work: see
+    Expansion.
 
     There is one for each from the start: a Task that is deleted unseen must be missed, too. What an
     older release counted besides stays behind them, so that its cost does.
     """
     known = {row.name: row for row in rows}
+    each = zip(steps(spec), names, where or repeat(None), strict=where is not None)
     mapped = tuple(
         known.pop(name, PlanTask(name=name, stage=stage)).model_copy(
-            update={"stage": stage, "step": index}
+            update={"stage": stage, "step": index, "repository": repository}
         )
-        for (stage, index, _), name in zip(steps(spec), names, strict=True)
+        for (stage, index, _), name, repository in each
     )
     return (*mapped, *known.values())

@@ -11,6 +11,7 @@ from bernstein.api.verification import MOST_CHECKS
 from bernstein.checks import signals
 from bernstein.checks.patterns import MOST_CHARACTERS
 from bernstein.core.graph import dependencies
+from bernstein.core.plans.places import named
 from bernstein.core.verification.verdicts import EXCERPT_BYTES
 
 PLAN_BYTES = 1_300_000
@@ -32,6 +33,8 @@ _TITLE_BYTES = 300
 """Of what a gate asks; which gates there will be the Project says, when they are run."""
 _REST_BYTES = 60_000
 """Of conditions, what it waits for, answers to requests, and all else of a status."""
+_REPOSITORY_BYTES = 20_000
+"""Of what else a status says of each repository, where there are several."""
 _ESCAPED = {"<": 5, ">": 5, "&": 5, "\u2028": 3, "\u2029": 3}
 """The API server stores these as six bytes of ASCII: so many more than they have."""
 
@@ -40,9 +43,12 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
     """(path in the plan file, message) of what takes more than a cluster can hold."""
     steps = [(stage, len(stage.steps)) for stage in spec.stages]
     rows = sum(number * (_ROW_BYTES + _bytes(stage.name)) for stage, number in steps)
-    asked = {signal.model_dump_json(): signal for signal in _signals(spec)}
-    verdicts = sum(map(_of_verdict, asked.values())) + _GATES * (_VERDICT_BYTES + _TITLE_BYTES)
-    plan = _bytes(spec.dump()) + rows + verdicts + EXCERPT_BYTES + _REST_BYTES
+    asked = _asked(spec)
+    several = len(asked) > 1
+    plan = _bytes(spec.dump()) + rows + sum(map(_of_round, asked.values())) + _REST_BYTES
+    if several:
+        # What keeps it back most is told once more.
+        plan += max(map(_of_round, asked.values())) + len(asked) * _REPOSITORY_BYTES
     if plan > PLAN_BYTES:
         yield (
             "stages",
@@ -64,10 +70,11 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
                 f"its regular expressions have {characters} characters, at most "
                 f"{MOST_PATTERN_CHARACTERS} are possible: shorten them, or make several steps",
             )
-    if len(asked) > MOST_SIGNALS:
+    most = max(map(len, asked.values()))
+    if most > MOST_SIGNALS:
         yield (
             "stages",
-            f"its steps have {len(asked)} different completion signals, at most {MOST_SIGNALS} are "
+            f"its steps have {most} different completion signals, at most {MOST_SIGNALS} are "
             "possible, because all of them judge the plan's work as a whole: let steps share "
             "signals (a path_exists with a folder, a glob_exists, one test_passes for several), or "
             "make several plans of it",
@@ -102,8 +109,21 @@ def _steps(spec: PlanSpec) -> Iterator[tuple[str, Step]]:
             yield f"stages[{s}].steps[{n}]", step
 
 
-def _signals(spec: PlanSpec) -> Iterator[Signal]:
-    return (s for stage in spec.stages for step in stage.steps for s in step.completion_signals)
+def _asked(spec: PlanSpec) -> dict[str | None, dict[str, Signal]]:
+    """Its different signals in each of its repositories: those that judge its work there."""
+    asked: dict[str | None, dict[str, Signal]] = {}
+    for stage in spec.stages:
+        for step in stage.steps:
+            its = named.entry(spec, step.repo or stage.repo)
+            there = asked.setdefault(its.called if its is not None else None, {})
+            there |= {signal.model_dump_json(): signal for signal in step.completion_signals}
+    return asked
+
+
+def _of_round(asked: dict[str, Signal]) -> int:
+    """A round of checks of all that the Plan delivers in one repository."""
+    gates = _GATES * (_VERDICT_BYTES + _TITLE_BYTES)
+    return sum(map(_of_verdict, asked.values())) + gates + EXCERPT_BYTES
 
 
 def _of_verdict(signal: Signal) -> int:

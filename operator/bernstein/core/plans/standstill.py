@@ -215,10 +215,11 @@ def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
         helps = f"Read the failed Tasks' messages, then give them another round: {again}."
         if _missing(snapshot):
             helps += " What was deleted can be applied as a Plan of another name."
-    project = repositories.place_of_plan(snapshot.plan, snapshot.project)
-    landed = kept.of_plan(status, project)
-    if landed is None:
+    landed = "; ".join(kept.of_plan(snapshot.plan, status, snapshot.project))
+    if not landed:
         return helps
+    if status.repositories:
+        return f"{helps} What has landed: {landed}"
     deliver = f"`bernstein deliver {snapshot.plan.metadata.name} --partial`"
     return f"{helps} Or have what has landed delivered: {deliver}. What has landed: {landed}"
 

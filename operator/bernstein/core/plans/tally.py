@@ -17,8 +17,9 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Literal
 
+from bernstein.api.integration import Integration, RepositoryStatus
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import MAX_ROWS, Counts, Integration, Plan, PlanStatus, PlanTask, Settled
+from bernstein.api.plan import MAX_ROWS, Counts, Plan, PlanStatus, PlanTask, Settled
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
@@ -143,8 +144,8 @@ class Tally:
         self._left: dict[str, list[AgentSession]] = {}
         """Sessions that neither Task nor row counts, by name of the Task."""
         self._sums, self._facts = _Sums(), _Facts()
-        begun = plan.status.integration
-        self._landings = Landings(begun.ref) if begun is not None else None
+        self._landings = {name: Landings(its.ref) for name, its in _begun(plan.status).items()}
+        """By name of the repository; None: the Plan works in one."""
         self._again: dict[str, None] = dict.fromkeys(self._rows)
         """Names that are to be looked at again, in order."""
 
@@ -165,7 +166,7 @@ class Tally:
         old, new = before.tasks, after.tasks
         if not (before.is_mapped and after.is_mapped and len(old) == len(new) <= MAX_ROWS):
             return False
-        if self._plan.metadata.uid != plan.metadata.uid or _ref(before) != _ref(after):
+        if self._plan.metadata.uid != plan.metadata.uid or _refs(before) != _refs(after):
             return False
         return all(was.name == row.name for was, row in changed_rows(old, new))
 
@@ -214,14 +215,16 @@ class Tally:
     def sessions(self) -> list[AgentSession]:
         return [s for sessions in self._sessions.values() for s in sessions.values()]
 
-    def ledger(self) -> Ledger | None:
-        """What has landed; None: the Plan has not begun."""
+    def ledger(self, ref: str) -> Ledger | None:
+        """What has landed in this ref; None: the Plan has not begun there."""
         self._look_again()
-        return self._read()
+        read = self._read()
+        begun = _begun(self._plan.status)
+        return next((read[name] for name, its in begun.items() if its.ref == ref), None)
 
-    def _read(self) -> Ledger | None:
-        begun = self._plan.status.integration
-        return None if self._landings is None or begun is None else self._landings.read(begun)
+    def _read(self) -> dict[str | None, Ledger]:
+        begun = _begun(self._plan.status)
+        return {name: self._landings[name].read(its) for name, its in begun.items()}
 
     def look(self, project: Project | None) -> Tallied:
         """What they come to; `project` says prices."""
@@ -249,9 +252,11 @@ class Tally:
             self._members.pop(name, None)
         else:
             self._members[name] = task
-        if self._landings is not None:
-            owned = self._owned.get(name)
-            self._landings.put(name, row, owned, member=task is not None)
+        for where, landings in self._landings.items():
+            owned, of_it = self._owned.get(name), row is not None and row.repository == where
+            is_its = of_it or where is None
+            there = row if is_its else None
+            landings.put(name, there, owned, member=is_its and task is not None)
         self._facts.put(name, task, row)
         is_odd = row is not None and task is not None and row.uid not in (None, task.metadata.uid)
         (self._odd.add if is_odd else self._odd.discard)(name)
@@ -304,15 +309,15 @@ class Tally:
 
     def _tallied(self, settled: Settled) -> Tallied:
         status, sums, facts = self._plan.status, self._sums, self._facts
-        ledger = self._read()
-        rows = self._booked(ledger.new if ledger is not None else {})
+        ledgers = self._read()
+        rows = self._booked({k: new for each in ledgers.values() for k, new in each.new.items()})
         stages = (stage.name for stage in self._plan.spec.stages)
         update = {
             "tasks": status.tasks if rows == status.tasks else rows,
             "counts": _counts(sums.states, len(facts.failed)),
             "current_stage": next((s for s in stages if sums.unfinished[s] > 0), None),
             "usage": total((settled.usage, sums.usage)),
-            "integration": _followed(status.integration, ledger),
+            **_followed(status, ledgers),
             "spend_usd": money(sums.spent + Decimal(settled.spend_usd)),
             "spend_source": _missing(status, facts.sources),
             "settled": settled if settled != Settled() else None,
@@ -321,7 +326,7 @@ class Tally:
             status.model_copy(update=update),
             is_behind=bool(facts.behind),
             has_new_round=bool(facts.ahead),
-            outside=ledger.outside if ledger is not None else (),
+            outside=tuple(name for each in ledgers.values() for name in each.outside),
             moving=len(facts.moving),
             waiting=len(facts.waiting),
             first=self._members[facts.waiting[0][-1]] if facts.waiting else None,
@@ -337,8 +342,16 @@ class Tally:
         return tuple([row for row, _ in rows.values()])
 
 
-def _ref(status: PlanStatus) -> str | None:
-    return status.integration.ref if status.integration is not None else None
+def _begun(status: PlanStatus) -> dict[str | None, Integration]:
+    """Where work of the Plan gathers, by name of the repository; None: it works in one alone."""
+    if not status.repositories:
+        return {} if status.integration is None else {None: status.integration}
+    rows = status.repositories
+    return {row.name: row.integration for row in rows if row.integration is not None}
+
+
+def _refs(status: PlanStatus) -> list[tuple[str | None, str]]:
+    return [(name, its.ref) for name, its in _begun(status).items()]
 
 
 def _tokens(usage: UsageCounts) -> tuple[int, int, int, int]:
@@ -369,8 +382,21 @@ def _counts(states: Mapping[str, int], failed: int) -> Counts:
     )
 
 
-def _followed(integration: Integration | None, ledger: Ledger | None) -> Integration | None:
-    """The integration with what has landed since."""
+def _followed(status: PlanStatus, ledgers: Mapping[str | None, Ledger]) -> dict[str, object]:
+    """What the status says of integrations, with what has landed since."""
+    if not status.repositories:
+        return {"integration": _with_tip(status.integration, ledgers.get(None))}
+    rows = tuple(_moved(row, ledgers.get(row.name)) for row in status.repositories)
+    same = all(was is row for was, row in zip(status.repositories, rows, strict=True))
+    return {"repositories": status.repositories if same else rows}
+
+
+def _moved(row: RepositoryStatus, ledger: Ledger | None) -> RepositoryStatus:
+    after = _with_tip(row.integration, ledger)
+    return row if after is row.integration else row.model_copy(update={"integration": after})
+
+
+def _with_tip(integration: Integration | None, ledger: Ledger | None) -> Integration | None:
     if integration is None or ledger is None or ledger.tip == integration.tip:
         return integration
     return integration.model_copy(update={"sha": ledger.tip, "tree": ledger.tree})

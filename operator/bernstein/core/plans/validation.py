@@ -15,8 +15,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
+from bernstein.api.integration import MOST_PLAN_REPOSITORIES
 from bernstein.api.meta import MOST_AGENTS
-from bernstein.api.plan import MOST_PLAN_REPOSITORIES, PlanSpec
+from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.signals import LONGEST_ESTIMATE_MINUTES, LONGEST_TIMEOUT_SECONDS
 from bernstein.api.vocabulary import COMPLEXITIES, EFFORTS, FILE_SCOPES, ROLES, SCOPES
@@ -41,6 +42,7 @@ from bernstein.core.plans.field_errors import (
 )
 from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec, signal, stages_of, steps_of
 from bernstein.core.plans.limits import too_long
+from bernstein.core.plans.places import routes
 from bernstein.core.plans.size import too_large
 
 _AGENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
@@ -145,7 +147,7 @@ class _Walk:
             "name": findings.line,
             "description": findings.text,
             "depends_on": lambda path, value: findings.items(path, value, findings.line),
-            "repo": self._unsupported_name,
+            "repo": findings.line,
             "steps": self._steps,
         }
 
@@ -166,8 +168,8 @@ class _Walk:
             ),
             "mode": lambda path, value: findings.choice(path, value, ("batch",)),
             "cli": self._agent,
-            "repo": self._unsupported_name,
-            "depends_on_repo": self._unsupported_name,
+            "repo": findings.line,
+            "depends_on_repo": findings.line,
             "files": self._paths,
             "completion_signals": self._signals,
             "changes": lambda path, value: findings.choice(path, value, ("none",)),
@@ -204,6 +206,7 @@ class _Walk:
                 self.findings.error(field_name(key), f"Unknown top-level field {quoted(key)}{hint}")
         self._titles(data)
         self._graph(data)
+        routes.judge(self.findings, data, self._project)
 
     def remaining(self, data: Mapping[Any, Any]) -> None:
         """What else the object's own schema refuses, mostly lengths."""
@@ -328,7 +331,7 @@ class _Walk:
     def _repos(self, path: str, value: object) -> None:
         self.findings.items(path, value, self._repo)
         if isinstance(value, list) and len(value) > MOST_PLAN_REPOSITORIES:
-            self._unsupported(path, value)
+            self.findings.error_at(path, f"at most {MOST_PLAN_REPOSITORIES}, got {len(value)}")
 
     def _repo(self, path: str, value: object) -> None:
         if not isinstance(value, dict):
@@ -343,10 +346,6 @@ class _Walk:
     def _unsupported(self, path: str, value: object) -> None:
         del value
         self.findings.error_at(path, "not supported yet, remove it; " + _INSTEAD[_last(path)])
-
-    def _unsupported_name(self, path: str, value: object) -> None:
-        if self.findings.is_string(value, path):
-            self._unsupported(path, value)
 
     def _signals(self, path: str, value: object) -> None:
         self.findings.items(path, value, self._signal)
@@ -417,9 +416,6 @@ class _Walk:
 
 
 _INSTEAD = {
-    "repos": "a plan works in one repository of its Project",
-    "repo": "every step works in the repository of the plan",
-    "depends_on_repo": "stages depend on stages with 'depends_on'",
     "workflow": "write 'stages'",
 }
 

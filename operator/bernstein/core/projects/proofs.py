@@ -9,12 +9,13 @@ disprove it, and none of that is seen here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from bernstein.api.plan import Plan
 from bernstein.api.project import ProbeFinding, Project
 from bernstein.api.projects.accounts import ACCOUNTS, DELIVER, READ, WORK, parted, subject
+from bernstein.api.projects.repository import Repository
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -25,6 +26,17 @@ from bernstein.core.projects import repositories
 def begun(plan: Plan) -> datetime | None:
     """When it began; None: it has not, or nobody knows."""
     return plan.status.integration.since if plan.status.integration is not None else None
+
+
+def _begun_in(
+    plan: Plan, project: Project
+) -> Iterator[tuple[str, Repository | None, datetime | None]]:
+    """The same in each repository that it works in."""
+    for row in plan.status.repositories:
+        since = row.integration.since if row.integration is not None else None
+        yield WORK, repositories.find(project.spec, row.name), since
+    if not plan.status.repositories:
+        yield WORK, repositories.of_plan(plan, project), begun(plan)
 
 
 def started(task: Task) -> datetime | None:
@@ -40,7 +52,7 @@ def proofs(
 ) -> Mapping[str, datetime]:
     """When an account was last seen to get on, by its subject, of these Plans and Tasks."""
     last: dict[str, datetime] = {}
-    seen = [(WORK, repositories.of_plan(plan, project), begun(plan)) for plan in plans]
+    seen = [each for plan in plans for each in _begun_in(plan, project)]
     seen += [(READ, repositories.of_task(task, None, project), started(task)) for task in tasks]
     for account, repository, time in seen:
         if repository is not None and time is not None:

@@ -6,11 +6,12 @@ looked for, and one that is elsewhere than it was left stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from bernstein.api.plan import Plan
+from bernstein.api.integration import RepositoryStatus
+from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task
@@ -30,13 +31,27 @@ class Ref(NamedTuple):
     sha: str
 
 
-def of_plan(plan: Plan) -> frozenset[Ref]:
-    """Its own, without those of its Tasks."""
+def of_plan(plan: Plan) -> Mapping[str | None, frozenset[Ref]]:
+    """Its own, without those of its Tasks, by the repository that they are in, as the Plan names
+    it; None: it does not."""
     status = plan.status
-    found = [*_of_verification(status.verification)]
-    if status.integration is not None:
-        found.append((status.integration.ref, status.integration.tip))
-    resolves = (row.resolves for row in status.resolvers)
+    if not status.repositories:
+        return {repository_of(plan): _of_row(plan, status, status.resolvers)}
+    return {
+        row.name: _of_row(
+            plan, row, [each for each in status.resolvers if each.repository == row.name]
+        )
+        for row in status.repositories
+    }
+
+
+def _of_row(
+    plan: Plan, of: PlanStatus | RepositoryStatus, resolvers: Iterable[PlanTask]
+) -> frozenset[Ref]:
+    found = [*_of_verification(of.verification)]
+    if of.integration is not None:
+        found.append((of.integration.ref, of.integration.tip))
+    resolves = (row.resolves for row in resolvers)
     found += [(each.ref, each.sha) for each in resolves if each is not None]
     return _within(names.refs_of(plan.metadata.uid), found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from bernstein.api.plan import Plan
+from bernstein.api.plan import Plan, PlanTask
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskSpec
@@ -81,8 +81,10 @@ def _last_out(spec: TaskSpec, groups: list[Upstream]) -> str:
     """What a Task waits for, in words that one of many which is Closed does not change: they would
     be written anew for each that depends on it. They name the last, which mostly ends last."""
     named, *staged = groups
-    stages = zip(spec.depends_on_stages, staged, strict=True)
-    out = [stage for stage, group in stages if group.waiting]
+    groups_of = groups_named(spec)
+    out = [key for key, group in zip(groups_of, staged, strict=True) if group.waiting]
+    if out and spec.depends_on_repo is not None and out[-1] == groups_of[-1]:
+        return f"waits for all of the repository '{spec.depends_on_repo}'"
     if out:
         return _depends(len(spec.depends_on_stages), "stage", f"'{out[-1]}'", "done")
     return _depends(len(spec.depends_on), "Task", named.waiting[-1], "Closed")
@@ -109,20 +111,23 @@ def _behind(stalled: Task) -> Unmet:
 
 
 def _upstream(snapshot: TaskSnapshot) -> list[Upstream] | Unmet:
-    """What it depends on: the Tasks that it names, and those of each stage that it names."""
+    """What it depends on: the Tasks that it names, and those of each group that it names."""
     spec, plan = snapshot.task.spec, snapshot.plan
     groups = [_look(spec.depends_on, snapshot.tasks, snapshot.upstreams.standings)]
-    if not spec.depends_on_stages:
+    named = groups_named(spec)
+    if not named:
         return groups
     if plan is None:
-        text = "it depends on stages, but belongs to no Plan"
+        text = "it depends on stages or on a repository, but belongs to no Plan"
         return Unmet(Reason.DEPENDENCY_FAILED, text, "Apply it under a new name with dependsOn.")
     if not plan.status.expanded:
         return _for_now("its Plan still makes its Tasks")
-    for stage in spec.depends_on_stages:
-        group = _of_stage(snapshot, plan, stage)
+    for key in named:
+        group = _of_group(snapshot, plan, key)
+        if group is None and key in spec.depends_on_stages:
+            return _never(f"its Plan has no Task of the stage '{key}'")
         if group is None:
-            return _never(f"its Plan has no Task of the stage '{stage}'")
+            return _never(f"its Plan has no Task in the repository '{spec.depends_on_repo}'")
         groups.append(group)
     return groups
 
@@ -189,20 +194,38 @@ def read_of(task: Task | None) -> Read:
     return stands, uid, task.status.state, waiting and (waiting.reason, waiting.message)
 
 
-def rows_by_stage(plan: Plan) -> dict[str, list[str]]:
-    """Names of the Tasks of each stage, as the Plan's rows name them."""
+def groups_named(spec: TaskSpec) -> tuple[str, ...]:
+    """The groups of its Plan's Tasks that it depends on as a whole: stages, and a repository."""
+    if spec.depends_on_repo is None:
+        return spec.depends_on_stages
+    return (*spec.depends_on_stages, _in_repository(spec.depends_on_repo))
+
+
+def _in_repository(name: str) -> str:
+    """The group of all Tasks there; no stage is called so, as their names are one line."""
+    return f"\n{name}"
+
+
+def groups_of(row: PlanTask) -> tuple[str, ...]:
+    """The groups that the Task of a row belongs to."""
+    return (row.stage,) if row.repository is None else (row.stage, _in_repository(row.repository))
+
+
+def rows_by_group(plan: Plan) -> dict[str, list[str]]:
+    """Names of the Tasks of each group, as the Plan's rows name them."""
     names: dict[str, list[str]] = {}
     for row in plan.status.tasks:
         if row.step is not None or not plan.status.is_mapped:
-            names.setdefault(row.stage, []).append(row.name)
+            for group in groups_of(row):
+                names.setdefault(group, []).append(row.name)
     return names
 
 
-def _of_stage(snapshot: TaskSnapshot, plan: Plan, stage: str) -> Upstream | None:
-    """The Tasks of one stage, as the Plan's rows name them; only those that the Plan owns count."""
+def _of_group(snapshot: TaskSnapshot, plan: Plan, stage: str) -> Upstream | None:
+    """The Tasks of one group, as the Plan's rows name them; only those that the Plan owns count."""
     upstreams, uid = snapshot.upstreams, plan.metadata.uid
     if uid not in upstreams.rows:
-        upstreams.rows[uid] = rows_by_stage(plan)
+        upstreams.rows[uid] = rows_by_group(plan)
     names = upstreams.rows[uid].get(stage)
     if names is None:
         return None

@@ -13,11 +13,18 @@ from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.task import Task
 from bernstein.core.delivery.ledger import changed_rows
 from bernstein.core.graph import rings
-from bernstein.core.scheduling.dependencies import Read, named_alone, read_of, rows_by_stage
+from bernstein.core.scheduling.dependencies import (
+    Read,
+    groups_named,
+    groups_of,
+    named_alone,
+    read_of,
+    rows_by_group,
+)
 from bernstein.core.snapshot import Standing, Upstreams
 
 Stage = tuple[str, str]
-"""The uid of a Plan, and the name of one of its stages."""
+"""The uid of a Plan, and one of its groups of Tasks: a stage, or those in one repository."""
 _MISSING = read_of(None)
 
 
@@ -33,8 +40,8 @@ class Edges:
         self._after: defaultdict[Stage, set[str]] = defaultdict(set)
         """The same by the stages that they name."""
         self._waits: dict[str, tuple[tuple[str, ...], tuple[Stage, ...]]] = {}
-        self._stages: dict[str, dict[str, str]] = {}
-        """The stage of each Task in a Plan's rows, by uid of the Plan."""
+        self._stages: dict[str, dict[str, list[str]]] = {}
+        """The groups of each Task in a Plan's rows, by uid of the Plan."""
         self._plans: dict[str, PlanStatus] = {}
         """What these rows were read of."""
         self._graph: dict[str, tuple[str, ...]] = {}
@@ -48,7 +55,7 @@ class Edges:
         """This Task waits, as one of the Plan of this uid; None: it does not."""
         before = self._waits.get(name, ((), ()))
         spec = task.spec if task is not None else None
-        stages = spec.depends_on_stages if spec is not None and plan is not None else ()
+        stages = groups_named(spec) if spec is not None and plan is not None else ()
         after = (
             spec.depends_on if spec is not None else (),
             tuple((plan, stage) for stage in stages if plan is not None),
@@ -84,7 +91,9 @@ class Edges:
         self.upstreams.standings.pop(name, None)
         dependants = set(self._naming.get(name, ()))
         for uid in {before[1], after[1]}:
-            if isinstance(uid, str) and (stage := self._stages.get(uid, {}).get(name)):
+            of_plan = self._stages.get(uid, {}) if isinstance(uid, str) else {}
+            for stage in of_plan.get(name, ()):
+                assert isinstance(uid, str)
                 self.upstreams.stages.get(uid, {}).pop(stage, None)
                 if not self._is_out_anyway(name, before, after, uid, stage):
                     dependants |= self._after.get((uid, stage), set())
@@ -107,7 +116,7 @@ class Edges:
             self._plans[uid] = plan.status
             if before is not None and _is_staged_alike(before, plan.status):
                 return set()
-        rows = rows_by_stage(plan) if plan is not None else {}
+        rows = rows_by_group(plan) if plan is not None else {}
         if rows == self.upstreams.rows.get(uid, {}):
             return set()
         stages = {stage for uid_of, stage in self._after if uid_of == uid}
@@ -116,7 +125,10 @@ class Edges:
         self._stages.pop(uid, None)
         if plan is not None:
             self.upstreams.rows[uid] = rows
-            self._stages[uid] = {name: stage for stage, names in rows.items() for name in names}
+            of_tasks = self._stages[uid] = {}
+            for stage, names in rows.items():
+                for name in names:
+                    of_tasks.setdefault(name, []).append(stage)
         return _all(self._after[uid, stage] for stage in stages)
 
     def look_for_circles(self) -> Iterable[str]:
@@ -154,8 +166,8 @@ def _is_staged_alike(before: PlanStatus, after: PlanStatus) -> bool:
     return all(_place(was) == _place(row) for was, row in changed_rows(old, new))
 
 
-def _place(row: PlanTask) -> tuple[str, str, bool]:
-    return row.name, row.stage, row.step is None
+def _place(row: PlanTask) -> tuple[str, tuple[str, ...], bool]:
+    return row.name, groups_of(row), row.step is None
 
 
 def _all(sets: Iterable[set[str]]) -> set[str]:

@@ -17,6 +17,7 @@ from bernstein.core.fsm import move
 from bernstein.core.routing.choose import route_of
 from bernstein.core.scheduling import chain, expressions
 from bernstein.core.scheduling.chain import Wait
+from bernstein.core.scheduling.dependencies import groups_named
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import says as are_words_of
@@ -154,7 +155,7 @@ def _with_dependencies(
 ) -> TaskStatus:
     """The status with the condition DependenciesMet, where the chain got as far as that link."""
     met, spec = chain.dependencies_met(wait), task.spec
-    if met is None or not (spec.depends_on or spec.depends_on_stages):
+    if met is None or not (spec.depends_on or groups_named(spec)):
         return status
     if wait is None or met:
         return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)

@@ -22,7 +22,7 @@ from bernstein.core import owners
 from bernstein.core.actions import TaskDecision
 from bernstein.core.fsm import move
 from bernstein.core.sanitise import count, line, ordinal, quoted, quoting, some
-from bernstein.core.scheduling.dependencies import awaited, standing
+from bernstein.core.scheduling.dependencies import awaited, groups_named, groups_of, standing
 from bernstein.core.snapshot import Standing, TaskSnapshot
 from bernstein.core.waiting import goes_on, waits
 
@@ -168,7 +168,7 @@ def _before(snapshot: TaskSnapshot, task: Task, stages: set[str]) -> Iterator[st
     plan = snapshot.plan
     if plan is None or owners.plan_uid(task) != plan.metadata.uid:
         return
-    new = set(task.spec.depends_on_stages) - stages
+    new = set(groups_named(task.spec)) - stages
     stages |= new
     if new:
-        yield from (row.name for row in plan.status.tasks if row.stage in new)
+        yield from (row.name for row in plan.status.tasks if new.intersection(groups_of(row)))

@@ -31,6 +31,7 @@ _STEP = "stages[0].steps[0]"
 _REPO = "repos[0].path"
 _NOT_OF_A_STEP = (
     *("goal", "projectRef", "repo", "stage", "stageDescription", "dependsOn", "dependsOnStages"),
+    "dependsOnRepo",
     *("constraints", "contextFiles", "maxRetries", "author", "cancel", "requests"),
 )
 NO_WORK = frozenset({"author", "cancel", "requests"})

@@ -121,6 +121,21 @@ async def proposed_one_by_one(world: World) -> None:
     await _plan_is(world, "Succeeded")
 
 
+async def in_two_repositories(world: World) -> None:
+    """The second step waits for the repository of the first; people merge both."""
+    remote = world.kubelet.remote
+    remote.refs["refs/heads/pages"] = sha("first page")
+    await on_forge(world, ("site", "pages"))
+    build = stage("a", "one", "two")
+    build["steps"][1] |= {"repo": "site", "dependsOnRepo": "app"}
+    await world.plan("shop", [build], repos=[{"path": "app"}, {"path": "site"}])
+    await world.until(PLANS, "shop", lambda _: len(remote.pulls) == 2)
+    for pull in remote.pulls:
+        remote.merge(pull)
+    await _plan_is(world, "Succeeded")
+    assert [pull.base for pull in remote.pulls] == ["main", "pages"], "one in each"
+
+
 async def answered(world: World) -> None:
     """People say something of what a Plan delivers: it is changed, and proposed as it was."""
     remote = world.kubelet.remote
@@ -166,12 +181,15 @@ async def outdated(world: World) -> None:
     assert remote.pulls == [pull], "a second one is never opened"
 
 
-async def on_forge(world: World, **merge: Object) -> None:
-    """A Project whose agents do their work, and that people merge."""
+async def on_forge(world: World, *more: tuple[str, str], **merge: Object) -> None:
+    """A Project whose agents do their work, and that people merge. `more`: names and branches of
+    repositories besides."""
     world.kubelet.on("agent", works(usage=USED))
     (repository,) = valid("Project", world.namespace)["spec"]["repositories"]
     forge = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
-    repositories = [{**repository, "forge": forge}]
+    first = {**repository, "forge": forge}
+    others = [{**first, "name": name, "branch": branch} for name, branch in more]
+    repositories = [first, *others]
     merging = {"strategy": "pr", **merge}
     await world.project(budget=PRICES, repositories=repositories, merge=merging)
 
@@ -297,6 +315,7 @@ STORIES = {
     "asked_for": Story(asked_for, 45),
     "proposed": Story(proposed, 30),
     "proposed_one_by_one": Story(proposed_one_by_one, 50),
+    "in_two_repositories": Story(in_two_repositories, 60),
     "resolved": Story(resolved, 50),
     "answered": Story(answered, 55),
     "withdrawn": Story(withdrawn, 32),

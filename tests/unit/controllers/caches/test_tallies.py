@@ -80,7 +80,8 @@ def changed(cluster: Landing, data: st.DataObject, pick: Callable[..., Any]) -> 
             owned = cluster.caches.tasks.of_plan(plan.metadata)
             assert look.tasks == ledger.members(plan.status, owned)
             if plan.status.integration is not None:
-                assert cluster.caches.tallies.tip(plan) == ledger.read(plan.status, owned).tip
+                ref = plan.status.integration.ref
+                assert cluster.caches.tallies.tip(plan, ref) == ledger.read(plan.status, owned).tip
             if pick((True, False)):
                 cluster.note(plan, look.tallied.status)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.plan import Integration, Plan, PlanStatus
+from bernstein.api.integration import Integration
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.pod import Changed
 from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.project import Project

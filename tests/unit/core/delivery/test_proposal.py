@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.delivery import Delivery, PullRequest
-from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.integration import Integration
+from bernstein.api.plan import PlanStatus
 from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.projects.watching import (

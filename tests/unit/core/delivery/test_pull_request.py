@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.api.plan import Integration, PlanStatus, PlanTask
+from bernstein.api.integration import Integration
+from bernstein.api.plan import PlanStatus, PlanTask
 from bernstein.api.task import Task
 from bernstein.core.delivery import pull_request
 from bernstein.core.delivery.pull_request import MOST_ROWS, PullRequestText, defused

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.plan import Integration, Plan, PlanStatus
+from bernstein.api.integration import Integration
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
 from bernstein.api.project import Project
 from bernstein.api.projects.watching import PullRequestWatch, WatchedPullRequest

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.integration import Integration
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import Integration
 from bernstein.api.states import TaskState
 from bernstein.core.plans.tally import tally
 from tests.unit.core import objects

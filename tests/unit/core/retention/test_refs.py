@@ -23,7 +23,7 @@ MONTH_AGO = at(-30 * DAY - 1)
 
 
 def test_of_a_plan_its_integration_ref_where_its_ledger_ends() -> None:
-    assert refs.of_plan(objects.plan()) == {Ref(f"{FOLDER}/integration", BASE)}
+    assert refs.of_plan(objects.plan()) == {None: {Ref(f"{FOLDER}/integration", BASE)}}
 
 
 def test_of_a_task_what_was_judged_and_what_it_was_made_of() -> None:

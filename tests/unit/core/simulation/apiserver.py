@@ -94,7 +94,9 @@ class ApiServer(State):
         self.plan = Plan.model_validate(read.dump() | {"status": status.dump()})
         return True
 
-    def _create_job(self, name: str, owner: str, wants: Run | AgentSession) -> None:
+    def _create_job(
+        self, name: str, owner: str, wants: Run | AgentSession, repository: str = ""
+    ) -> None:
         self._write()
         existing = self.jobs.get(name)
         if existing is not None:
@@ -104,7 +106,8 @@ class ApiServer(State):
                 raise Refused
             return
         self._made += 1
-        self.jobs[name] = Job(name, f"uid-job-{self._made}", owner, wants, self.now)
+        job = Job(name, f"uid-job-{self._made}", owner, wants, self.now, repository=repository)
+        self.jobs[name] = job
 
     def _delete_job(self, view: JobView) -> None:
         self._write()

@@ -74,7 +74,7 @@ class Invariants(State):
             for other in active[i + 1 :]:
                 assert not overlap(one.spec.files, other.spec.files)
         landing_now = Counter(
-            owners.plan_uid(t)
+            (owners.plan_uid(t), t.status.delivery and t.status.delivery.onto)
             for t in self.tasks.values()
             if self._landing(t) and not is_stalled(t.status)
         )
@@ -115,10 +115,12 @@ class Invariants(State):
         if subject.status.phase == "Cancelled":
             assert not self.seen.landed_by["Plan"], "cancelled, but it was delivered"
         if subject.status.phase == "Succeeded":
-            target = self.remote.refs[TARGET]
+            rows = subject.status.repositories
+            targets = {row.name: row.integration.target for row in rows if row.integration}
             for one in self.tasks.values():
                 if owners.plan_of(one):
-                    self._is_delivered(one, target)
+                    onto = targets.get(one.spec.repo or "", TARGET)
+                    self._is_delivered(one, self.remote.refs[onto])
 
     def spend_of_plan(self) -> Decimal:
         """What a budget counts."""

@@ -57,6 +57,8 @@ class Job:
     deleting: bool = False
     held: bool = False
     """The pod carries our finalizer."""
+    repository: str = ""
+    """Where it is at work, if not in the Project's first."""
 
     @property
     def role(self) -> str:
@@ -71,7 +73,8 @@ class Job:
     @property
     def labels(self) -> dict[str, str]:
         asked = getattr(self.wants, "asked", None)
-        return {labels.JOB: self.main} | ({labels.ASKED: asked} if asked else {})
+        where = {labels.REPOSITORY: self.repository} if self.repository else {}
+        return {labels.JOB: self.main} | ({labels.ASKED: asked} if asked else {}) | where
 
     @property
     def main(self) -> str:

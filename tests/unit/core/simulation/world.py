@@ -7,6 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from bernstein.api.plan import Plan
+from bernstein.api.project import Project
+from bernstein.api.projects.workplace import Workplace
 from bernstein.api.session import AgentSession, Stop
 from bernstein.api.signals import Signal
 from bernstein.api.states import TaskState
@@ -22,9 +24,12 @@ from bernstein.core.actions import (
     DeleteJobs,
     DeleteSession,
     DeleteTask,
+    InRepository,
+    JobAction,
     KeepCheckLogs,
     KeepVerdicts,
     PlanAction,
+    RunBegin,
     RunClose,
     RunFence,
     RunLand,
@@ -38,7 +43,9 @@ from bernstein.core.fsm import is_final
 from bernstein.core.jobs import JobView
 from bernstein.core.money import spend
 from bernstein.core.plans import decide as plan_decide
+from bernstein.core.plans.places import view
 from bernstein.core.pods import has_started
+from bernstein.core.projects import repositories
 from bernstein.core.sessions import actions as session_actions
 from bernstein.core.sessions import decide as session_decide
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
@@ -60,12 +67,12 @@ OfForges = RunPropose | RunClose | RunListen
 class World(ApiServer, People, Kubelet, Invariants):
     def _keep_reports(self, views: tuple[JobView, ...]) -> None:
         """Each once: a second one finds the name taken. There must be a log to read."""
-        for view in views:
-            assert view.name in self.jobs, "its Job is gone already"
-            assert has_started(view.pod or {}, "check"), "it printed nothing"
-            if view.name not in self.reports:
+        for job in views:
+            assert job.name in self.jobs, "its Job is gone already"
+            assert has_started(job.pod or {}, "check"), "it printed nothing"
+            if job.name not in self.reports:
                 self._write()
-                self.reports.add(view.name)
+                self.reports.add(job.name)
 
     # --- controllers ------------------------------------------------------------------------
 
@@ -89,12 +96,13 @@ class World(ApiServer, People, Kubelet, Invariants):
         name = subject.metadata.name
         planned = owners.plan_of(subject) is not None
         here = self.plan if planned else None
+        its = repositories.place_of_task(subject, here, whole(self.project)).project
         current = self.sessions.get(subject.status.session or "")
         mine = current is not None and current.spec.task_ref.uid == subject.metadata.uid
         return TaskSnapshot(
             task=subject,
-            project=objects.in_first(self.project) if self.project is not None else None,
-            plan=here,
+            project=its,
+            plan=view.of_task(here, its.spec.repository.name) if here and its else here,
             session=current if mine else None,
             own_sessions=self._own_sessions(subject),
             jobs=self._views(subject.metadata.uid),
@@ -122,7 +130,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         plan, name = self.plan, self.project.metadata.name
         planned = [n for n, t in tasks.items() if owners.plan_of(t) is not None]
         return ProjectSnapshot(
-            project=self.project,
+            project=whole(self.project),
             members=[t for t in tasks.values() if t.status.project == name],
             plan_of=dict.fromkeys(planned, plan) if plan is not None else {},
             tasks=tasks,
@@ -223,8 +231,8 @@ class World(ApiServer, People, Kubelet, Invariants):
                 case session_actions.DeleteJob(view):
                     self._delete_job(view)
                 case session_actions.ReleasePods():
-                    for view in views.values():
-                        self._release(view)
+                    for each in views.values():
+                        self._release(each)
                 case session_actions.ReleaseSession():
                     self._write()
                     del self.sessions[name]
@@ -245,14 +253,17 @@ class World(ApiServer, People, Kubelet, Invariants):
         before = self.seen.writes
         decision = plan_decide.decide(self.plan_snapshot(subject), self.now)
         for action in decision.actions:
-            self._plan_action(action)
+            if isinstance(action, InRepository):
+                self._in_repository(action.name, action.action)
+            else:
+                self._plan_action(action)
         self.write_plan(subject, decision.status)
         return self.seen.writes > before
 
     def plan_snapshot(self, subject: Plan) -> PlanSnapshot:
         return PlanSnapshot(
             plan=subject,
-            project=self.project,
+            project=whole(self.project),
             tasks={n: t for n, t in self.tasks.items() if owners.plan_of(t)},
             sessions=[s for s in self.sessions.values() if spend.belongs(s, subject)],
             jobs=self._views("Plan"),
@@ -260,6 +271,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         )
 
     def _plan_action(self, action: PlanAction) -> None:
+        assert not isinstance(action, InRepository), "it is carried out there"
         assert not isinstance(action, KeepVerdicts), "nobody keeps verdicts here"
         assert not isinstance(action, OfForges), "its Project delivers to the branch"
         match action:
@@ -283,12 +295,19 @@ class World(ApiServer, People, Kubelet, Invariants):
             case _:
                 self._plan_job(action)
 
-    def _plan_job(self, action: Run) -> None:
+    def _in_repository(self, name: str, action: RunBegin | JobAction) -> None:
+        first = self.project.spec.repositories[0].name
+        if isinstance(action, Run):
+            self._plan_job(action, "" if name == first else name)
+        else:
+            self._plan_action(action)
+
+    def _plan_job(self, action: Run, repository: str = "") -> None:
         if isinstance(action, RunLand) and action.job not in self.jobs:
             assert self.plan is not None
             if action.expect is not None:
                 self._must_have_passed(action.sha)
-        self._create_job(action.job, "Plan", action)
+        self._create_job(action.job, "Plan", action, repository)
 
     def reconcile_approval(self, name: str) -> bool:
         subject = self.approvals[name]
@@ -356,6 +375,11 @@ class World(ApiServer, People, Kubelet, Invariants):
         ended = self.plan is None or self.plan.status.ended_at is not None
         final = (is_final(t.status, t.spec.max_retries) for t in self.tasks.values())
         return ended and all(final) and all(j.ended and not j.deleting for j in self.jobs.values())
+
+
+def whole(project: Project) -> Project:
+    """With all of its repositories."""
+    return project.whole if isinstance(project, Workplace) else project
 
 
 def doomed(subject: Task) -> bool:

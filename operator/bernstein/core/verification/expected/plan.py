@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.integration import Integration
+from bernstein.api.plan import PlanStatus
 from bernstein.api.signals import Signal
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -12,7 +11,6 @@ from bernstein.api.verification import Origin, Verification
 from bernstein.checks import signals as kinds
 from bernstein.checks.asks import Asks
 from bernstein.checks.spec import CheckSpec, Subject
-from bernstein.core import names
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification.candidate import can_be_made_anew
 from bernstein.core.verification.expected import rules
@@ -57,7 +55,7 @@ def question(snapshot: PlanSnapshot, integration: Integration, judged: Verificat
     assert snapshot.project is not None
     origin = Origin(ref=integration.ref, sha=integration.tip)
     return Question(
-        job=partial(names.plan_job, snapshot.plan.metadata.name),
+        job=snapshot.job,
         checks=specs_of(snapshot),
         project=snapshot.project,
         pinned_sha=integration.target_sha,

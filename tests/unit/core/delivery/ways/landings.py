@@ -26,7 +26,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.snapshot import PlanSnapshot
 from tests.unit.core import objects
 from tests.unit.core.simulation.state import Job
-from tests.unit.core.simulation.world import World
+from tests.unit.core.simulation.world import World, whole
 
 NO_SCAN = {"name": "pii_scan", "enabled": False}
 EXTRA = {"name": "extra", "command": "true", "image": "extra:1"}
@@ -132,7 +132,8 @@ def with_gates(world: Landings, *more: objects.Object, **settings: bool) -> Proj
     spec = world.project.spec
     gates = spec.gates.dump() | settings
     gates["pipeline"] = [*gates["pipeline"], *more]
-    return objects.project(gates=gates, approval=spec.approval.dump())
+    listed = [each.dump() for each in whole(world.project).spec.repositories]
+    return objects.project(gates=gates, approval=spec.approval.dump(), repositories=listed)
 
 
 def nobody_may_let_it_go_on(world: Landings) -> None:

@@ -79,6 +79,38 @@ def _passes_on_what_landed(world: Landings) -> bool:
     return has_passed(world) and judged is not None and judged.ref.endswith("/candidate")
 
 
+# --- in several repositories --------------------------------------------------------------------
+
+
+def _in_two() -> Landings:
+    """Of two branches at one address, as the Project has them for two repositories."""
+    account = {a: {"secretName": f"git-{a}"} for a in ("read", "work", "deliver")}
+    shared = {"url": "https://git.example/app.git", "credentials": account}
+    project = objects.project(
+        gates=GATES,
+        repositories=[
+            {"name": "app", "branch": "main"} | shared,
+            {"name": "docs", "branch": "pages"} | shared,
+        ],
+    )
+    steps = [
+        {"title": f"Do {name}", "repo": name, "files": [f"{name}.py"]} for name in ("app", "docs")
+    ]
+    plan = objects.plan(
+        begun=False,
+        stages=[{"name": "build", "steps": steps}],
+        repos=[{"path": "app"}, {"path": "docs"}],
+    )
+    world = Landings(project, plan)
+    world.remote.refs["refs/heads/pages"] = world.remote.refs[TARGET]
+    return world
+
+
+def _one_lands(world: Landings) -> bool:
+    rows = world.plan.status.repositories if world.plan is not None else ()
+    return any(row.delivery is not None and row.delivery.step == "Landing" for row in rows)
+
+
 # --- a part of it -------------------------------------------------------------------------------
 
 
@@ -145,6 +177,10 @@ OF_PLANS = {
     "a Plan on a newer tip": Way(_of_a_plan, _passes_as_a_whole, (_somebody_pushes,)),
     "a Plan that was retried": Way(_one_fails, _all_are_closed, (_asks(RETRY, "Failed"),)),
     "a Task whose base fails": Way(_its_base_fails, _passes_on_what_landed, (_time_passes,)),
+    "a Plan in two repositories": Way(_in_two, _all_are_closed),
+    "a Plan in two repositories, cancelled while one lands": Way(
+        _in_two, _one_lands, meanwhile=_is_cancelled
+    ),
     "a part of a Plan": Way(_one_fails, _part_passes, (_asks_for_a_part,)),
     "a part of a Plan, suspended while it lands": Way(
         _one_fails, _part_lands, (_asks_for_a_part,), meanwhile=_is_suspended
