@@ -80,6 +80,8 @@ class Remote:
     credential_dir: str | None = None
     """Folder with the files `username` and `password`; None = anonymous."""
     ca_file: str | None = None
+    work_url: str | None = None
+    """Where refs below `refs/bernstein/` are, if elsewhere on the same server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ ATTESTATIONS = f"{_REFS}/attestations"
 """The folder of refs that outlive what they are about, and belong to no Plan or Task."""
 _ON_BASE = ".base"
 
-_OF_OWNER = re.compile(rf"{_REFS}/[0-9a-z]{{1,16}}(/[0-9A-Za-z][-0-9A-Za-z_.]*){{1,2}}")
+_OF_OWNER = re.compile(rf"{_REFS}/[0-9a-z]{{1,16}}(/[0-9A-Za-z][-0-9A-Za-z_.]*){{1,3}}")
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 _LIKE_A_SESSION = re.compile(r"-s[0-9]+-")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
@@ -186,6 +186,12 @@ def integration_ref(plan_uid: str, place: int | None = None) -> str:
 def old_integration_ref(plan_uid: str) -> str:
     """Where an older release put it: so few digits may be those of another Plan, too."""
     return f"{_REFS}/{plan_uid[:8]}/integration"
+
+
+def is_work_ref(ref: str) -> bool:
+    """Whether it is one of ours that is of no use once its work has landed: no branch, and no
+    attestation, which is kept beside the branch."""
+    return ref.startswith(f"{_REFS}/") and not ref.startswith(f"{ATTESTATIONS}/")
 
 
 def is_of_owner(ref: str) -> bool:

@@ -133,6 +133,12 @@ def matches(text: str, pattern: str) -> bool:
     return True
 
 
+def _find(text: str, pattern: str) -> str:
+    """The first match, by an engine of Python's: the patterns are ours alone."""
+    found = re.search(pattern, text)
+    return found[0] if found else ""
+
+
 def _quantity(text: str) -> Fraction:
     number, unit = _QUANTITY.fullmatch(text).groups()  # type: ignore[union-attr]
     return Fraction(number) * _UNITS[unit]
@@ -175,6 +181,7 @@ _METHODS: Final[Mapping[str, Callable[..., Any]]] = {
     "startsWith": str.startswith,
     "endsWith": str.endswith,
     "matches": matches,
+    "find": _find,
     "compareTo": lambda one, other: (one > other) - (one < other),
     "containsCIDR": _contains_cidr,
     "sum": sum,

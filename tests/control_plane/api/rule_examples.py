@@ -237,6 +237,18 @@ REPOSITORIES = {
         {**_HTTPS, "checkout": {"lfs": True}}, ({**_SSH, "checkout": {"lfs": True}},)
     ),
     "it says nothing: name folders, or say what of Git LFS is fetched": Pair({"lfs": False}, ({},)),
+    "it is another repository on the git server of 'url': the same accounts are used for "
+    "both": Pair(
+        {**_SSH, "workRepository": {"url": "ssh://git@git.example:2222/team/work.git"}},
+        tuple(
+            {**_SSH, "workRepository": {"url": url}}
+            for url in ("https://git.example/team/work.git", "ssh://git@git.example/team/work.git")
+        ),
+    ),
+    "it is the repository itself: leave it out": Pair(
+        {**_HTTPS, "workRepository": {"url": f"{_HTTPS['url']}/work"}},
+        ({**_HTTPS, "workRepository": {"url": _HTTPS["url"]}},),
+    ),
 }
 DIGEST = f"sha256:{'0a' * 32}"
 IMAGES = (

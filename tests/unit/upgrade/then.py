@@ -128,9 +128,21 @@ def checkout_then(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told_then(container: dict[str, Any]) -> dict[str, Any]:
+    if "env" in container:
+        container = container | {"env": [*map(_remote_then, container["env"])]}
     if container["name"] not in (CHECKOUT, PREPARE, LAND):
         return container
     return container | {"env": [*map(_config_then, container["env"])]}
+
+
+def _remote_then(variable: dict[str, Any]) -> dict[str, Any]:
+    """Of a program's configuration: all refs were in one repository."""
+    if variable["name"] != CONFIG_VARIABLE:
+        return variable
+    config = json.loads(variable["value"])
+    if "remote" in config and config["remote"].get("work_url") is None:
+        config["remote"].pop("work_url", None)
+    return variable | {"value": json.dumps(config, separators=(",", ":"), sort_keys=True)}
 
 
 def agent_job_then(job: dict[str, Any]) -> dict[str, Any]:

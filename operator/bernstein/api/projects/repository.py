@@ -69,6 +69,13 @@ class Checkout(Model):
     """
 
 
+class WorkRepository(Model):
+    """Where work is kept until it may land."""
+
+    url: Annotated[str, Field(pattern=URL_PATTERN, max_length=2048)]
+    """Another repository on the same git server."""
+
+
 class Repository(Model):
     model_config = {
         **Model.model_config,
@@ -92,6 +99,18 @@ class Repository(Model):
                 "contents of Git LFS are fetched by https: give the repository such an address",
                 fieldPath=".checkout.lfs",
                 reason="FieldValueForbidden",
+            ),
+            rule(
+                "!has(self.workRepository) || "
+                "self.workRepository.url.startsWith(self.url.find('^[a-z]+://[^/]+/'))",
+                "it is another repository on the git server of 'url': the same accounts are used "
+                "for both",
+                fieldPath=".workRepository.url",
+            ),
+            rule(
+                "!has(self.workRepository) || self.url != self.workRepository.url",
+                "it is the repository itself: leave it out",
+                fieldPath=".workRepository.url",
             ),
         ),
     }
@@ -140,10 +159,20 @@ class Repository(Model):
     forge: Forge | None = Field(
         default=None, description="Where its pull requests are. merge.strategy pr needs it."
     )
+    work_repository: WorkRepository | None = Field(
+        default=None,
+        description="Has the refs below refs/bernstein/, but for attestations, so that the account "
+        "work needs to push nowhere else. Absent: they are here.",
+    )
     checkout: Checkout | None = None
     """For a large repository. Absent: agents get all of it, and nothing of Git LFS is fetched."""
     cache: Cache | None = None
     """For a large repository. Absent: each checkout fetches all that it needs."""
+
+    @property
+    def work_url(self) -> str:
+        """Where the refs below refs/bernstein/ are, but for attestations."""
+        return self.work_repository.url if self.work_repository is not None else self.url
 
     @property
     def folders(self) -> tuple[str, ...]:

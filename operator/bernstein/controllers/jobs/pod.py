@@ -386,6 +386,7 @@ def remote(repository: Repository, account: str) -> Remote:
         url=repository.url,
         credential_dir=f"{SECRETS}/{account}",
         ca_file=ca_file(repository),
+        work_url=repository.work_repository.url if repository.work_repository else None,
     )
 
 

@@ -17,7 +17,7 @@ from bernstein.core.verification.candidate import origin_of
 
 def fetch(project: Workplace | None, ref: str) -> str:
     """The command that brings a ref into a repository: it is in `FETCH_HEAD` then."""
-    where = project.spec.repository.url if project is not None else "origin"
+    where = repositories.url_of(project.spec.repository, ref) if project is not None else "origin"
     return f"git fetch {where} {ref}"
 
 

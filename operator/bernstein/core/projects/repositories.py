@@ -18,6 +18,7 @@ from bernstein.api.projects.repository import Repository
 from bernstein.api.projects.workplace import Workplace, at
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
+from bernstein.core import names
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.names import short_hash
 from bernstein.core.sanitise import line
@@ -39,6 +40,11 @@ def digest(repository: Repository) -> str:
     split = urlsplit(repository.url)
     path = split.path.strip("/").removesuffix(".git").lower()
     return short_hash((split.hostname or "").lower(), path, length=16)
+
+
+def url_of(repository: Repository, ref: str) -> str:
+    """Where the ref is."""
+    return repository.work_url if names.is_work_ref(ref) else repository.url
 
 
 def is_in(pull: PullRequest, repository: Repository) -> bool:

@@ -213,12 +213,16 @@ class Git:
 
     def fetch(self, refspecs: Sequence[str], depth: int | None = None) -> None:
         """Fetch `SOURCE:DESTINATION` refspecs; `depth` None takes the whole history."""
+        for url, there in self._by_place(refspecs):
+            self._fetch(url, there, depth)
+
+    def _fetch(self, url: str, refspecs: Sequence[str], depth: int | None) -> None:
         shallow = (self.git_dir / "shallow").exists()
         history = [f"--depth={depth}"] if depth else (["--unshallow"] if shallow else [])
         flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", *history]
         forced = [spec if spec.startswith("+") else f"+{spec}" for spec in refspecs]
         try:
-            self.run("fetch", *flags, "--", self._url(), *forced, timeout=NETWORK_SECONDS)
+            self.run("fetch", *flags, "--", url, *forced, timeout=NETWORK_SECONDS)
         except GitError as error:
             if error.reason != Reason.REF_NOT_FOUND:
                 raise
@@ -236,13 +240,18 @@ class Git:
     def read_refs(self, *refs: str) -> list[str | None]:
         """The same for several refs, by one question."""
         names = [full_ref(ref) for ref in refs]
+        found: dict[str, str] = {}
+        for url, there in self._by_place(names):
+            found |= self._listed(url, there)
+        return [found.get(name) for name in names]
+
+    def _listed(self, url: str, names: Sequence[str]) -> dict[str, str]:
         # Else the server lists every ref there is, of which each landing adds one.
         kind = ["--heads"] if all(name.startswith("refs/heads/") for name in names) else []
-        asked = ("ls-remote", "--quiet", *kind, "--", self._url(), *names)
+        asked = ("ls-remote", "--quiet", *kind, "--", url, *names)
         listing = self.run(*asked, timeout=LOOKUP_SECONDS).decode("utf-8", "replace")
         rows = (row.partition("\t") for row in listing.splitlines())
-        found = {name: sha for sha, _, name in rows if is_sha(sha)}
-        return [found.get(name) for name in names]
+        return {name: sha for sha, _, name in rows if is_sha(sha)}
 
     def push(self, ref: str, sha: str, expect: str | None) -> None:
         """Set the remote's `ref` to `sha` if it is at `expect` (None: if it does not exist).
@@ -282,8 +291,12 @@ class Git:
         self._sent(more, [f"{'+' * (r in forced)}{sha}:{full_ref(r)}" for r, sha in to.items()])
 
     def _sent(self, more: Sequence[str], refspecs: Sequence[str]) -> None:
+        places = self._by_place(refspecs)
+        if len(places) > 1:
+            raise GitError(Reason.PUSH_REJECTED, "the refs are in two repositories")
+        ((url, _),) = places
         flags = ["--quiet", "--porcelain", "--no-verify", "--no-signed", *more]
-        pushed = ("push", *flags, "--", self._url(), *refspecs)
+        pushed = ("push", *flags, "--", url, *refspecs)
         done = self.complete(*pushed, timeout=NETWORK_SECONDS)
         if done.code != 0:
             printed = done.stderr + b"\n" + done.stdout
@@ -301,10 +314,14 @@ class Git:
         folder = self.remote.credential_dir if self.remote is not None else None
         return Path(folder).name if folder is not None else ""
 
-    def _url(self) -> str:
+    def _by_place(self, refspecs: Sequence[str]) -> list[tuple[str, list[str]]]:
+        """The refspecs, or names of refs, by the address of the repository that has them."""
         if self.remote is None:
             raise GitError("InvalidConfig", "this program was given no remote")
-        return self.remote.url
+        places: dict[str, list[str]] = {}
+        for spec in refspecs:
+            places.setdefault(remotes.address_of(self.remote, _remote_ref(spec)), []).append(spec)
+        return [*places.items()]
 
     def _environment(self, extra: dict[str, str]) -> dict[str, str]:
         settings = {
@@ -331,6 +348,12 @@ class Git:
             **settings,
             **extra,
         }
+
+
+def _remote_ref(refspec: str) -> str:
+    """The remote's ref in a refspec of ours: what a fetch takes, or what a push moves."""
+    source, _, destination = refspec.lstrip("+").partition(":")
+    return source if source.startswith("refs/") else destination
 
 
 def _lease(ref: str, expect: str | None) -> str:

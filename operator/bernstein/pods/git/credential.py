@@ -1,4 +1,4 @@
-"""git's credential helper: answers from files, and for one repository only."""
+"""git's credential helper: answers from files, and only for the repositories it is told of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ f() {{
       path=*) path=${{line#*=}} ;;
     esac
   done
-  test "$protocol" = {protocol} && test "$host" = {host} && test "$path" = {path} || return 0
+  test "$protocol" = {protocol} && test "$host" = {host} || return 0
+  for repository in {paths}; do
+    test "$path" = "$repository" && answer && return
+  done
+  return 0
+}}
+answer() {{
   test "$(grep -c '' {folder}/username)$(grep -c '' {folder}/password)" = 11 || return 1
   printf 'username=%s\\n' "$(cat {folder}/username)"
   printf 'password=%s\\n' "$(cat {folder}/password)"
@@ -25,12 +31,13 @@ f"""
 no process's arguments."""
 
 
-def helper(folder: str, protocol: str, host: str, path: str) -> str:
+def helper(folder: str, protocol: str, host: str, *paths: str) -> str:
     """Value of git's setting `credential.helper`: reads the files `username` and `password`, one
     line each, in `folder`.
 
     It answers only when git asks for exactly this `protocol`, `host` (with the port, if the address
-    has one) and `path` (without slashes around it).
+    has one) and one of the `paths` (without slashes around them).
     """
-    quoted = {"protocol": protocol, "host": host, "path": path, "folder": folder}
-    return "!" + _PROGRAM.format(**{name: shlex.quote(value) for name, value in quoted.items()})
+    quoted = {"protocol": protocol, "host": host, "folder": folder}
+    words = {name: shlex.quote(value) for name, value in quoted.items()}
+    return "!" + _PROGRAM.format(**words, paths=shlex.join(paths))

@@ -18,6 +18,7 @@ from bernstein import urls
 from bernstein.api.pod import Remote
 from bernstein.api.programs.account import KNOWN_HOSTS, SSH_KEY, is_ssh
 from bernstein.api.reasons import UNTRUSTED, Reason
+from bernstein.core import names
 from bernstein.pods.git import credential
 from bernstein.pods.git.errors import GitError
 
@@ -109,13 +110,21 @@ def ssh_command(remote: Remote) -> tuple[str, ...]:
     return ("ssh", "-F", "none", "-T", "-a", "-x", *said)
 
 
+def address_of(remote: Remote, ref: str) -> str:
+    """The address of the repository that has the ref."""
+    return remote.work_url if remote.work_url and names.is_work_ref(ref) else remote.url
+
+
 def settings(remote: Remote, git_dir: Path) -> dict[str, str]:
     """git's settings for this remote. Raises GitError(InvalidConfig) for an address that we never
     talk to."""
+    addresses = list(filter(None, (remote.url, remote.work_url)))
     if is_ssh(remote.url):
-        ssh_address(remote.url)
+        _same_server(*(ssh_address(url)._replace(path="") for url in addresses))
         return {"protocol.ssh.allow": "always"}
-    parts = https_address(remote.url)
+    repositories = [https_address(url) for url in addresses]
+    parts = repositories[0]
+    _same_server(*(each._replace(path="") for each in repositories))
     found = {"protocol.https.allow": "always"}
     if proxy := urls.proxy_of(remote.url, os.environ):
         found["http.proxy"] = proxy
@@ -123,9 +132,17 @@ def settings(remote: Remote, git_dir: Path) -> dict[str, str]:
         # The path is a folder without certificates, so that those of the file alone are trusted.
         found |= {"http.sslCAInfo": authorities, "http.sslCAPath": str(git_dir / "refs")}
     if remote.credential_dir:
-        asked = (parts.scheme, parts.netloc, unquote(parts.path).strip("/"))
+        paths = (unquote(each.path).strip("/") for each in repositories)
+        asked = (parts.scheme, parts.netloc, *paths)
         found["credential.helper"] = credential.helper(remote.credential_dir, *asked)
     return found
+
+
+def _same_server(*addresses: SSHAddress | SplitResult) -> None:
+    """An account is for one server."""
+    if len(set(addresses)) > 1:
+        text = "the work repository is not on the git server of the repository"
+        raise GitError("InvalidConfig", text)
 
 
 def _authorities(own: str | None, git_dir: Path) -> str | None:

@@ -17,6 +17,7 @@ from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError, full_ref
 from bernstein.pods.git.merge import is_ancestor
+from bernstein.pods.git.remotes import address_of
 
 CONFIG = BeginConfig
 
@@ -25,7 +26,9 @@ def run(config: BeginConfig) -> BeginResult:
     """Where the integration ref is. Raises PodError(IntegrationExists) where others made it."""
     git.init_bare(Path(config.git_dir))
     repository, target = Git(Path(config.git_dir), config.remote), full_ref(config.target)
-    repository.fetch([f"{target}:{target}"], depth=1)
+    # Another repository may have nothing of it yet, and takes no history without its beginning.
+    elsewhere = address_of(config.remote, config.integration) != config.remote.url
+    repository.fetch([f"{target}:{target}"], depth=None if elsewhere else 1)
     tip = repository.commit_id(target)
     made = repository.read_ref(config.integration) or _make(repository, config.integration, tip)
     if made != tip:

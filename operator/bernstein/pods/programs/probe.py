@@ -7,6 +7,7 @@ kubelet fills it when it has seen that.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from bernstein.api.pod import Remote
@@ -17,7 +18,7 @@ from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git import permission
-from bernstein.pods.git.client import Git, full_ref
+from bernstein.pods.git.client import Git, GitError, full_ref
 
 CONFIG = ProbeConfig
 FILES_SECONDS = 20.0
@@ -37,19 +38,26 @@ def run(config: ProbeConfig) -> ProbeResult:
         branch = full_ref(config.branch)
         raise PodError(Reason.REF_NOT_FOUND, f"the repository has no {branch}")
     result = ProbeResult()
+    work = replace(config.remote, url=config.remote.work_url or config.remote.url)
     if config.account != "read":
-        permission.may_push_somewhere(config.remote)
+        permission.may_push_somewhere(config.remote if config.ref is None else work)
     if config.ref is not None:
-        result = _try_work(config.remote, config.ref, config.branch, tip)
+        result = _try_work(config.remote, work, config.ref, config.branch, tip)
     log.event("probe", account=config.account, tip=tip, too_strong=result.too_strong)
     return result
 
 
-def _try_work(remote: Remote, ref: str, branch: str, tip: str) -> ProbeResult:
-    if permission.may_push(remote, ref, tip) is False:
+def _try_work(remote: Remote, work: Remote, ref: str, branch: str, tip: str) -> ProbeResult:
+    if permission.may_push(work, ref, tip) is False:
         text = f"the git server refuses a push to {ref}"
         raise PodError(Reason.CREDENTIAL_REFUSED, text)
-    return ProbeResult(too_strong=permission.may_overwrite(remote, branch, tip) is True)
+    try:
+        too_strong = permission.may_overwrite(remote, branch, tip) is True
+    except GitError as error:
+        if work == remote or error.reason != Reason.CREDENTIAL_REFUSED:
+            raise
+        too_strong = False  # it may push nothing there, as is best
+    return ProbeResult(too_strong=too_strong)
 
 
 def _find_files(config: ProbeConfig) -> None:

@@ -10,6 +10,7 @@ import pytest
 from bernstein.pods.git.credential import helper
 
 EXPECTED = {"protocol": "https", "host": "git.example.com:8443", "path": "team/it's $(id).git"}
+WORK = "team/its work.git"
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def answer(folder: Path, operation: str = "get", **changes: str) -> str:
     """The reply, run the way git runs it."""
     asked = EXPECTED | {"wwwauth[]": 'Basic realm="a"'} | changes
     request = "".join(f"{key}={value}\n" for key, value in asked.items()) + "\n"
-    command = helper(str(folder), **EXPECTED).removeprefix("!") + f" {operation}"
+    command = helper(str(folder), *EXPECTED.values(), WORK).removeprefix("!") + f" {operation}"
     done = subprocess.run(
         ["sh", "-c", command], input=request, capture_output=True, text=True, check=False
     )
@@ -33,8 +34,9 @@ def answer(folder: Path, operation: str = "get", **changes: str) -> str:
     return done.stdout
 
 
-def test_answers_for_its_repository(folder: Path) -> None:
-    assert answer(folder) == "username=ada\npassword=s=e c\\tr*e't$HOME\n"
+@pytest.mark.parametrize("path", [EXPECTED["path"], WORK])
+def test_answers_for_its_repositories(folder: Path, path: str) -> None:
+    assert answer(folder, path=path) == "username=ada\npassword=s=e c\\tr*e't$HOME\n"
 
 
 @pytest.mark.parametrize(

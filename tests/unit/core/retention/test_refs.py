@@ -14,6 +14,7 @@ from bernstein.core.retention import refs
 from bernstein.core.retention.refs import Ref
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NOW, PLAN_UID, TIP, at, sha
+from tests.unit.core.plans.places.plans import begun
 
 FOLDER = names.refs_of(PLAN_UID)
 FIRST = names.work_ref(FOLDER, "work", 1)
@@ -24,6 +25,18 @@ MONTH_AGO = at(-30 * DAY - 1)
 
 def test_of_a_plan_its_integration_ref_where_its_ledger_ends() -> None:
     assert refs.of_plan(objects.plan()) == {None: {Ref(f"{FOLDER}/integration", BASE)}}
+
+
+def test_of_a_plan_in_several_repositories_those_of_each() -> None:
+    plan = objects.plan(begun=False, status=begun())
+
+    assert refs.of_plan(plan) == {
+        "api": {Ref(f"{FOLDER}/integration", BASE)},
+        "web": {Ref(f"{FOLDER}/r1/integration", BASE)},
+    }
+    work = names.work_ref(f"{FOLDER}/r1", "show", 1)
+    assert names.is_of_owner(work)
+    assert refs.folder_of(work) == FOLDER
 
 
 def test_of_a_task_what_was_judged_and_what_it_was_made_of() -> None:

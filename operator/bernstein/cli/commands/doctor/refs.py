@@ -41,7 +41,7 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
     }
     """The operator deletes them when they are due."""
     for url in dict.fromkeys(
-        each.url for project in projects for each in project.spec.repositories
+        each.work_url for project in projects for each in project.spec.repositories
     ):
         try:
             refs = await _refs(url)

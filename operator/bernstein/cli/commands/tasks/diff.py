@@ -56,7 +56,7 @@ async def _diff(terminal: Terminal, name: str, *, stat: bool) -> None:
     if commits is None:
         text = f"{called(task)} has left nothing yet"
         raise CliError("NothingLeft", text, f"see how it stands with `bernstein logs {name}`")
-    url = project.spec.repository.url
+    url = repositories.url_of(project.spec.repository, commits.ref)
     difference = Changes("", cut=False)
     if commits.sha != commits.base:
         difference = await _read(task, project, commits, stat=stat)
@@ -81,7 +81,7 @@ async def _project(cluster: Cluster, task: Task) -> Workplace:
 
 
 async def _read(task: Task, project: Workplace, commits: Commits, *, stat: bool) -> Changes:
-    url = project.spec.repository.url
+    url = repositories.url_of(project.spec.repository, commits.ref)
     try:
         return await changes.between(url, commits, stat=stat)
     except NotThere as problem:
