@@ -31,7 +31,6 @@ from bernstein.core.actions import (
     KeepCheckLogs,
     KeepVerdicts,
     RunBegin,
-    RunCache,
     RunCheck,
     RunClose,
     RunFence,
@@ -41,12 +40,10 @@ from bernstein.core.actions import (
     RunLand,
     RunListen,
     RunPrepare,
-    RunProbe,
     RunPropose,
-    RunPrune,
-    RunWatch,
 )
 from bernstein.core.jobs import LateRequests
+from bernstein.core.projects.actions import RunCache, RunProbe, RunPrune, RunWatch
 from bernstein.kube.errors import ApiError, is_refusal
 from bernstein.kube.resource import JOBS, Key, Resource
 

@@ -11,7 +11,7 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
-from bernstein.core.actions import RunCache
+from bernstein.core.projects.actions import RunCache
 from bernstein.places import CACHE as VOLUME
 
 DEADLINE_SECONDS = 1800

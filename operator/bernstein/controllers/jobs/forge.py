@@ -19,8 +19,9 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
-from bernstein.core.actions import RunClose, RunListen, RunPropose, RunWatch
+from bernstein.core.actions import RunClose, RunListen, RunPropose
 from bernstein.core.owners import unblocking
+from bernstein.core.projects.actions import RunWatch
 
 PROPOSE_SECONDS = 600
 CLOSE_SECONDS = 180

@@ -20,8 +20,8 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
-from bernstein.core.actions import RunProbe
 from bernstein.core.owners import unblocking
+from bernstein.core.projects.actions import RunProbe
 from bernstein.core.projects.probing import ATTESTATION, SIGNING, model_keys, tries
 from bernstein.core.reasons.waits import PROBE_SECONDS
 

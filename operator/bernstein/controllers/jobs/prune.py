@@ -10,7 +10,7 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
-from bernstein.core.actions import RunPrune
+from bernstein.core.projects.actions import RunPrune
 
 DEADLINE_SECONDS = 600
 

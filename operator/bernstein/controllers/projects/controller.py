@@ -25,7 +25,11 @@ from bernstein.controllers.projects import pruning as refs
 from bernstein.controllers.projects.watches import watches
 from bernstein.controllers.snapshots import agents_at_work, misses_a_secret, proofs_of, proposed
 from bernstein.controllers.wiring import KindController, Watch
-from bernstein.core.actions import (
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import JobView
+from bernstein.core.owners import owner_reference
+from bernstein.core.projects import caching, probing, readiness, repository_job, watching
+from bernstein.core.projects.actions import (
     CacheAction,
     ProbeAction,
     ProbeDecision,
@@ -37,10 +41,6 @@ from bernstein.core.actions import (
     WatchAction,
     WatchDecision,
 )
-from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import JobView
-from bernstein.core.owners import owner_reference
-from bernstein.core.projects import caching, probing, readiness, repository_job, watching
 from bernstein.core.projects.caching import CacheSnapshot
 from bernstein.core.projects.probing import ProbeSnapshot
 from bernstein.core.projects.watching import WatchSnapshot

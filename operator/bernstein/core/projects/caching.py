@@ -23,10 +23,11 @@ from bernstein.api.projects.cache import Cache, CachedContent, CacheState
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.core import diagnosis, labels, names, runs
-from bernstein.core.actions import CacheDecision, RunCache, give_up
+from bernstein.core.actions import give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.projects import repository_job
+from bernstein.core.projects.actions import CacheDecision, RunCache
 from bernstein.core.projects.repository_job import MOST_SECONDS, all_but
 from bernstein.core.remedies import with_remedy
 from bernstein.core.sanitise import text

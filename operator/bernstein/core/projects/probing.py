@@ -24,10 +24,11 @@ from bernstein.api.projects.accounts import DELIVER, READ, WORK, Account, accoun
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import Abandoned
 from bernstein.core import diagnosis, labels, names, pods, runs
-from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe, give_up
+from bernstein.core.actions import DeleteJobs, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, NO_LATE_REQUESTS, JobView, LateRequests
 from bernstein.core.pods import Object
+from bernstein.core.projects.actions import ProbeDecision, RunProbe
 from bernstein.core.projects.proofs import against
 from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import line, text

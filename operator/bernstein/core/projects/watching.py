@@ -26,10 +26,11 @@ from bernstein.api.projects.watching import (
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.core import diagnosis, labels, names, runs
-from bernstein.core.actions import RunWatch, WatchDecision, give_up
+from bernstein.core.actions import give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.projects import repositories, repository_job
+from bernstein.core.projects.actions import RunWatch, WatchDecision
 from bernstein.core.projects.repository_job import all_but
 from bernstein.core.reasons.waits import PROBE_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import text

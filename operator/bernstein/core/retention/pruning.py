@@ -31,10 +31,11 @@ from bernstein.api.projects.refs import (
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.core import diagnosis, labels, names, runs
-from bernstein.core.actions import PruneDecision, RunPrune, give_up
+from bernstein.core.actions import give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.projects import repository_job
+from bernstein.core.projects.actions import PruneDecision, RunPrune
 from bernstein.core.projects.repository_job import MOST_SECONDS, all_but
 from bernstein.core.reasons.waits import seconds_to_wait
 from bernstein.core.retention.refs import Ref, folder_of

@@ -36,7 +36,6 @@ from bernstein.core import owners
 from bernstein.core.actions import (
     KnownBase,
     RunBegin,
-    RunCache,
     RunCheck,
     RunClose,
     RunFormat,
@@ -45,12 +44,10 @@ from bernstein.core.actions import (
     RunLand,
     RunListen,
     RunPrepare,
-    RunProbe,
     RunPropose,
-    RunPrune,
-    RunWatch,
 )
 from bernstein.core.judging.written import packed
+from bernstein.core.projects.actions import RunCache, RunProbe, RunPrune, RunWatch
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE, PLAN_UID, TREE
 

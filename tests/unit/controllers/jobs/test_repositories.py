@@ -11,7 +11,7 @@ from bernstein.api.projects import workplace
 from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs.probe import probe_job
 from bernstein.core import labels
-from bernstein.core.actions import RunProbe
+from bernstein.core.projects.actions import RunProbe
 from tests.unit.controllers.jobs import built
 from tests.unit.core import objects
 

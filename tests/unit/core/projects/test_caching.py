@@ -14,10 +14,11 @@ from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.core import labels
-from bernstein.core.actions import CacheDecision, DeleteJobs, RunCache
+from bernstein.core.actions import DeleteJobs
 from bernstein.core.diagnosis import CLAIM_NOT_FOUND, Diagnosis
 from bernstein.core.jobs import JobView, refusal
 from bernstein.core.projects import caching, readiness
+from bernstein.core.projects.actions import CacheDecision, RunCache
 from bernstein.core.projects.caching import CacheSnapshot, decide, usable
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, at, ended, failed, over, pod, running

@@ -11,8 +11,9 @@ import pytest
 from bernstein.api.programs.probe import ProbeResult
 from bernstein.api.project import Probe, Project
 from bernstein.core import labels
-from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe
+from bernstein.core.actions import DeleteJobs
 from bernstein.core.jobs import NO_LATE_REQUESTS, JobView, LateRequests, refusal
+from bernstein.core.projects.actions import ProbeDecision, RunProbe
 from bernstein.core.projects.probing import ProbeSnapshot, decide
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, ended, failed, over, pod, running, waiting

@@ -13,9 +13,9 @@ from bernstein.api.projects import workplace
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.task import Task
 from bernstein.controllers import network_policies
-from bernstein.core.actions import RunWatch
 from bernstein.core.plans.judgement import problems_of
 from bernstein.core.projects import probing, readiness, repositories, watching
+from bernstein.core.projects.actions import RunWatch
 from bernstein.core.projects.proofs import against, proofs
 from bernstein.core.projects.watching import WatchSnapshot
 from bernstein.core.scheduling import landing_turns

@@ -12,8 +12,9 @@ from bernstein.api.programs.forge import SeenPullRequest, WatchResult
 from bernstein.api.projects.watching import MOST_PULL_REQUESTS, PullRequestWatch
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core import labels
-from bernstein.core.actions import DeleteJobs, RunWatch, WatchDecision
+from bernstein.core.actions import DeleteJobs
 from bernstein.core.jobs import JobView, refusal
+from bernstein.core.projects.actions import RunWatch, WatchDecision
 from bernstein.core.projects.watching import WatchSnapshot, decide
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from tests.unit.core import objects

@@ -15,9 +15,10 @@ from bernstein.api.projects.refs import MOST_AT_ONCE, MOST_WAITING, RefPruning, 
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.core import labels, names
-from bernstein.core.actions import DeleteJobs, PruneDecision, RunPrune
+from bernstein.core.actions import DeleteJobs
 from bernstein.core.jobs import JobView, refusal
 from bernstein.core.projects import readiness
+from bernstein.core.projects.actions import PruneDecision, RunPrune
 from bernstein.core.retention.pruning import PAUSE_SECONDS, Ended, PruneSnapshot, decide
 from bernstein.core.retention.refs import Ref, folder_of
 from tests.unit.core import objects
