@@ -26,6 +26,7 @@ from bernstein.core.delivery.way import OnItsWay
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.plans import decide as plans
+from bernstein.core.plans.places import begin
 from bernstein.core.pods import Object
 from bernstein.core.projects import probing
 from bernstein.core.sessions import decide as sessions
@@ -259,7 +260,7 @@ def given_up_names() -> Iterator[None]:
 @contextmanager
 def ended_begins() -> Iterator[None]:
     """A Plan begins again when its Job is given up, not when its run is over."""
-    with patch.object(plans, "result_of", _judged_at_once):
+    with patch.object(begin, "result_of", _judged_at_once):
         yield
 
 

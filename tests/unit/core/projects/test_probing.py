@@ -26,8 +26,7 @@ MISSING = waiting("probe-work", "CreateContainerConfigError", 'secret "git-work"
 
 def project(probe: Probe | None = None, **more: Any) -> Project:
     found = objects.project(**more)
-    status = found.status.model_copy(update={"probe": probe})
-    return found.model_copy(update={"status": status})
+    return found.model_copy(update={"status": found.status.model_copy(update={"probe": probe})})
 
 
 def job(number: int = 0, pod: Any = None, *, of: int = 1, **more: Any) -> JobView:

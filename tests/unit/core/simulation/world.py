@@ -378,8 +378,10 @@ class World(ApiServer, People, Kubelet, Invariants):
 
 
 def whole(project: Project) -> Project:
-    """With all of its repositories."""
-    return project.whole if isinstance(project, Workplace) else project
+    """With all of its repositories, as it is now."""
+    if not isinstance(project, Workplace):
+        return project
+    return project.whole.model_copy(update={"status": project.status})
 
 
 def doomed(subject: Task) -> bool:
