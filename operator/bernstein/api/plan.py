@@ -113,7 +113,7 @@ class PlanRepository(Model):
 
     @property
     def called(self) -> str:
-        return self.name or self.path
+        return (self.name or "").strip() or self.path
 
 
 class PlanSpec(Model):

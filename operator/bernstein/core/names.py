@@ -190,7 +190,7 @@ def old_integration_ref(plan_uid: str) -> str:
 
 def is_work_ref(ref: str) -> bool:
     """Whether it is one of ours that is of no use once its work has landed: no branch, and no
-    attestation, which is kept beside the branch."""
+    attestation, which is kept beside the branch. Programs in pods tell it by the same words."""
     return ref.startswith(f"{_REFS}/") and not ref.startswith(f"{ATTESTATIONS}/")
 
 

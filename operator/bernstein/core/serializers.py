@@ -24,7 +24,7 @@ from bernstein.core.conditions import find
 from bernstein.core.fsm import may_retry
 from bernstein.core.plans.estimate import STEP_MINUTES
 from bernstein.core.sanitise import line, text
-from bernstein.core.scheduling.dependencies import awaited
+from bernstein.core.scheduling.dependencies import awaited, groups_named, groups_of_task
 
 Document = dict[str, Any]
 
@@ -63,26 +63,27 @@ def blockers(tasks: Collection[Task]) -> Blockers:
         for task in tasks
         if task.status.state is TaskState.CLOSED
     }
-    of_stage: dict[tuple[str, str], list[str]] = {}
+    of_group: dict[tuple[str, str], list[str]] = {}
     for task in tasks:
         plan = owners.plan_of(task)
-        if plan is not None and task.spec.stage and task.status.state is not TaskState.CLOSED:
-            of_stage.setdefault((plan.uid, task.spec.stage), []).append(task.metadata.name)
+        if plan is not None and task.status.state is not TaskState.CLOSED:
+            for group in groups_of_task(task.spec):
+                of_group.setdefault((plan.uid, group), []).append(task.metadata.name)
     return {
-        task.metadata.uid: _blocking(task, closed, of_stage) for task in tasks if is_blocked(task)
+        task.metadata.uid: _blocking(task, closed, of_group) for task in tasks if is_blocked(task)
     }
 
 
 def _blocking(
     task: Task,
     closed: Collection[tuple[str, str]],
-    of_stage: Mapping[tuple[str, str], list[str]],
+    of_group: Mapping[tuple[str, str], list[str]],
 ) -> tuple[str, ...]:
     spec, plan = task.spec, owners.plan_of(task)
     waits_for = (*spec.depends_on, *awaited(task))
     named = [n for n in waits_for if (task.metadata.namespace, n) not in closed]
-    stages = [of_stage.get((plan.uid, s), []) for s in spec.depends_on_stages] if plan else []
-    return tuple(dict.fromkeys((*named, *chain.from_iterable(stages))))
+    groups = [of_group.get((plan.uid, g), []) for g in groups_named(spec)] if plan else []
+    return tuple(dict.fromkeys((*named, *chain.from_iterable(groups))))
 
 
 def task_record(task: Task, blocked_by: Blockers | None = None) -> Document:
@@ -100,6 +101,8 @@ def task_record(task: Task, blocked_by: Blockers | None = None) -> Document:
         "estimated_minutes": spec.estimated_minutes or STEP_MINUTES,
         "depends_on": list(spec.depends_on),
         "depends_on_stages": list(spec.depends_on_stages),
+        "depends_on_repo": spec.depends_on_repo,
+        "repo": spec.repo,
         "blocked_by": list((blocked_by or {}).get(task.metadata.uid, ())),
         "files": list(spec.files),
         "completion_signals": [s.model_dump(exclude_none=True) for s in spec.completion_signals],

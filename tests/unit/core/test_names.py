@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bernstein.api.pod import Remote
 from bernstein.core import names
+from bernstein.pods.git import remotes
 
 TASKS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?", fullmatch=True)
 GATES = st.from_regex(r"[a-z][a-z0-9_]{0,29}", fullmatch=True)
@@ -239,3 +241,20 @@ def test_the_name_of_kept_verdicts_fits_whatever_the_project_is_called() -> None
 
     assert len(name) <= 253
     assert name != names.gate_cache("p" * 252)
+
+
+@pytest.mark.parametrize(
+    ("ref", "is_work"),
+    [
+        ("refs/bernstein/1111222233334444/integration", True),
+        ("refs/bernstein/1111222233334444/r1/web-show/s1", True),
+        ("refs/bernstein/attestations/0f3c", False),
+        ("refs/heads/bernstein/web-11112222", False),
+        ("refs/heads/main", False),
+    ],
+)
+def test_programs_find_a_ref_where_the_operator_names_it(ref: str, is_work: bool) -> None:
+    remote = Remote("https://git.example/app.git", work_url="https://git.example/work.git")
+
+    assert names.is_work_ref(ref) is is_work
+    assert (remotes.address_of(remote, ref) == remote.work_url) is is_work

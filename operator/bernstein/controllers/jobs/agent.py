@@ -137,10 +137,10 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
 
 
 def _checkout(session: AgentSession, project: Workplace, settings: OperatorSettings) -> Object:
-    repository = project.spec.repository
+    repository, base = project.spec.repository, session.spec.base_ref
     config = CheckoutConfig(
         remote=pod.remote(repository, "read"),
-        ref=session.spec.base_ref,
+        ref=base,
         worktree=WORKSPACE,
         worktree_git=True,
         resume=session.spec.resume_ref,
@@ -148,6 +148,8 @@ def _checkout(session: AgentSession, project: Workplace, settings: OperatorSetti
         launcher_to=LAUNCHER,
         prompt=_prompt(session),
         folders=repository.folders,
+        # A repository that lacks the branch's history takes no commit on it without that.
+        history=repository.work_repository is not None and not names.is_work_ref(base),
     )
     return pod.checkout(
         config,

@@ -107,7 +107,7 @@ def job(
         labels.OWNER_UID: owner["uid"],
         labels.PROJECT: project.metadata.name,
     }
-    if isinstance(project, Workplace) and project.spec.place:
+    if isinstance(project, Workplace) and len(project.whole.spec.repositories) > 1:
         ours[labels.REPOSITORY] = project.spec.repository.name
     everywhere = ours | dict(more_labels)
     template: Object = {"metadata": {"labels": everywhere}, "spec": pod}

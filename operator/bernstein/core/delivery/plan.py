@@ -178,9 +178,12 @@ def _proposal(
 def _follow(
     snapshot: RepositorySnapshot, status: PlanStatus, integration: Integration, now: datetime
 ) -> PlanDecision:
-    """One look at a landing that has begun, of a Plan whose Project is gone."""
+    """One look at a landing that has begun, of a Plan whose Project, or repository there, is
+    gone."""
     gone = snapshot.project_problem
     assert gone is not None
+    if not landing.has_started(status):
+        return PlanDecision(waits(status, gone.reason, gone.message, now, needs_person=True))
     step = landing.followed(status, _landing(snapshot, status, integration), gone, now)
     if isinstance(step, Landed):
         return PlanDecision(_landed(step.status, step.delivery, now))

@@ -56,11 +56,15 @@ def of_plan(
     """What a Plan delivers."""
     plan, meta = snapshot.plan, snapshot.plan.metadata
     rows = [row for row in status.tasks if row.landed is not None]
+    # Of several repositories each tells what its own steps have cost.
+    several = any(row.repository is not None for row in status.tasks)
+    its = sum((Decimal(row.spend_usd) for row in status.tasks), Decimal(0))
+    spent = str(its) if several else status.spend_usd
     return _text(
         plan.spec.name,
         meta,
         f"{_whose('Plan', meta, snapshot.project, status.project)}: "
-        f"{len(rows)} of {count(len(status.tasks), 'step')}, ${_money(status.spend_usd)}.",
+        f"{len(rows)} of {count(len(status.tasks), 'step')}, ${_money(spent)}.",
         _goal(plan.spec.description),
         _table(plan, rows, snapshot.tasks),
         _whole(status, integration),

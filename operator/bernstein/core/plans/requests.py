@@ -14,6 +14,7 @@ from itertools import chain
 from itertools import count as count_from
 
 from bernstein.api.plan import PlanStatus
+from bernstein.api.project import Project
 from bernstein.api.requests import (
     DELIVER_PARTIAL,
     REMERGE,
@@ -56,7 +57,7 @@ def _retry(
     if refusal is not None:
         return PlanDecision(requests.refused(status, asked, request, *refusal, now))
     if is_tried_later(status, snapshot.project, now):
-        status = tried_at_once(status, now)
+        status = _all_at_once(status, snapshot.project, now)
         return PlanDecision(requests.done(status, asked, request, requests.AT_ONCE, now))
     tasks = [task for _, task in sorted(snapshot.tasks.items())]
     told = [task for task in tasks if _is_asked(task, request)]
@@ -76,6 +77,15 @@ def _retry(
     tried = "is tried again" if number == 1 else "are tried again"
     text = f"{count(number, 'Task')} {tried}{f'; {gone}' if gone else ''}"
     return PlanDecision(requests.done(status, asked, request, text, now))
+
+
+def _all_at_once(status: PlanStatus, project: Project | None, now: datetime) -> PlanStatus:
+    """The status in which it is tried at once in each repository where it is to be tried later."""
+    for row in status.repositories:
+        seen = view.status_in(status, row)
+        if is_tried_later(seen, project, now):
+            status = view.put_back(status, row, tried_at_once(seen, now))
+    return tried_at_once(status, now)
 
 
 def _why_not(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[RefusalReason, str] | None:
@@ -146,9 +156,11 @@ def _remerge(
 ) -> PlanDecision:
     """What the Plan delivers is merged or proposed again, as if the time for that had come."""
     asked = snapshot.plan.spec.requests
-    refusal = _gone(snapshot, status) or _not_to_merge(status)
-    if status.repositories:
-        status, refusal = _rows_to_merge(status, refusal)
+    refusal = _gone(snapshot, status)
+    if refusal is None:
+        refusal = _not_to_merge(status)
+        if status.repositories:
+            status, refusal = _rows_to_merge(status, refusal)
     if refusal is not None:
         return PlanDecision(requests.refused(status, asked, request, *refusal, now))
     status = _merged_again(status)

@@ -11,7 +11,7 @@ from bernstein.api.verification import MOST_CHECKS
 from bernstein.checks import signals
 from bernstein.checks.patterns import MOST_CHARACTERS
 from bernstein.core.graph import dependencies
-from bernstein.core.plans.places import named
+from bernstein.core.projects import repositories
 from bernstein.core.verification.verdicts import EXCERPT_BYTES
 
 PLAN_BYTES = 1_300_000
@@ -33,7 +33,7 @@ _TITLE_BYTES = 300
 """Of what a gate asks; which gates there will be the Project says, when they are run."""
 _REST_BYTES = 60_000
 """Of conditions, what it waits for, answers to requests, and all else of a status."""
-_REPOSITORY_BYTES = 20_000
+_REPOSITORY_BYTES = 40_000
 """Of what else a status says of each repository, where there are several."""
 _ESCAPED = {"<": 5, ">": 5, "&": 5, "\u2028": 3, "\u2029": 3}
 """The API server stores these as six bytes of ASCII: so many more than they have."""
@@ -114,7 +114,7 @@ def _asked(spec: PlanSpec) -> dict[str | None, dict[str, Signal]]:
     asked: dict[str | None, dict[str, Signal]] = {}
     for stage in spec.stages:
         for step in stage.steps:
-            its = named.entry(spec, step.repo or stage.repo)
+            its = repositories.entry(spec, step.repo or stage.repo)
             there = asked.setdefault(its.called if its is not None else None, {})
             there |= {signal.model_dump_json(): signal for signal in step.completion_signals}
     return asked

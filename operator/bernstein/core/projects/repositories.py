@@ -6,12 +6,13 @@ first one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from bernstein.api.delivery import PullRequest
-from bernstein.api.plan import Plan, PlanSpec
+from bernstein.api.plan import Plan, PlanRepository, PlanSpec
 from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.project import Project, ProjectSpec
 from bernstein.api.projects.repository import Repository
@@ -72,9 +73,27 @@ def of_plan(plan: Plan, project: Project) -> Repository | None:
 
 
 def named_in(plan: PlanSpec, spec: ProjectSpec) -> Repository | None:
-    """The repository that the Plan names."""
-    said = next(iter(plan.repos), None)
+    """The repository that the Plan's first step works in."""
+    said = plan.repos[0] if len(plan.repos) == 1 else next(entries_used(plan), None)
     return find(spec, None) if said is None else find(spec, said.path, said.branch)
+
+
+def entry(plan: PlanSpec, said: str | None) -> PlanRepository | None:
+    """The entry of `repos` of this name; without one the first."""
+    if said is None or not said.strip():
+        return next(iter(plan.repos), None)
+    return next((each for each in plan.repos if each.called == said.strip()), None)
+
+
+def entries_used(plan: PlanSpec) -> Iterator[PlanRepository]:
+    """The entries of `repos` that steps work in, each once, in the order of the steps."""
+    seen: set[str] = set()
+    for stage in plan.stages:
+        for step in stage.steps:
+            its = entry(plan, step.repo or stage.repo)
+            if its is not None and its.called not in seen:
+                seen.add(its.called)
+                yield its
 
 
 def place_of_plan(plan: Plan, project: Project | None) -> Workplace | None:

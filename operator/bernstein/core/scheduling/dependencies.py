@@ -201,6 +201,12 @@ def groups_named(spec: TaskSpec) -> tuple[str, ...]:
     return (*spec.depends_on_stages, _in_repository(spec.depends_on_repo))
 
 
+def groups_of_task(spec: TaskSpec) -> tuple[str, ...]:
+    """The groups of its Plan's Tasks that it is of, as far as it says so itself."""
+    where = () if spec.repo is None else (_in_repository(spec.repo),)
+    return where if spec.stage is None else (spec.stage, *where)
+
+
 def _in_repository(name: str) -> str:
     """The group of all Tasks there; no stage is called so, as their names are one line."""
     return f"\n{name}"

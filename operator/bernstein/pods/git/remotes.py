@@ -18,10 +18,11 @@ from bernstein import urls
 from bernstein.api.pod import Remote
 from bernstein.api.programs.account import KNOWN_HOSTS, SSH_KEY, is_ssh
 from bernstein.api.reasons import UNTRUSTED, Reason
-from bernstein.core import names
 from bernstein.pods.git import credential
 from bernstein.pods.git.errors import GitError
 
+WORK, KEPT = "refs/bernstein/", "refs/bernstein/attestations/"
+"""Refs of work, and those among them that are kept beside the branch."""
 CONNECT_SECONDS = 30
 _EVERYBODYS = "/etc/ssl/certs/ca-certificates.crt"
 """Where our image, as all of Debian, has the authorities that git trusts by itself."""
@@ -112,7 +113,8 @@ def ssh_command(remote: Remote) -> tuple[str, ...]:
 
 def address_of(remote: Remote, ref: str) -> str:
     """The address of the repository that has the ref."""
-    return remote.work_url if remote.work_url and names.is_work_ref(ref) else remote.url
+    is_work = ref.startswith(WORK) and not ref.startswith(KEPT)
+    return remote.work_url if remote.work_url and is_work else remote.url
 
 
 def settings(remote: Remote, git_dir: Path) -> dict[str, str]:

@@ -19,6 +19,7 @@ from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git import permission
 from bernstein.pods.git.client import Git, GitError, full_ref
+from bernstein.pods.git.remotes import WORK
 
 CONFIG = ProbeConfig
 FILES_SECONDS = 20.0
@@ -33,14 +34,15 @@ def run(config: ProbeConfig) -> ProbeResult:
     """
     _find_files(config)
     git.init_bare(Path(config.git_dir))
-    tip = Git(Path(config.git_dir), config.remote).read_ref(config.branch)
+    tip, _ = Git(Path(config.git_dir), config.remote).read_refs(config.branch, f"{WORK}probe")
     if tip is None:
         branch = full_ref(config.branch)
         raise PodError(Reason.REF_NOT_FOUND, f"the repository has no {branch}")
     result = ProbeResult()
     work = replace(config.remote, url=config.remote.work_url or config.remote.url)
     if config.account != "read":
-        permission.may_push_somewhere(config.remote if config.ref is None else work)
+        for pushed_to in dict.fromkeys((work, config.remote if config.ref is None else work)):
+            permission.may_push_somewhere(pushed_to)
     if config.ref is not None:
         result = _try_work(config.remote, work, config.ref, config.branch, tip)
     log.event("probe", account=config.account, tip=tip, too_strong=result.too_strong)

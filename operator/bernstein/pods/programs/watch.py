@@ -38,6 +38,18 @@ class _Eyes:
     """It looks for them, too."""
     may_write: dict[str, bool] = field(default_factory=dict)
     """Authors of comments, while this Job is at work; the one that reads asks anew."""
+    behind: set[int] = field(default_factory=set)
+    """Numbers of those that were behind their branch in the look before: a forge may move the
+    branch a moment before it says that it has merged."""
+
+    def is_news(self, now: SeenPullRequest, known: SeenPullRequest, *, looks_again: bool) -> bool:
+        if not _is_news(now, known):
+            return False
+        seems = now.behind and not _is_news(replace(now, behind=known.behind), known)
+        if not seems or not looks_again or now.number in self.behind:
+            return True
+        self.behind.add(now.number)
+        return False
 
 
 def run(config: WatchConfig, transport: httpx.AsyncBaseTransport | None = None) -> WatchResult:
@@ -52,7 +64,8 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
         async with asked_forge.client(config.forge, transport) as client:
             eyes = _Eyes(client, config.comments)
             while True:
-                changed = await _look(eyes, config.pull_requests, ends)
+                looks_again = ends - time.monotonic() > config.look_seconds
+                changed = await _look(eyes, config.pull_requests, ends, looks_again=looks_again)
                 left = ends - time.monotonic()
                 if changed or left <= config.look_seconds:
                     break
@@ -72,7 +85,7 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
 
 
 async def _look(
-    eyes: _Eyes, known: tuple[SeenPullRequest, ...], ends: float
+    eyes: _Eyes, known: tuple[SeenPullRequest, ...], ends: float, *, looks_again: bool
 ) -> tuple[SeenPullRequest, ...]:
     """Those that are not as they are known. One that cannot be read keeps no other one from being
     told; raises ForgeError where there is nothing else to tell."""
@@ -84,7 +97,7 @@ async def _look(
         except ForgeError as error:
             failed = failed or error
         else:
-            changed += [now] if _is_news(now, each) else []
+            changed += [now] if eyes.is_news(now, each, looks_again=looks_again) else []
     if failed is not None and not changed:
         raise failed
     return tuple(changed)

@@ -93,9 +93,13 @@ def test_each_account_of_each_repository_is_tried_by_a_container_that_sees_no_ot
     assert len(names) == len(set(names))
 
 
-def test_who_works_in_the_first_repository_has_the_jobs_that_there_always_were() -> None:
+def test_who_works_in_the_first_repository_has_the_jobs_of_a_project_with_one() -> None:
+    """But for the mark: which one is the first may be another one tomorrow."""
     wanted, owner = built.WANTED["land"]
     several = built.follow_up(wanted, owner, seen_from("first"), built.PLAIN_SETTINGS)
     alone = objects.project(repositories=[row("first")], models=built.JUDGED.spec.dump()["models"])
 
+    assert several["metadata"]["labels"][labels.REPOSITORY] == "first"
+    for marked in (several["metadata"], several["spec"]["template"]["metadata"]):
+        marked["labels"].pop(labels.REPOSITORY, None)
     assert several == built.follow_up(wanted, owner, alone, built.PLAIN_SETTINGS)

@@ -8,7 +8,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
-from bernstein.api.verification import CheckResult
+from bernstein.api.verification import CheckResult, Verification
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.logs import check_log
 from bernstein.cli.commands.logs.check_log import Whose
@@ -38,15 +38,22 @@ class LogSubject:
     @property
     def verdicts(self) -> tuple[CheckResult, ...]:
         """The newest verdicts on a Task or a Plan; none for a session."""
-        subject = self.task or self.plan
-        judged = subject.status.verification if subject is not None else None
-        return judged.checks if judged is not None else ()
+        each = (judged for _, judged in self._judged if judged is not None)
+        return tuple(check for judged in each for check in judged.checks)
 
     @property
     def score(self) -> str:
         """What is told of the quality score of a Task's or a Plan's work; "" without one."""
+        told = ((where, notes.score(judged)) for where, judged in self._judged)
+        return "; ".join(f"{where}: {score}" if where else score for where, score in told if score)
+
+    @property
+    def _judged(self) -> list[tuple[str, Verification | None]]:
+        """How its work was judged, in each repository of a Plan that works in several."""
+        if self.plan is not None and self.plan.status.repositories:
+            return [(row.name, row.verification) for row in self.plan.status.repositories]
         subject = self.task or self.plan
-        return notes.score(subject.status.verification) if subject is not None else ""
+        return [("", subject.status.verification)] if subject is not None else []
 
     @property
     def ended(self) -> bool:

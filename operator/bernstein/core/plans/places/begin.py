@@ -23,7 +23,6 @@ from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
-from bernstein.core.plans.places import named
 from bernstein.core.projects import repositories
 from bernstein.core.sanitise import without_quotes
 from bernstein.core.snapshot import PlanSnapshot
@@ -64,7 +63,8 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
     if job is None:
         again = number > 0 and not foreign and (place is None or _may_have_pushed(status))
         run = RunBegin(name, target, integration, again)
-        return PlanDecision(status, (InRepository(repository.name, run) if place else run,))
+        is_one = not status.repositories
+        return PlanDecision(status, (run if is_one else InRepository(repository.name, run),))
     result = result_of(BeginResult, job, BEGIN, status.abandoned, snapshot.late, now)
     if isinstance(result, Unfinished):
         status = status.model_copy(update={"abandoned": result.abandoned})
@@ -113,11 +113,12 @@ def _place(
     """Where the next ref is made: the repository, its place among several, and the status with all
     of them. None: the Project has no such repository any more."""
     if not status.repositories:
-        several = named.used(plan.spec, project.spec)
-        if len(several) < 2:
+        # As its Tasks were made, whatever has become of the Project since.
+        several = dict.fromkeys(row.repository for row in status.tasks if row.repository)
+        if not several:
             its = repositories.of_plan(plan, project)
             return None if its is None else (its, None, status)
-        rows = tuple(RepositoryStatus(name=each.name) for each in several)
+        rows = tuple(RepositoryStatus(name=name) for name in several)
         status = status.model_copy(update={"repositories": rows})
     place, row = next((n, r) for n, r in enumerate(status.repositories) if r.integration is None)
     found = repositories.find(project.spec, row.name)

@@ -13,14 +13,26 @@ from bernstein.core.plans.field_errors import Findings, quoted
 from bernstein.core.plans.fields import stages_of, steps_of
 from bernstein.core.projects import repositories
 
+_MOST_MEANT, _LONGEST_MEANT = 10, 64
+"""Names for which it is looked for what may have been meant, and their characters: to compare two
+long ones takes milliseconds, and a Plan has thousands."""
+
 
 def judge(findings: Findings, data: Mapping[Any, Any], project: ProjectSpec | None) -> None:
     """Everything that takes more than one field to see."""
     known = _listed(findings, data, project)
     fields = [*_fields(data)]
+    hints: dict[str, str] = {}
     for path, said in fields:
         if said not in known:
-            findings.error_at(path, _unknown(said, known))
+            if said not in hints:
+                hints[said] = _unknown(said, known, guesses=len(hints) < _MOST_MEANT)
+            findings.error_at(path, hints[said])
+    worked_in = set(_worked_in(data, [*known]))
+    for path, said in fields:
+        if path.endswith(".depends_on_repo") and said in known and said not in worked_in:
+            text = f"no step works in the repository {quoted(said)}, so there is none to wait for"
+            findings.error_at(path, text)
     if not findings.errors and any(path.endswith(".depends_on_repo") for path, _ in fields):
         for circle in graph.cycles(_waits(data, [*known])):
             text = f"Cycle detected: {' -> '.join(circle)}"
@@ -71,16 +83,28 @@ def _fields(data: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
         yield from _named(path, step, "depends_on_repo")
 
 
+def _worked_in(data: Mapping[Any, Any], known: list[str]) -> Iterator[str]:
+    """What steps call the repositories that they work in."""
+    for _, stage in stages_of(data):
+        steps = stage.get("steps")
+        for step in steps if isinstance(steps, list) else ():
+            if isinstance(step, dict) and known:
+                yield _word(step, "repo") or _word(stage, "repo") or known[0]
+
+
 def _named(path: str, of: Mapping[Any, Any], field: str) -> Iterator[tuple[str, str]]:
     said = of.get(field)
     if isinstance(said, str) and said.strip():
         yield f"{path}.{field}", said.strip()
 
 
-def _unknown(said: str, known: Mapping[str, str]) -> str:
+def _unknown(said: str, known: Mapping[str, str], *, guesses: bool) -> str:
     if not known:
         return f"unknown repository {quoted(said)}: the plan lists none in 'repos'"
-    meant = get_close_matches(said, known, n=1)
+    meant: list[str] = []
+    if guesses and len(said) <= _LONGEST_MEANT:
+        short = [name for name in known if len(name) <= _LONGEST_MEANT]
+        meant = get_close_matches(said, short, n=1)
     hint = f", did you mean {quoted(meant[0])}?" if meant else ""
     return f"unknown repository {quoted(said)}{hint} 'repos' has: {', '.join(known)[:300]}"
 

@@ -86,9 +86,9 @@ def each(
 
 
 def _is_there(job: JobView, name: str, first: str) -> bool:
-    """Whether a Job is at work in this repository. Those in the Project's first one are not marked.
-    Of fences and what was refused the names tell: they are those of Jobs of one repository
-    alone."""
+    """Whether a Job is at work in this repository. An older release has not marked those in the
+    Project's first one. Of fences and what was refused the names tell: they are those of Jobs of
+    one repository alone."""
     if runs.is_fenced(job) or job.refused is not None:
         return True
     return job.labels.get(labels.REPOSITORY, first) == name

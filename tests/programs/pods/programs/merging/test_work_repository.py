@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.pod import Remote
+from bernstein.api.pod import CheckoutConfig, PusherConfig, Remote
 from bernstein.api.programs.merge import (
     AttestConfig,
     BeginConfig,
@@ -23,7 +23,10 @@ from bernstein.api.programs.probe import ProbeConfig, ProbeResult
 from bernstein.api.programs.prune import PruneConfig, PruneResult, RefAt
 from bernstein.attestation import statement
 from bernstein.core import names
-from bernstein.pods.programs import begin, land, prepare, probe, prune
+from bernstein.pods.git.client import init_bare
+from bernstein.pods.git.merge import commit_tree
+from bernstein.pods.programs import begin, checkout, land, prepare, probe, prune
+from bernstein.pods.programs.pusher import SessionRef
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.merging.keys import key_pair
 from tests.programs.pods.programs.merging.refs import (
@@ -91,6 +94,25 @@ def test_it_goes_from_one_to_the_other_and_the_repository_sees_what_is_verified(
     told = tuple(RefAt(ref, work.tip(ref)) for ref in (SESSION, CANDIDATE))
     assert prune.run(PruneConfig(as_work, told, folder())) == PruneResult("dd")
     assert refs(work) == {INTEGRATION}
+
+
+def test_an_agents_work_on_the_branch_itself_goes_there_with_the_branchs_history(
+    origin: Origin, work: Origin, tmp_path: Path
+) -> None:
+    """As that of a Task without a Plan: nothing has brought the history there before."""
+    first = origin.commit({"a": "1\n"}, ref=TARGET)
+    tip = origin.commit({"a": "2\n"}, first, ref=TARGET)
+    base = tmp_path / "base.git"
+    read = remote(origin, work, "read")
+    checkout.run(CheckoutConfig(remote=read, ref=TARGET, git_dir=str(base), history=True))
+    own = init_bare(tmp_path / "pusher.git", [base])
+    made = commit_tree(own, own.tree_id(tip), [tip], TEXT, tip)
+
+    config = PusherConfig(remote(origin, work, "work"), SESSION, git_dir=str(own.git_dir))
+    SessionRef(config).move(made)
+
+    assert work.tip(SESSION) == made
+    assert refs(origin) == {TARGET}
 
 
 def test_a_probe_tries_each_account_where_it_is_for(

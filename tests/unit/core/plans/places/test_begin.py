@@ -6,8 +6,10 @@ from bernstein.api.plan import NEXT, PlanStatus
 from bernstein.api.programs.merge import BeginResult
 from bernstein.core.actions import InRepository, PlanDecision, RunBegin
 from bernstein.core.jobs import JobView
+from bernstein.core.projects import repositories
+from tests.unit.core import objects
 from tests.unit.core.objects import BASE, failed, job, over, result_job
-from tests.unit.core.plans.places.plans import ONTO, REFS, look
+from tests.unit.core.plans.places.plans import ONTO, REFS, REPOS, look, project
 
 
 def in_turn(status: PlanStatus, *jobs: JobView) -> PlanDecision:
@@ -25,7 +27,7 @@ def asked() -> PlanStatus:
 def test_it_has_begun_once_each_has_its_ref() -> None:
     first = in_turn(asked())
     assert first.status.integration is None
-    assert first.actions == (RunBegin("web-begin-0", ONTO, REFS[0], False),)
+    assert first.actions == (InRepository("api", RunBegin("web-begin-0", ONTO, REFS[0], False)),)
 
     one = in_turn(first.status, begins(0, 0)).status
     assert (one.integration, one.phase) == (None, "Starting")
@@ -62,4 +64,28 @@ def test_a_plan_whose_steps_work_in_one_of_its_repositories_has_no_rows() -> Non
     begun = look(status, tasks=(), stages=stages)
 
     assert begun.status.repositories == ()
+    plan = objects.plan(begun=False, stages=stages, repos=REPOS)
+    its = repositories.place_of_plan(plan, project())
+    assert its is not None
+    assert its.spec.repository.name == "web", "the first of repos has no step"
     assert begun.actions == (RunBegin("web-begin-0", ONTO, REFS[0], False),)
+
+
+def test_a_repository_that_is_gone_before_it_begins_is_named_and_not_passed_over() -> None:
+    expanded = asked()
+    (left, *_) = project().spec.repositories
+    spec = project().spec.model_copy(update={"repositories": (left,)})
+    without = project().model_copy(update={"spec": spec})
+
+    status = look(expanded, tasks=(), of=without).status
+    status = status.model_copy(update={"beginning": NEXT})
+    first = look(status, tasks=(), of=without)
+    one = look(
+        first.status.model_copy(update={"beginning": NEXT}), begins(0, 0), tasks=(), of=without
+    )
+    stands = look(one.status, begins(0, 0), tasks=(), of=without).status
+
+    assert stands.waiting is not None
+    assert stands.waiting.reason == "RepositoryNotFound"
+    assert "'web'" in stands.waiting.message
+    assert stands.integration is None

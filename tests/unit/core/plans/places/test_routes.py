@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
+from unittest.mock import Mock, patch
 
 import pytest
 
@@ -116,3 +118,33 @@ def test_tasks_are_made_with_their_repository() -> None:
         ("api", None),
         ("web", "api"),
     ]
+
+
+def test_a_repository_without_steps_is_none_to_wait_for() -> None:
+    assert problems(stage("a", step("A", depends_on_repo="web"), repo="api")) == [
+        "stages[0].steps[0].depends_on_repo: no step works in the repository 'web', so there is "
+        "none to wait for"
+    ]
+
+
+def test_blanks_around_a_name_make_no_other_one() -> None:
+    stages = [{"name": "show", "repo": " site ", "steps": [{"title": "Show"}]}]
+    repos = [{"path": "api"}, {"path": "web", "name": "site "}]
+    plan = objects.plan(begun=False, stages=stages, repos=repos)
+
+    (made,) = expand(plan, "default", spec=project().spec)
+
+    assert made["spec"]["repo"] == "web"
+
+
+def test_names_that_are_none_cost_no_more_than_a_few_guesses() -> None:
+    """Each guess compares with all that there are."""
+    names = [f"{'ab' * 20}{number}" for number in range(16)]
+    steps = [step(f"{number}", repo=f"{'ba' * 20}{number}") for number in range(50)]
+    counted = Mock(side_effect=get_close_matches)
+
+    with patch("bernstein.core.plans.places.routes.get_close_matches", counted):
+        found = problems(stage("a", *steps), repos=[{"path": name} for name in names])
+
+    assert len(found) == 50
+    assert counted.call_count <= 10

@@ -204,3 +204,29 @@ def test_a_job_is_seen_in_its_repository_and_a_fence_in_all() -> None:
 
     assert set(view.snapshot_in(known, api, "api").jobs) == {API, "web-land-1w1"}
     assert set(view.snapshot_in(known, web, "web").jobs) == {"web-land-1w1"}
+
+
+def test_a_repository_that_is_gone_is_named_and_the_others_are_delivered() -> None:
+    spec = project().spec
+    without = project().model_copy(
+        update={"spec": spec.model_copy(update={"repositories": spec.repositories[:1]})}
+    )
+
+    first = look(begun(), of=without)
+    second = look(first.status, of=without)
+
+    assert [each.name for each in second.actions if isinstance(each, InRepository)] == ["api"]
+    web = second.status.repositories[1]
+    assert web.waiting is not None
+    assert web.waiting.reason == "RepositoryNotFound"
+
+
+def test_a_cancelled_plan_is_merged_no_more() -> None:
+    stands = look(landing(), merged(API, 1), refused(WEB)).status
+    cancel = Cancel(reason="no")
+    ended = look(stands, merged(API, 1), refused(WEB), cancel=cancel).status
+    asks = (PlanRequest(id="r-1", verb="Remerge", by="ann", reason="now"),)
+
+    after = look(ended, merged(API, 1), refused(WEB), cancel=cancel, requests=asks).status
+
+    assert [answer.answer for answer in after.requests or ()] == ["Refused"]

@@ -15,6 +15,7 @@ from bernstein.cli.naming import called
 from bernstein.cli.output import notes
 from bernstein.core import owners
 from bernstein.core.fsm import VERIFYING, is_final
+from bernstein.core.plans.places import view
 from bernstein.core.plans.standstill import is_at_rest
 from bernstein.core.sanitise import line
 from bernstein.core.serializers import Document, task_status
@@ -66,6 +67,13 @@ def is_lost(task: Task, now: datetime) -> bool:
 def has_failed(subject: Task | Plan) -> bool:
     """Its merge was tried, and needs a person: it can be asked for again."""
     status = subject.status
+    if isinstance(status, PlanStatus) and status.repositories and status.ended_at is None:
+        each = (view.status_in(status, row) for row in status.repositories if not row.delivered_at)
+        return any(map(_has_failed, each))
+    return _has_failed(status)
+
+
+def _has_failed(status: TaskStatus | PlanStatus) -> bool:
     judged, waiting = status.verification, status.waiting
     if isinstance(status, TaskStatus) and (status.state is not TaskState.DONE or judged is None):
         return False
