@@ -40,6 +40,10 @@ _REASONS = {
 }
 
 
+_KEPT_BYTES = 256 << 10
+"""Of an answer that is kept, to ask whether it has changed: more are asked for again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Of one client."""
@@ -169,7 +173,8 @@ class Client:
             raise failures.failure(response.status_code, body, response.headers, token, now)
         if body is None:
             raise invalid("it is no JSON")
-        if call.method == "GET" and (fresh := response.headers.get("etag")):
+        fresh = response.headers.get("etag") if call.method == "GET" else None
+        if fresh and len(data) <= _KEPT_BYTES:
             self._tagged[key] = (fresh, body)
         return body
 

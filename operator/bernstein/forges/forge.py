@@ -16,6 +16,7 @@ from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
 from bernstein.web.json_values import Json, mapping, text_of
 
+_LONGEST_TEXT = 16_384
 MOST_PAGES = 10
 LAST_PAGES = 4
 FARTHEST = 5000
@@ -284,14 +285,36 @@ def pages(call: Call) -> Steps[list[Json]]:
 
 def both_ends(call: Call) -> Steps[list[Json]]:
     """All objects of a list whose newest are last; of one with too many pages the first and the
-    last ones. Whoever says a lot hides only what stands in the midst of it."""
-    found = yield from pages(call)
-    if len(found) < MOST_PAGES * PAGE:
-        return found
-    last = yield from _last_page(call, MOST_PAGES)
-    for number in range(max(last - LAST_PAGES, MOST_PAGES) + 1, last + 1):
-        found += yield from _page(call, number)
+    last ones. Whoever says a lot hides only what stands in the midst of it, or, where a page of it
+    is too long to be read, on that page. Raises ForgeError where none can be read."""
+    found: list[Json] = []
+    failed: ForgeError | None = None
+    for number in range(1, MOST_PAGES + 1):
+        try:
+            answer = yield from _page(call, number)
+        except ForgeError as error:
+            if error.reason != ForgeReason.ANSWER_INVALID:
+                raise
+            failed = error
+            continue
+        found += map(_brief, answer)
+        if len(answer) < PAGE:
+            break
+    else:
+        last = yield from _last_page(call, MOST_PAGES)
+        for number in range(max(last - LAST_PAGES, MOST_PAGES) + 1, last + 1):
+            found += map(_brief, (yield from _page(call, number)))
+    if failed is not None and not found:
+        raise failed
     return found
+
+
+def _brief(row: Json) -> Json:
+    """The object without the rest of texts that are longer than anybody reads."""
+    return {
+        key: value[:_LONGEST_TEXT] if isinstance(value, str) else value
+        for key, value in row.items()
+    }
 
 
 def _last_page(call: Call, full: int) -> Steps[int]:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import (
+    MOST_PAGES,
+    PAGE,
     Branches,
     Comment,
     Description,
@@ -47,7 +49,8 @@ def said(
         likely = yield from forge.likely_writers(repository)
         ours = [author for author in unknown if author in likely]
         others = [author for author in unknown if author not in likely]
-        room = max(room, 0) if likely else MOST_KNOWN - len(may_write)
+        is_whole = 0 < len(likely) < MOST_PAGES * PAGE
+        room = max(room, 0) if is_whole else MOST_KNOWN - len(may_write)
         unknown = [*ours, *others[: max(room, 0)]]
     for author in unknown[:MOST_AUTHORS]:
         may_write[author] = (yield from forge.may_write(repository, author)) is True

@@ -42,9 +42,11 @@ from bernstein.web.address import AddressError
 from bernstein.web.json_values import NoJsonError, items, mapping, parse, text_of
 
 MOST_FILES = 5000
+"""Of each tree."""
 MOST_BYTES = 1 << 30
-"""Of all contents of a checkout together."""
+"""Of all files of a checkout that get contents together, and of all that is fetched."""
 SECONDS = 300.0
+_NOT_IT = "not what its pointer says"
 _BATCH = 100
 _ANSWER_BYTES = 4 << 20
 _REQUEST_SECONDS = 60.0
@@ -69,34 +71,51 @@ class _LeftError(Exception):
 def fill(
     remote: Remote, trees: Iterable[Path], transport: httpx.BaseTransport | None = None
 ) -> None:
-    """Puts contents in place of the pointers in these trees, in which nothing has run yet.
+    """Puts contents in place of the pointers in these trees, in which nothing has run yet. The last
+    one is that which work is compared with: nothing in another one takes a content from it.
 
     Raises PodError: RepositoryUnreachable, RepositoryAuthFailed.
     """
     trees = tuple(trees)
-    every = [each for tree in trees for each in lfs_pointers.found_in(tree)]
+    each_has = [[*lfs_pointers.found_in(tree)] for tree in reversed(trees)]
+    every = [each for found in each_has for each in found]
     if not every:
         return
-    files, left = every[:MOST_FILES], Counter({"too many": len(every[MOST_FILES:])})
+    files = [each for found in each_has for each in found[:MOST_FILES]]
+    left = Counter({"too many": len(every) - len(files)})
     if account.is_ssh(remote.url):
         log.event("lfs", fetched=0, left=len(every), why="by SSH")
         return
     filled: list[Path] = []
     with _Server(remote, transport) as server, tempfile.TemporaryDirectory(dir=trees[0]) as own:
-        contents, why = server.fetch({content for _, content in files}, Path(own))
+        wanted = dict.fromkeys(content for _, content in files)
+        contents, why = server.fetch(_one_size_each(wanted), Path(own))
         uses = Counter(content for _, content in files)
+        room = MOST_BYTES
         for path, content in files:
             uses[content] -= 1
-            if content in contents:
+            if content not in contents:
+                left[why.get(content, _NOT_IT)] += 1
+            elif content.size > room or server.is_late:
+                left["too large"] += 1
+            else:
+                room -= content.size
                 _replace(path, contents[content], again=uses[content] > 0)
                 filled.append(path)
-            else:
-                left[why[content]] += 1
     for tree in trees:
         _as_committed(tree, [path for path in filled if path.is_relative_to(tree)])
     left = +left
     told = ", ".join(f"{word}: {number}" for word, number in sorted(left.items()))
     log.event("lfs", fetched=len(filled), left=left.total(), why=told)
+
+
+def _one_size_each(wanted: Iterable[Content]) -> list[Content]:
+    """Of contents with the same id the first: a server is asked by that alone, and work may say any
+    size."""
+    first: dict[str, Content] = {}
+    for content in wanted:
+        first.setdefault(content.oid, content)
+    return [*first.values()]
 
 
 def _replace(path: Path, content: Path, *, again: bool) -> None:
@@ -166,8 +185,8 @@ class _Server:
                     if content.size > room:
                         raise _LeftError("too large")  # noqa: TRY301 - each is left by itself
                     place = self._on_this_host(places.get(content.oid))
-                    had[content] = self._had(content, place, folder / content.oid)
                     room -= content.size
+                    had[content] = self._had(content, place, folder / content.oid)
                 except _LeftError as error:
                     why[content] = str(error)
         return had, why
@@ -232,8 +251,12 @@ class _Server:
                 size += len(piece)
                 target.write(piece)
         if (digest.hexdigest(), size) != (content.oid, content.size):
-            raise _LeftError("not what its pointer says")
+            raise _LeftError(_NOT_IT)
         return file
+
+    @property
+    def is_late(self) -> bool:
+        return time.monotonic() > self._ends
 
     def _headers(self, authorization: str) -> dict[str, str]:
         return {
@@ -248,8 +271,8 @@ class _Server:
     def _pieces(self, answer: httpx.Response, most: int) -> Iterator[bytes]:
         """So many bytes, or one more where there are more."""
         left = most + 1
-        for piece in answer.iter_raw(_PIECE):
-            if time.monotonic() > self._ends:
+        for piece in answer.iter_raw():
+            if self.is_late:
                 raise _unreachable("took too long")
             yield piece[:left]
             left -= len(piece)

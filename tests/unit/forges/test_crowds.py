@@ -27,6 +27,8 @@ class GitHub:
     token: Path
     authors: list[str]
     """Of its comments, in the order in which they were written."""
+    longest: int = 0
+    """Characters that each comment of the first stranger has, of four bytes each."""
     lists: bool = True
     """The token may ask who works on the repository."""
     asked: list[str] = field(default_factory=list)
@@ -49,7 +51,7 @@ class GitHub:
                 every = [*enumerate(self.authors, 1)]
                 begin = (int(query["page"]) - 1) * int(query["per_page"])
                 return 200, [
-                    {"id": n, "body": f"{who} says {n}", "user": {"login": who}}
+                    {"id": n, "body": self._says(who, n), "user": {"login": who}}
                     for n, who in every[begin : begin + int(query["per_page"])]
                 ]
             case ["collaborators"] if self.lists:
@@ -62,6 +64,9 @@ class GitHub:
             case ["commits", *_]:
                 return 200, {"statuses": [], "check_runs": []}
         return 200, []
+
+    def _says(self, who: str, number: int) -> str:
+        return f"{who} says {number}{'x' * (4 * self.longest if who == 's0' else 0)}"
 
     def address(self) -> ForgeAddress:
         return ForgeAddress("github", "https://github.com/acme/shop.git", str(self.token))
@@ -132,3 +137,24 @@ def test_what_both_programs_have_asked_is_told(token: Path) -> None:
     forge = GitHub(token, [REVIEWER])
 
     assert forge.heard().requests == 5
+
+
+def test_whoever_says_more_than_can_be_read_hides_what_is_on_that_page_alone(
+    tmp_path: Path,
+) -> None:
+    long = ["s0"] * 50
+    github = GitHub(tmp_path / "token", [*long, REVIEWER], longest=65_536)
+
+    assert f"{REVIEWER} says 51" in github.heard().text
+    assert github.is_seen()
+
+
+def test_where_no_comment_can_be_read_a_new_commit_is_seen(tmp_path: Path) -> None:
+    github = GitHub(tmp_path / "token", ["s0"] * 40, longest=65_536)
+    config = WatchConfig(
+        github.address(), (Seen(7, "Open", "0" * 40, "main"),), 1, 0, comments=True
+    )
+
+    (now,) = watch.run(config, httpx.MockTransport(github.answer)).changed
+
+    assert (now.sha, now.state) == (SHA, "Open")

@@ -405,3 +405,37 @@ def test_what_is_no_pointer(data: bytes) -> None:
 @given(st.binary(max_size=40), st.integers(0, 10**15 - 1))
 def test_each_pointer_is_read_as_it_was_written(data: bytes, size: int) -> None:
     assert lfs_pointers.parse(pointer(data, size=size)) == Content(oid_of(data), size)
+
+
+def test_work_takes_no_content_from_the_tree_that_it_is_compared_with(
+    server: Server, remote: Remote, tree: Path, tmp_path: Path
+) -> None:
+    """Neither by another size of the same content, nor by many pointers."""
+    base = tmp_path / "base"
+    base.mkdir()
+    for each in (tree, base):
+        (each / "golden.bin").write_bytes(server.has(DATA))
+    (tree / "a").write_bytes(pointer(DATA, size=len(DATA) + 1))
+
+    lfs.fill(remote, [tree, base], httpx.MockTransport(server.answer))
+
+    assert (base / "golden.bin").read_bytes() == DATA
+    assert (tree / "golden.bin").read_bytes() == DATA
+    assert (tree / "a").read_bytes() == pointer(DATA, size=len(DATA) + 1)
+    assert server.fetched == 1, "one content is asked for once, whatever sizes it is said to have"
+
+
+def test_many_files_of_one_content_have_room_for_so_many_bytes_together(
+    server: Server,
+    tree: Path,
+    fill: Callable[..., None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lfs, "MOST_BYTES", 3 * len(DATA))
+    for number in range(5):
+        (tree / f"{number}.bin").write_bytes(server.has(DATA))
+
+    fill()
+
+    assert said(capsys) == {"fetched": 3, "left": 2, "why": "too large: 2"}

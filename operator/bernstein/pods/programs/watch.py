@@ -29,6 +29,10 @@ _LONGEST_PAUSE = 600.0
 """Seconds that a forge may keep it waiting; then it ends, and its end says so."""
 
 
+_UNREADABLE = (ForgeReason.RIGHTS_MISSING, ForgeReason.NOT_FOUND, ForgeReason.ANSWER_INVALID)
+"""Why what is said on one pull request is not known, and all else is."""
+
+
 @dataclass(slots=True)
 class _Eyes:
     """What looks, and what it has found out on the way."""
@@ -142,13 +146,13 @@ async def _asked(eyes: _Eyes, known: SeenPullRequest) -> SeenPullRequest:
 
 async def _said(eyes: _Eyes, pull: PullRequest) -> str:
     """The digest of what people have said there who may write to the repository. Where the token
-    may not read that, what becomes of the pull request is seen all the same."""
+    may not read that, or it is too long, what becomes of the pull request is seen all the same."""
     client = eyes.client
     try:
         steps = operations.said(client.forge, client.repository, pull, eyes.may_write)
         return operations.digest(await client.run(steps))
     except ForgeError as error:
-        if error.reason not in (ForgeReason.RIGHTS_MISSING, ForgeReason.NOT_FOUND):
+        if error.reason not in _UNREADABLE:
             raise
         return UNREAD
 
