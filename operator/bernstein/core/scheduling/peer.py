@@ -14,6 +14,7 @@ from bernstein.api.waiting import Tried
 from bernstein.core import owners
 from bernstein.core.delivery.ledger import LONG_AGO
 from bernstein.core.fsm import ACTIVE
+from bernstein.core.projects import repositories
 from bernstein.core.scheduling import append_only
 from bernstein.core.scheduling.evidence import evidence, met_at, until_said_again
 from bernstein.core.scheduling.occupancy import holds_files
@@ -34,7 +35,8 @@ class Peer:
     batch: bool
     created: datetime
     files: tuple[str, ...]
-    """What it holds at work: what it declares, but for append-only files."""
+    """What it holds at work: what it declares, but for append-only files. In another repository
+    than the first of the Project, behind its name: as nothing there is called."""
     agent: str
     provider: Hashable
     """The same for agents that talk to one provider with one key."""
@@ -52,6 +54,8 @@ class Peer:
     """When it failed by what it has met; None: it has met nothing that counts."""
     runs_since: datetime | None = None
     """When its agent began; None: it has none, or that has not begun."""
+    repository: str = ""
+    """That it works in; "": the only one of the Project."""
     cause: str = ""
     """What it needs a person for, with the remedy, if there is one. Empty: for nothing known."""
 
@@ -78,7 +82,10 @@ def of(task: Task, project: Project, now: datetime, *, ready: bool, probes: bool
     if not probes and not holds_files(status.state, stalled=stalled):
         return None
     batch, priority, created, name = order_of(task)
+    repository = _repository(task, project)
     files = append_only.held(task.spec.files, project.spec.append_only)
+    if repository not in ("", project.spec.repositories[0].name):
+        files = tuple(f":{repository}/{path}" for path in files)
     return Peer(
         name=name,
         plan=owners.plan_uid(task),
@@ -96,8 +103,15 @@ def of(task: Task, project: Project, now: datetime, *, ready: bool, probes: bool
         only_adds=bool(task.spec.files) and not files,
         stalled=stalled,
         stale=_is_stale(status, ready=ready, now=now),
+        repository=repository,
         cause=_cause(task, project),
     )
+
+
+def _repository(task: Task, project: Project) -> str:
+    if len(project.spec.repositories) == 1:
+        return ""
+    return repositories.called(project.spec, task)
 
 
 def _is_stale(status: TaskStatus, *, ready: bool, now: datetime) -> bool:

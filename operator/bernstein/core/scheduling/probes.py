@@ -116,7 +116,7 @@ def _scopes(peer: Peer) -> Iterator[Affected]:
     yield WaitScope.PLAN, peer.plan
     yield WaitScope.AGENT, peer.agent
     yield WaitScope.PROVIDER, peer.provider
-    yield WaitScope.REPOSITORY, None
+    yield WaitScope.REPOSITORY, peer.repository
 
 
 def _scope(peer: Peer) -> Affected | None:

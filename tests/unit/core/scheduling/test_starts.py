@@ -215,6 +215,7 @@ def test_a_repository_that_cannot_be_reached_holds_every_agent() -> None:
     prober = peer("a", tried=met("RepositoryUnreachable"), ready=False)
 
     assert why(peer("me", agent="codex"), prober) == "RepositoryUnreachable"
+    assert why(peer("me", repository="another"), prober) is None
 
 
 @pytest.mark.parametrize(
