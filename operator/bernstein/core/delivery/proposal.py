@@ -180,6 +180,9 @@ def _seen(
         told = {"state": row.state, "sha": row.sha, "ci": row.ci}
         pull = pull.model_copy(update=told)
         base = row.base
+        if row.sha == delivery.sha and delivery.earlier is not None:
+            # From now on the older one is there only if somebody puts it back.
+            delivery = delivery.model_copy(update={"earlier": None})
     became = _became(status, delivery, pull, base, proposal, now)
     if isinstance(became, Landed):
         return became

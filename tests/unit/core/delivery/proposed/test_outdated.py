@@ -132,6 +132,20 @@ def test_then_the_same_pull_request_is_waited_for() -> None:
     assert (merged.phase, told(merged).state, told(merged).sha) == ("Succeeded", "Merged", NEWER)
 
 
+def test_the_older_one_that_is_put_back_once_the_newer_one_was_there_is_noticed() -> None:
+    """It may be what people have asked to be changed."""
+    status = pushed()
+    result = ProposeResult(SeenPullRequest(7, "Open", NEWER), URL)
+    proposed = result_job(f"web-propose-{told(status).round}", "propose", result)
+    status = seen(seen(status, proposed).status, of=project(row("Open", NEWER))).status
+    assert told(status).state == "PullRequestOpen"
+
+    back = seen(status, of=project(row("Open", sha(2)))).status
+
+    assert back.waiting is not None
+    assert (back.waiting.reason, told(back).state) == ("PullRequestChanged", "Unknown")
+
+
 @pytest.mark.parametrize("made", [begun, candidate])
 def test_people_who_merge_the_older_one_meanwhile_have_merged_what_was_verified(made: Any) -> None:
     merged = seen(made(), of=project(row("Merged"))).status
