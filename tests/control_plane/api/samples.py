@@ -17,6 +17,8 @@ _TEXTS = (
     "a@example.com",
     "0" * 40,
     f"sha256:{'0' * 64}",
+    "0" * 64,
+    f"pack-{'0' * 40}.pack",
 )
 _GONE = object()
 # Where the rules allow less than the schema does.
