@@ -116,7 +116,8 @@ class Delivery(Model):
     )
     earlier: Sha | None = Field(
         default=None,
-        description="Commit that the pull request was of before `sha`; it was verified, too.",
+        description="Commit that the pull request was of before `sha`; it was verified, too. "
+        "Absent once the newer one was seen there.",
     )
     tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")
     sha: Sha | None = Field(

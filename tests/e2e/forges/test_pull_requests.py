@@ -198,7 +198,7 @@ def test_of_two_plans_both_are_merged_as_they_were_verified_on_what_had_landed(
         lambda p: delivery(p, "PullRequestOpen") and p["status"]["delivery"]["sha"] != before,
         180,
     )
-    assert plan["status"]["delivery"]["earlier"] == before
+    assert plan["status"]["delivery"].get("earlier") in (None, before)
     assert plan["status"]["delivery"]["tip"] == here.tip(), "it was verified on what had landed"
     here.merge(second["number"])
     plan = here.await_("plan", "web", lambda p: p["status"]["phase"] == "Succeeded", 60)
