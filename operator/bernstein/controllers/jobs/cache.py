@@ -11,6 +11,7 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
+from bernstein.core.owners import unblocking
 from bernstein.core.projects.actions import RunCache
 from bernstein.places import CACHE as VOLUME
 
@@ -48,8 +49,7 @@ def cache_job(
         project,
         name=action.job,
         namespace=namespace,
-        # To block the owner's deletion would need a right on the Project's finalizers.
-        owner=owner | {"blockOwnerDeletion": False},
+        owner=unblocking(owner),
         more_labels={labels.JOB: CACHE, labels.ASKED: action.asked},
         pod=spec,
     )

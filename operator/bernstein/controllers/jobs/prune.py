@@ -10,6 +10,7 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
+from bernstein.core.owners import unblocking
 from bernstein.core.projects.actions import RunPrune
 
 DEADLINE_SECONDS = 600
@@ -37,8 +38,7 @@ def prune_job(
         project,
         name=action.job,
         namespace=namespace,
-        # To block the owner's deletion would need a right on the Project's finalizers.
-        owner=owner | {"blockOwnerDeletion": False},
+        owner=unblocking(owner),
         more_labels={labels.JOB: PRUNE, labels.ASKED: action.asked},
         pod=spec,
     )

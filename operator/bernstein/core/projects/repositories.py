@@ -75,7 +75,12 @@ def of_plan(plan: Plan, project: Project) -> Repository | None:
 def named_in(plan: PlanSpec, spec: ProjectSpec) -> Repository | None:
     """The repository that the Plan's first step works in."""
     said = plan.repos[0] if len(plan.repos) == 1 else next(entries_used(plan), None)
-    return find(spec, None) if said is None else find(spec, said.path, said.branch)
+    return find(spec, None) if said is None else of_entry(said, spec)
+
+
+def of_entry(entry: PlanRepository, spec: ProjectSpec) -> Repository | None:
+    """The repository of the Project that an entry of `repos` means; as find."""
+    return find(spec, entry.path, entry.branch)
 
 
 def entry(plan: PlanSpec, said: str | None) -> PlanRepository | None:

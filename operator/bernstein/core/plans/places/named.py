@@ -32,8 +32,7 @@ def used(spec: PlanSpec, project: ProjectSpec) -> tuple[Repository, ...]:
     """The repositories of the Project that steps of a valid Plan work in, in their order."""
     if not spec.repos:
         return (project.repositories[0],)
-    each = repositories.entries_used(spec)
-    found = (repositories.find(project, its.path, its.branch) for its in each)
+    found = (repositories.of_entry(its, project) for its in repositories.entries_used(spec))
     return tuple(its for its in found if its is not None)
 
 
@@ -42,4 +41,4 @@ def _found(spec: PlanSpec, said: str | None, project: ProjectSpec) -> Repository
     if its is None:
         assert not spec.repos, "a valid Plan names those alone that it lists"
         return project.repositories[0]
-    return repositories.find(project, its.path, its.branch)
+    return repositories.of_entry(its, project)

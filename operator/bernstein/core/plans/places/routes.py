@@ -89,7 +89,12 @@ def _worked_in(data: Mapping[Any, Any], known: list[str]) -> Iterator[str]:
         steps = stage.get("steps")
         for step in steps if isinstance(steps, list) else ():
             if isinstance(step, dict) and known:
-                yield _word(step, "repo") or _word(stage, "repo") or known[0]
+                yield _where(stage, step, known)
+
+
+def _where(stage: Mapping[Any, Any], step: Mapping[Any, Any], known: list[str]) -> str:
+    """What a step calls the repository that it works in."""
+    return _word(step, "repo") or _word(stage, "repo") or known[0]
 
 
 def _named(path: str, of: Mapping[Any, Any], field: str) -> Iterator[tuple[str, str]]:
@@ -120,11 +125,10 @@ def _waits(data: Mapping[Any, Any], known: list[str]) -> dict[str, tuple[str, ..
         name = _word(stage, "name")
         for step in stage.get("steps", ()):
             title = f"step '{_word(step, 'title') or _word(step, 'goal')}'"
-            where = _word(step, "repo") or _word(stage, "repo") or known[0]
             after = _word(step, "depends_on_repo")
             waits[title] = (*before[name], *((_repository(after),) if after else ()))
             waits[name] += (title,)
-            waits[_repository(where)] += (title,)
+            waits[_repository(_where(stage, step, known))] += (title,)
     return waits
 
 
