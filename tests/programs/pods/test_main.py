@@ -119,4 +119,4 @@ def test_a_program_imports_only_what_it_needs(program: str) -> None:
     top = {name.split(".")[0] for name in listed}
     allowed = {"ssl", "asyncio"} if program in CONNECTED | ASKS else set()
     assert top & HEAVY <= allowed | ({"httpx"} if program in ASKS else set())
-    assert len(listed) < (600 if program in ASKS else 260)
+    assert len(listed) < (600 if program in ASKS else 250)

@@ -23,7 +23,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -358,6 +357,8 @@ def usable(tests: Tests, command: str) -> dict[str, Any]:
 
 def lines_run(files: str, tests: Tests) -> dict[str, set[int]]:
     """Lines inside functions, outside of tests, that the tests in these files run."""
+    import tempfile  # whoever only reads what this prints does without
+
     folder = Path(tempfile.mkdtemp())
     settings, data, report = (folder / name for name in ("settings", "data", "report"))
     settings.write_text(_COVERAGE)
