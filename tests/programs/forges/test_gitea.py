@@ -89,7 +89,7 @@ def test_what_becomes_of_it_is_told(repository: Repository) -> None:
     assert repository.open().state == "Closed", "a person has closed it: no other one is opened"
 
     repository.api("PATCH", f"/pulls/{pull.number}", state="open")
-    repository.api("POST", f"/pulls/{pull.number}/merge", Do="merge")
+    repository.server.merge(OWNER, repository.name, pull.number)
     merged = repository.run(GITEA.get(repository.at, pull.number))
     assert (merged.state, merged.sha) == ("Merged", moved)
 

@@ -273,10 +273,14 @@ def test_a_process_that_has_left_its_group_is_ended_by_the_first_one_of_the_cont
 ) -> None:
     stays = (
         "import os, time\n"
+        "has_left, leaves = os.pipe()\n"
         "if os.fork() == 0:\n"
         "    os.setsid()\n"
+        "    os.write(leaves, b'.')\n"
         "    time.sleep(3)\n"
         "    open('../stayed', 'w').close()\n"
+        "else:\n"
+        "    os.read(has_left, 1)\n"
     )
     starts = "import subprocess, sys\nsubprocess.run([sys.executable, 'tests.py'])\n" + says()
     gates.prefix = ("unshare", "--pid", "--fork", "--kill-child") if is_first else ()
