@@ -74,6 +74,8 @@ def test_the_account_that_was_refused_is_named() -> None:
     [
         ("! [remote rejected] x (pre-receive hook declined)", "BranchProtected"),
         ("! [remote rejected] x (no room)", "PushRejected"),
+        ("! [remote rejected] x (shallow update not allowed)", "PushRejected"),
+        ("! [remote rejected] x (updates of this ref are not supported)", "PushRejected"),
         ("! [rejected] x (stale info)", "RefMoved"),
         ("fatal: Authentication failed for 'https://git.example/'", "CredentialRefused"),
         ("fatal: repository 'https://git.example/x/' not found", "RepositoryAuthFailed"),
@@ -92,3 +94,11 @@ def test_what_a_hook_prints_is_a_quote_and_no_word_of_ours(words: str, reason: s
     assert "git.example" in ours or reason in ("RefMoved", "InternalError")
     assert not [word for word in ("heed", "AKIA", "remote:") if word in ours]
     assert "AKIAQUOTEDBYATEST0" in quoted(found.message)
+
+
+def test_that_the_server_lacks_the_history_of_a_push_is_said() -> None:
+    words = b"!\t0123:refs/x\t[remote rejected] (shallow update not allowed)\nDone\n"
+
+    ours = without_quotes(from_output(words, pushing=True, host="git.example").message)
+
+    assert ours.startswith("the git server at 'git.example' lacks history that this push is on")

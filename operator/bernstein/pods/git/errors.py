@@ -62,8 +62,10 @@ _TABLE = (
     ),
     (Reason.REPOSITORY_AUTH_FAILED, re.compile(_NOT_SHOWN)),
     ("Authentication", re.compile(_AUTHENTICATION, re.IGNORECASE)),
+    # Whoever says no has been reached, whatever "not allowed" is in his words.
+    (Reason.PUSH_REJECTED, re.compile(r"\[remote rejected\]")),
     (Reason.REPOSITORY_UNREACHABLE, re.compile(_UNREACHABLE, re.IGNORECASE)),
-    (Reason.PUSH_REJECTED, re.compile(r"\[remote rejected\]|\[rejected\]|remote unpack failed")),
+    (Reason.PUSH_REJECTED, re.compile(r"\[rejected\]|remote unpack failed")),
 )
 
 _WHY_UNREACHABLE = (
@@ -83,6 +85,7 @@ _WHY_UNREACHABLE = (
     ),
     ("it answers with an error", re.compile(r"returned error: ")),
 )
+_LACKS_HISTORY = re.compile(r"\(shallow update not allowed\)")
 _NO_SERVER = "what answers is no git server with this repository, or it broke off"
 _MEANS: Mapping[str, str] = {
     Reason.REF_NOT_FOUND: "the repository{at} lacks a ref that it was asked for",
@@ -112,7 +115,10 @@ def from_output(output: bytes, pushing: bool, host: str = "", account: str = "")
     if reason == Reason.REPOSITORY_UNREACHABLE:
         return unreachable(host, words)
     who = f"the account '{account}'" if account else "this account"
-    ours = _MEANS.get(reason, "git failed").format(at=_at(host), account=who)
+    means = _MEANS.get(reason, "git failed")
+    if reason == Reason.PUSH_REJECTED and _LACKS_HISTORY.search(words):
+        means = "the git server{at} lacks history that this push is on"
+    ours = means.format(at=_at(host), account=who)
     return GitError(reason, _quoting(ours, words))
 
 

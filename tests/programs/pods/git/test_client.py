@@ -101,6 +101,22 @@ def test_a_shallow_repository_can_push_on_top(tmp_path: Path, origin: Origin) ->
     assert origin.tip(f"{WORK}~2") == first
 
 
+def test_a_server_that_lacks_the_history_of_a_push_is_not_called_unreachable(
+    tmp_path: Path, origin: Origin, new_origin: Callable[[], Origin]
+) -> None:
+    first = origin.commit({"a": "1"})
+    second = origin.commit({"a": "2"}, first, ref="refs/heads/main")
+    own = git.init_bare(tmp_path / "own.git").git_dir
+    git.Git(own, origin.remote("read")).fetch(["refs/heads/main:refs/heads/main"], depth=1)
+    elsewhere = git.Git(own, new_origin().remote("work"))
+
+    with pytest.raises(git.GitError) as raised:
+        elsewhere.push(WORK, second, None)
+
+    assert raised.value.reason == "PushRejected"
+    assert "lacks history" in raised.value.message
+
+
 @pytest.mark.parametrize(
     ("user", "action", "expected"),
     [
