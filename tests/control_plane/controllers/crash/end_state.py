@@ -13,7 +13,9 @@ from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, PLANS, PROJEC
 _MOVE = ("toState", "actor", "reason")
 """Of a move nothing differs but its time: no story loses a run for good, so none ends for another
 reason because an operator has died."""
-_OF_A_PLAN = re.compile(r"(refs/bernstein/)[^/]+?(?=/|$)|(refs/heads/bernstein/.+-)[0-9a-f]{8}$")
+_OF_A_PLAN = re.compile(
+    r"(refs/bernstein/)[^/]+?(?=/|$)|(refs/heads/bernstein/.+-)[0-9a-f]{8}(?=(-[0-9]+)?$)"
+)
 
 
 async def end_state(world: World) -> dict[str, Any]:
