@@ -123,7 +123,7 @@ class Metrics(EngineMetrics):
         self._ended(namespace, word(adapter), word(reason)).inc()
 
     def job_finished(self, namespace: str, kind: str, result: str, seconds: float) -> None:
-        """`kind`: agent, check, inspect, begin, prepare, land. `result`: succeeded, failed."""
+        """`kind`: what the Job is for. `result`: succeeded, failed."""
         self._jobs(namespace, one_of(kind, JOBS), word(result)).observe(max(seconds, 0.0))
 
     def signal_verdict(self, namespace: str, type_: str, verdict: str) -> None:

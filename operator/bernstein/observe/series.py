@@ -117,7 +117,8 @@ JOB_SECONDS = Series(
     "histogram",
     ("namespace", "kind", "result"),
     "Run time of Jobs by kind (`agent`, `check`, `format`, `inspect`, `judge`, `begin`, `prepare`, "
-    "`land`, `probe`) and result (`succeeded`, `failed`).",
+    "`land`, `propose`, `watch`, `listen`, `probe`, `prune`, `cache`) and result (`succeeded`, "
+    "`failed`).",
     JOB_BUCKETS,
 )
 SIGNAL_VERDICTS = Series(

@@ -5,12 +5,26 @@ from typing import Any
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from bernstein.api.pod import (
+    AGENT,
+    CHECK,
+    CHECKOUT,
+    COLLECT,
+    COMPARE,
+    PROBE_KEY,
+    PROGRAMS,
+    PUSHER,
+    RECORDER,
+)
 from bernstein.kube.observer import Observer
 from bernstein.observe import series
 from bernstein.observe.allowances import Allowances
 from bernstein.observe.metrics import Metrics, ServerMetrics
 from bernstein.observe.population import Census
 from bernstein.observe.registry import render
+
+_BESIDE_OTHERS = {CHECKOUT, COLLECT, COMPARE, PROBE_KEY, PUSHER, RECORDER}
+"""Programs that run in Jobs of other names."""
 
 
 def value(metrics: Metrics | ServerMetrics, name: str, /, **labels: str) -> float | None:
@@ -319,6 +333,16 @@ def test_a_reason_that_nobody_knows_makes_no_series_of_its_own() -> None:
         metrics.job_finished("a", "forged", "failed", 1.0)
         job = {"namespace": "a", "kind": "other", "result": "failed"}
         assert value(metrics, "bernstein_job_duration_seconds_count", **job) == 1
+
+
+def test_each_kind_of_job_of_which_a_program_of_ours_speaks_has_a_series_of_its_own() -> None:
+    kinds = {AGENT, CHECK, *PROGRAMS} - _BESIDE_OTHERS
+    metrics = Metrics(process=False)
+    for kind in kinds:
+        metrics.job_finished("a", kind, "failed", 1.0)
+        job = {"namespace": "a", "kind": kind, "result": "failed"}
+        assert value(metrics, "bernstein_job_duration_seconds_count", **job) == 1
+        assert f"`{kind}`" in series.JOB_SECONDS.meaning
 
 
 def test_what_usually_takes_five_seconds_to_two_minutes_is_told_apart() -> None:
