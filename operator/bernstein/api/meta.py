@@ -303,6 +303,8 @@ class ConditionType(StrEnum):
     """A Project may be used."""
     WORK_CREDENTIAL_TOO_STRONG = "WorkCredentialTooStrong"
     REFS_NOT_DELETED = "RefsNotDeleted"
+    PULL_REQUESTS_NOT_CLOSED = "PullRequestsNotClosed"
+    """Pull requests of what was deleted are open."""
     CACHE_NOT_FILLED = "CacheNotFilled"
     VALIDATED = "Validated"
     """A Plan makes sense; a Task's regular expressions can be read."""

@@ -29,6 +29,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.money import Dollars
 from bernstein.api.projects.cache import CacheState
+from bernstein.api.projects.closing import RequestClosing
 from bernstein.api.projects.collecting import CollectTests
 from bernstein.api.projects.credentials import (
     Attestation,
@@ -384,6 +385,16 @@ class ProjectStatus(Model):
         ),
     ] = Field(default=(), description="One for each repository with refs that are to be deleted.")
 
+    closing: Annotated[
+        tuple[RequestClosing, ...],
+        Field(
+            max_length=MOST_REPOSITORIES,
+            json_schema_extra={"x-kubernetes-list-type": "atomic"},
+        ),
+    ] = Field(
+        default=(),
+        description="One for each repository with pull requests of deleted Plans or Tasks.",
+    )
     caches: Annotated[
         tuple[CacheState, ...],
         Field(
@@ -400,6 +411,11 @@ class ProjectStatus(Model):
     def refs_in(self, repository: str) -> RefPruning | None:
         """What is known of refs to be deleted in the repository of this name; None: nothing."""
         return next((each for each in self.refs if each.repository == repository), None)
+
+    def closing_in(self, repository: str) -> RequestClosing | None:
+        """What is known of pull requests of what was deleted, in the repository of this name; None:
+        nothing."""
+        return next((each for each in self.closing if each.repository == repository), None)
 
     def cache_of(self, repository: str) -> CacheState | None:
         """What is known of the cache of the repository of this name; None: nothing."""

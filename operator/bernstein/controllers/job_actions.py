@@ -16,7 +16,13 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.cache import cache_job
 from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
-from bernstein.controllers.jobs.forge import close_job, listen_job, propose_job, watch_job
+from bernstein.controllers.jobs.forge import (
+    close_job,
+    listen_job,
+    propose_job,
+    watch_job,
+    withdraw_job,
+)
 from bernstein.controllers.jobs.format import format_job
 from bernstein.controllers.jobs.judge import judge_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
@@ -43,7 +49,7 @@ from bernstein.core.actions import (
     RunPropose,
 )
 from bernstein.core.jobs import LateRequests
-from bernstein.core.projects.actions import RunCache, RunProbe, RunPrune, RunWatch
+from bernstein.core.projects.actions import RunCache, RunProbe, RunPrune, RunWatch, RunWithdraw
 from bernstein.kube.errors import ApiError, is_refusal
 from bernstein.kube.resource import JOBS, Key, Resource
 
@@ -94,6 +100,7 @@ RunJob = (
     | RunPrune
     | RunCache
     | RunWatch
+    | RunWithdraw
 )
 
 
@@ -123,7 +130,7 @@ def build(
 
 
 def _of_project(
-    run: RunPropose | RunClose | RunListen | RunWatch | RunPrune | RunCache,
+    run: RunPropose | RunClose | RunListen | RunWatch | RunWithdraw | RunPrune | RunCache,
     project: Workplace,
     namespace: str,
     owner: Object,
@@ -140,6 +147,8 @@ def _of_project(
         return close_job(run, project, namespace, owner, settings)
     if isinstance(run, RunListen):
         return listen_job(run, project, namespace, owner, settings)
+    if isinstance(run, RunWithdraw):
+        return withdraw_job(run, project, namespace, owner, settings)
     return watch_job(run, project, namespace, owner, settings)
 
 

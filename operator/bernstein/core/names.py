@@ -94,6 +94,12 @@ def prune_job(project: str, number: int, repository: str | None = None) -> str:
     return bounded(f"{project}--prune-{of}{number}")
 
 
+def close_job(project: str, number: int, repository: str | None = None) -> str:
+    """Name of the Job that closes the pull request of what was deleted; as `watch_job`."""
+    of = "" if repository is None else f"{repository}-"
+    return bounded(f"{project}--close-{of}{number}")
+
+
 def cache_job(project: str, number: int, repository: str | None = None) -> str:
     """Name of the Job that fills the cache of a repository; as `watch_job`."""
     of = "" if repository is None else f"{repository}-"

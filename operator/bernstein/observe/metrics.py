@@ -52,6 +52,7 @@ class Metrics(EngineMetrics):
         self._feedback = counter(series.FEEDBACK, self.registry)
         self._asked = counter(series.FORGE_REQUESTS, self.registry)
         self._refs = counter(series.REFS, self.registry)
+        self._withdrawn = counter(series.WITHDRAWN, self.registry)
         self._cost = counter(series.COST, self.registry)
         self._tokens = counter(series.TOKENS, self.registry)
 
@@ -172,6 +173,11 @@ class Metrics(EngineMetrics):
         for outcome, many in (("deleted", deleted), ("left", left), ("lost", lost)):
             if many > 0:
                 self._refs(namespace, outcome).inc(many)
+
+    def requests_withdrawn(self, namespace: str, *, closed: int, left: int) -> None:
+        for outcome, many in (("closed", closed), ("left", left)):
+            if many > 0:
+                self._withdrawn(namespace, outcome).inc(many)
 
     def spent(self, namespace: str, adapter: str, usd: Decimal | float) -> None:
         amount = float(usd)

@@ -195,6 +195,13 @@ REFS = Series(
     "`left`, as they had been moved or the git server refused to delete them; `lost`, as there was "
     "no room to remember them.",
 )
+WITHDRAWN = Series(
+    "bernstein_pull_requests_withdrawn_total",
+    "counter",
+    ("namespace", "outcome"),
+    "Pull requests of deleted Plans and Tasks by what became of them: `closed`; `left` open, as "
+    "the forge could not be asked, or refused.",
+)
 REFS_WAITING = Series(
     "bernstein_refs_waiting",
     "gauge",
@@ -344,6 +351,7 @@ OPERATOR = (
     FORGE_REQUESTS,
     FORGE_REMAINING,
     REFS,
+    WITHDRAWN,
     REFS_WAITING,
     COST,
     TOKENS,

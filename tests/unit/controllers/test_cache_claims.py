@@ -44,7 +44,7 @@ def pods(*known: CacheState) -> dict[str, Object]:
     project = ASKED.model_copy(update={"status": status})
     jobs = {"agent": built.agent_job(project, built.PLAIN_SETTINGS)}
     for name, (wanted, owner) in built.WANTED.items():
-        if name not in ("propose", "listen", "watch", "close"):
+        if name not in ("propose", "listen", "watch", "close", "withdraw"):
             jobs[name] = built.follow_up(wanted, owner, project, built.PLAIN_SETTINGS)
     found = {name: job["spec"]["template"]["spec"] for name, job in jobs.items()}
     return {name: pod for name, pod in found.items() if _checkout(pod) is not None}

@@ -45,6 +45,7 @@ from bernstein.controllers.caches.kept_refs import (
     folder_of_session,
     folder_of_task,
 )
+from bernstein.controllers.caches.left_requests import LeftRequests
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.settlement import Settlement
 from bernstein.controllers.caches.tallies import Tallies
@@ -112,6 +113,7 @@ class Caches:
         settlement.follow(self.plans, self.tasks, self.sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
         self.kept_refs = KeptRefs(self.plans, self.tasks, self.sessions, clock)
+        self.left_requests = LeftRequests(self.plans, self.tasks, self.projects, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
         unready = (ConditionType.READY, "False")
         self.projects_there = _counted(self.projects.informer, Census(None, unready))

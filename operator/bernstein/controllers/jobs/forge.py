@@ -21,7 +21,7 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
 from bernstein.core.actions import RunClose, RunListen, RunPropose
 from bernstein.core.owners import unblocking
-from bernstein.core.projects.actions import RunWatch
+from bernstein.core.projects.actions import RunWatch, RunWithdraw
 
 PROPOSE_SECONDS = 600
 CLOSE_SECONDS = 180
@@ -59,7 +59,33 @@ def propose_job(
 def close_job(
     action: RunClose, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
-    config = ProposeConfig(
+    spec = _pod(PROPOSE, _to_close(action, project), project, settings, CLOSE_SECONDS)
+    more = {labels.JOB: PROPOSE, **pod.owner_label(owner)}
+    return pod.job(
+        project, name=action.job, namespace=namespace, owner=owner, more_labels=more, pod=spec
+    )
+
+
+def withdraw_job(
+    action: RunWithdraw,
+    project: Workplace,
+    namespace: str,
+    owner: Object,
+    settings: OperatorSettings,
+) -> Object:
+    close = RunClose(action.job, action.number, action.head, action.base, action.comment)
+    return pod.job(
+        project,
+        name=action.job,
+        namespace=namespace,
+        owner=unblocking(owner),
+        more_labels={labels.JOB: PROPOSE, labels.ASKED: action.asked},
+        pod=_pod(PROPOSE, _to_close(close, project), project, settings, CLOSE_SECONDS),
+    )
+
+
+def _to_close(action: RunClose, project: Workplace) -> ProposeConfig:
+    return ProposeConfig(
         forge=_address(project.spec.repository),
         head=action.head,
         base=action.base,
@@ -67,11 +93,6 @@ def close_job(
         body=action.comment,
         close=True,
         number=action.number,
-    )
-    spec = _pod(PROPOSE, config, project, settings, CLOSE_SECONDS)
-    more = {labels.JOB: PROPOSE, **pod.owner_label(owner)}
-    return pod.job(
-        project, name=action.job, namespace=namespace, owner=owner, more_labels=more, pod=spec
     )
 
 

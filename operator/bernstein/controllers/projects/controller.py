@@ -1,5 +1,5 @@
 """Reconciles Projects: keeps their NetworkPolicies, tries their credentials, watches pull requests,
-has refs deleted, fills caches, counts agents at work."""
+has refs deleted and requests of what was deleted closed, fills caches, counts agents at work."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import ClassVar
 
 from bernstein.api.pod import PRUNE
 from bernstein.api.programs.cached import CACHE
-from bernstein.api.programs.forge import WATCH, SeenPullRequest
+from bernstein.api.programs.forge import PROPOSE, WATCH, SeenPullRequest
 from bernstein.api.project import Project, ProjectStatus
 from bernstein.api.projects.cache import CacheState
+from bernstein.api.projects.closing import RequestClosing
 from bernstein.api.projects.refs import RefPruning
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.projects.workplace import Workplace, at
@@ -22,6 +23,7 @@ from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.predicates import project_matters
 from bernstein.controllers.projects import caching as claims
 from bernstein.controllers.projects import pruning as refs
+from bernstein.controllers.projects import withdrawing as requests
 from bernstein.controllers.projects.watches import watches
 from bernstein.controllers.snapshots import agents_at_work, misses_a_secret, proofs_of, proposed
 from bernstein.controllers.wiring import KindController, Watch
@@ -38,15 +40,18 @@ from bernstein.core.projects.actions import (
     RunProbe,
     RunPrune,
     RunWatch,
+    RunWithdraw,
     WatchAction,
     WatchDecision,
+    WithdrawAction,
 )
 from bernstein.core.projects.caching import CacheSnapshot
 from bernstein.core.projects.probing import ProbeSnapshot
 from bernstein.core.projects.watching import WatchSnapshot
 from bernstein.core.reasons.waits import PROBE_SECONDS
-from bernstein.core.retention import pruning
+from bernstein.core.retention import pruning, withdrawing
 from bernstein.core.retention.pruning import PruneSnapshot
+from bernstein.core.retention.withdrawing import WithdrawSnapshot
 from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, WriteRefused, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
@@ -79,6 +84,14 @@ class Cached:
     """What is known of its caches, and when to look again."""
 
     caches: tuple[CacheState, ...] = ()
+    requeue_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """What is known of pull requests of what was deleted, and when to look again."""
+
+    closing: tuple[RequestClosing, ...] = ()
     requeue_after: float | None = None
 
 
@@ -115,11 +128,14 @@ class ProjectController(KindController):
             pruned = await self._prune(key, project)
         else:  # what is being deleted goes all the same: its refs are in memory then
             pruned = Pruned(project.status.refs, self._caches.kept_refs.look(project))
+        withdrawn = Withdrawn(project.status.closing)
+        if problem is None:
+            withdrawn = await self._withdraw(key, project)
         cached = Cached(project.status.caches)
         if problem is None:
             cached = await self._cache(key, project)
         now = self._context.now()
-        told = readiness.Told(pruned.refs, cached.caches)
+        told = readiness.Told(pruned.refs, cached.caches, withdrawn.closing)
         status = readiness.status(project, running, problem, probed.status, now, told)
         status = status.model_copy(update={"watch": watched.older, "watches": watched.watches})
         if await self._writer.status(key, PROJECTS, obj, status.dump()):
@@ -127,12 +143,14 @@ class ProjectController(KindController):
         self._caches.kept_refs.written(
             project, (row for each in pruned.refs for row in each.waiting), pruned.seen
         )
-        parts = (probed, watched, pruned, cached)
+        self._caches.left_requests.written(project, withdrawn.closing)
+        parts = (probed, watched, pruned, withdrawn, cached)
         again = (each.requeue_after for each in parts)
         return Result(min((seconds for seconds in again if seconds is not None), default=None))
 
     def _count(self, project: Project, status: ProjectStatus) -> None:
-        """Counts the requests of watches that have told, and refs that were deleted, or left."""
+        """Counts the requests of watches that have told, and refs that were deleted, or left; so
+        pull requests of what was deleted."""
         for new_refs in status.refs:
             old = project.status.refs_in(new_refs.repository)
             old = old or RefPruning(repository=new_refs.repository)
@@ -141,6 +159,14 @@ class ProjectController(KindController):
                 deleted=new_refs.deleted - old.deleted,
                 left=new_refs.left - old.left,
                 lost=new_refs.lost - old.lost,
+            )
+        for closing in status.closing:
+            known = project.status.closing_in(closing.repository)
+            known = known or RequestClosing(repository=closing.repository)
+            self._metrics.requests_withdrawn(
+                project.metadata.namespace,
+                closed=closing.closed - known.closed,
+                left=closing.left - known.left,
             )
         for repository in project.spec.repositories:
             forge, new = repository.forge, status.watch_of(repository.name)
@@ -228,6 +254,24 @@ class ProjectController(KindController):
         found = tuple(each.status for each in decided if each.status is not None)
         return Pruned(found, seen, min(again, default=None))
 
+    async def _withdraw(self, key: Key, project: Project) -> Withdrawn:
+        """The next step of who closes pull requests in each of its repositories, done."""
+        left, now = self._caches.left_requests, self._context.now()
+        if not project.status.closing and not left.of(project):
+            return Withdrawn()
+        found, again = list[RequestClosing](), list[float | None]()
+        for each in project.spec.repositories:
+            place = at(project, each.name)
+            jobs = await self._jobs(project, now, withdrawing.expected(place), PROPOSE)
+            its = {name: job for name, job in jobs.items() if repository_job.is_its(place, job)}
+            snapshot = WithdrawSnapshot(place, its, tuple(requests.departed(place, left)))
+            execute = partial(self._execute, key)
+            decided = await execution.decide_and_execute(snapshot, withdrawing.decide, execute, now)
+            again.append(decided.requeue_after)
+            if decided.status is not None:
+                found.append(decided.status)
+        return Withdrawn(tuple(found), min((s for s in again if s is not None), default=None))
+
     async def _cache(self, key: Key, project: Project) -> Cached:
         """The next step of the cache of each of its repositories, done."""
         if not project.status.caches and not any(r.cache for r in project.spec.repositories):
@@ -248,17 +292,17 @@ class ProjectController(KindController):
     async def _jobs(
         self, project: Project, now: datetime, expected: str | None, kind: str | None = None
     ) -> dict[str, JobView]:
-        """Those of its watches, of who deletes refs, or of caches; None: all others, which are its
-        probe's."""
+        """Those of its watches, of who deletes refs or closes pull requests, or of caches; None:
+        all others, which are its probe's."""
         jobs = await self._caches.job_views.of(project.metadata, now, expected)
-        of = (kind,) if kind is not None else (WATCH, PRUNE, CACHE)
+        of = (kind,) if kind is not None else (WATCH, PRUNE, PROPOSE, CACHE)
         return {n: job for n, job in jobs.items() if (job.main in of) is (kind is not None)}
 
     async def _execute(
         self,
         key: Key,
-        snapshot: ProbeSnapshot | WatchSnapshot | PruneSnapshot | CacheSnapshot,
-        action: ProbeAction | WatchAction | PruneAction | CacheAction,
+        snapshot: ProbeSnapshot | WatchSnapshot | PruneSnapshot | WithdrawSnapshot | CacheSnapshot,
+        action: ProbeAction | WatchAction | PruneAction | WithdrawAction | CacheAction,
     ) -> None:
         meta = snapshot.project.metadata
         owner = owner_reference(PROJECTS.kind, meta.name, meta.uid)
@@ -267,10 +311,10 @@ class ProjectController(KindController):
                 assert not isinstance(action, RunProbe)
                 await job_actions.execute(action, key, snapshot.project, owner, self._context)
             else:
-                assert not isinstance(action, RunWatch | RunPrune | RunCache)
+                assert not isinstance(action, RunWatch | RunPrune | RunWithdraw | RunCache)
                 await job_actions.execute_probe(action, key, snapshot.project, owner, self._context)
         except (NameConflict, SpecMutated, WriteRefused) as error:
-            if not isinstance(action, RunProbe | RunWatch | RunPrune | RunCache):
+            if not isinstance(action, RunProbe | RunWatch | RunPrune | RunWithdraw | RunCache):
                 return  # a Job that may not be deleted goes when its time is over
             # The next one has another name.
             why = str(error)

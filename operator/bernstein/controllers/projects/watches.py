@@ -8,7 +8,7 @@ from datetime import datetime
 from bernstein.api.plan import Plan
 from bernstein.api.pod import PROBE, PRUNE
 from bernstein.api.programs.cached import CACHE
-from bernstein.api.programs.forge import WATCH
+from bernstein.api.programs.forge import PROPOSE, WATCH
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
@@ -89,10 +89,13 @@ def _ended(owner: Task | Plan | None) -> datetime | None:
 
 
 def of_own_pod(pod: Object) -> Collection[Key]:
-    """The Project whose credentials are tried in it, pull requests watched, refs deleted, or whose
-    cache is filled."""
+    """The Project whose credentials are tried in it, pull requests watched, refs deleted, pull
+    requests closed, or whose cache is filled."""
     of_pod = pod["metadata"]["labels"]
-    if of_pod.get(labels.JOB) not in (PROBE, WATCH, PRUNE, CACHE) or labels.PROJECT not in of_pod:
+    kinds = (PROBE, WATCH, PRUNE, CACHE)
+    # What closes for a Project is asked by it: others that propose are asked by a Plan or a Task.
+    closes = of_pod.get(labels.JOB) == PROPOSE and labels.ASKED in of_pod
+    if (of_pod.get(labels.JOB) not in kinds and not closes) or labels.PROJECT not in of_pod:
         return ()
     return (Key(key_of(pod).namespace, of_pod[labels.PROJECT]),)
 

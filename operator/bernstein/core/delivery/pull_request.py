@@ -96,6 +96,12 @@ def why_closed(kind: str, meta: Metadata, project: Project | None, reason: str) 
     return "\n\n".join(filter(None, (told, f"Why: {why}" if why else ""))) + "\n"
 
 
+def why_gone(kind: str, name: str, project: Project) -> str:
+    """What is said on the pull request of what was deleted."""
+    meta = Metadata(name=name, namespace=project.metadata.namespace)
+    return f"{_whose(kind, meta, project, None)} was deleted, so this pull request is closed.\n"
+
+
 def _text(title: str, meta: Metadata, *parts: str) -> PullRequestText:
     title = defused(title, _TITLE) or meta.name
     return PullRequestText(title, "\n\n".join(filter(None, parts)) + "\n")

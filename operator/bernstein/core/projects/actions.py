@@ -11,6 +11,7 @@ from bernstein.api.programs.cached import CachedPack
 from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.project import Probe
 from bernstein.api.projects.cache import CacheState
+from bernstein.api.projects.closing import RequestClosing
 from bernstein.api.projects.refs import RefPruning, RefToDelete
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.checks.spec import DIGEST
@@ -55,6 +56,25 @@ class RunPrune:
 
 
 @dataclass(frozen=True)
+class RunWithdraw:
+    """A Job that closes the pull request of what was deleted, where it is open."""
+
+    job: str
+    number: int
+    """Of the pull request; 0: nobody knows it."""
+    head: str
+    base: str
+    comment: str
+    """What is said there."""
+
+    @property
+    def asked(self) -> str:
+        """A digest of what it closes."""
+        text = json.dumps([self.number, self.head, self.base])
+        return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
+
+
+@dataclass(frozen=True)
 class RunCache:
     """A Job that keeps what the branch's tip needs on the claim's volume."""
 
@@ -86,8 +106,10 @@ class RunProbe:
 ProbeAction = RunProbe | DeleteJobs
 WatchAction = RunWatch | DeleteJobs
 PruneAction = RunPrune | DeleteJobs
+WithdrawAction = RunWithdraw | DeleteJobs
 CacheAction = RunCache | DeleteJobs
 ProbeDecision = Decision[Probe | None, ProbeAction]
 WatchDecision = Decision[PullRequestWatch | None, WatchAction]
 PruneDecision = Decision[RefPruning | None, PruneAction]
+WithdrawDecision = Decision[RequestClosing | None, WithdrawAction]
 CacheDecision = Decision[CacheState | None, CacheAction]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, ProjectStatus
 from bernstein.api.projects.cache import CacheState
+from bernstein.api.projects.closing import RequestClosing
 from bernstein.api.projects.refs import RefPruning
 from bernstein.api.reasons import UNTRUSTED
 from bernstein.core import conditions
@@ -47,6 +48,7 @@ class Told(NamedTuple):
 
     refs: tuple[RefPruning, ...] = ()
     caches: tuple[CacheState, ...] = ()
+    closing: tuple[RequestClosing, ...] = ()
 
 
 _NOTHING = Told()
@@ -73,6 +75,7 @@ def status(
         now=now,
     )
     updated = _refs(project, _strength(project, updated, probe, now), told.refs, now)
+    updated = _closed(project, updated, told.closing, now)
     return project.status.model_copy(
         update={
             "observed_generation": generation,
@@ -81,6 +84,7 @@ def status(
             "running": running,
             "refs": told.refs,
             "caches": told.caches,
+            "closing": told.closing,
         }
     )
 
@@ -241,6 +245,29 @@ def _why_refs_stay(project: Project, refs: Sequence[RefPruning]) -> tuple[str, s
         if number
     ]
     return "NoRoom", f"{'; '.join(told)}. Remedy: {_NO_ROOM}"
+
+
+def _closed(
+    project: Project,
+    before: tuple[Condition, ...],
+    closing: Sequence[RequestClosing],
+    now: datetime,
+) -> tuple[Condition, ...]:
+    """The conditions with the warning of pull requests of what was deleted that are open."""
+    kind = ConditionType.PULL_REQUESTS_NOT_CLOSED
+    why = next((each for each in closing if each.reason is not None), None)
+    if why is None:
+        return conditions.drop(before, kind)
+    several = len(project.spec.repositories) > 1
+    where = f" in repository '{why.repository}'" if several else ""
+    cause = without_quotes(why.message or "", "status.closing").rstrip(".")
+    text = f"pull requests of what was deleted are not closed{where}: {cause}"
+    if why.left:
+        text = f"{text}; close yourself what status.closing[].lastLeft names"
+    told, generation = with_remedy(text, why.reason or ""), project.metadata.generation
+    return conditions.put(
+        before, kind, "True", why.reason or "", told, generation=generation, now=now
+    )
 
 
 def _filled(

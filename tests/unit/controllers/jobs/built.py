@@ -47,7 +47,7 @@ from bernstein.core.actions import (
     RunPropose,
 )
 from bernstein.core.judging.written import packed
-from bernstein.core.projects.actions import RunCache, RunProbe, RunPrune, RunWatch
+from bernstein.core.projects.actions import RunCache, RunProbe, RunPrune, RunWatch, RunWithdraw
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE, PLAN_UID, TREE
 
@@ -166,6 +166,7 @@ CONFIGS: dict[str, type[Any]] = {
 
 URL = "https://git.example/app.git"
 REF = "refs/bernstein/1111222233334444/work/s1"
+BRANCH = "bernstein/web-11112222"
 INTEGRATION = "refs/bernstein/1111222233334444/integration"
 TASK = owners.owner_reference("Task", "work", "uid-work")
 PLAN = owners.owner_reference("Plan", "web", PLAN_UID)
@@ -367,18 +368,16 @@ WANTED: dict[str, tuple[Wanted, Object]] = {
         PLAN,
     ),
     "propose": (
-        RunPropose("web-propose-2", "bernstein/web-11112222", "trunk", "Add a shop", "Verified.\n"),
+        RunPropose("web-propose-2", BRANCH, "trunk", "Add a shop", "Verified.\n"),
         PLAN,
     ),
-    "close": (
-        RunClose("web-propose-3", 7, "bernstein/web-11112222", "trunk", "Cancelled.\n"),
-        PLAN,
-    ),
+    "close": (RunClose("web-propose-3", 7, BRANCH, "trunk", "Cancelled.\n"), PLAN),
     "listen": (RunListen("web-listen-0", 7, ("review-80",)), PLAN),
     "watch": (
         RunWatch("default--watch-0", (SeenPullRequest(7, "Open", HEAD, "trunk"),), 1),
         PROJECT,
     ),
+    "withdraw": (RunWithdraw("default--close-0", 7, BRANCH, "trunk", "Deleted.\n"), PROJECT),
     "prune": (
         RunPrune("default--prune-0", (RefToDelete(ref=REF, sha=HEAD, due=objects.NOW),)),
         PROJECT,
@@ -388,7 +387,8 @@ WANTED: dict[str, tuple[Wanted, Object]] = {
         PROJECT,
     ),
 }
-_PLAIN = {"judge": JUDGED, "propose": FORGED, "close": FORGED, "listen": FORGED, "watch": FORGED}
+_PLAIN = dict.fromkeys(("propose", "close", "listen", "watch", "withdraw"), FORGED)
+_PLAIN |= {"judge": JUDGED}
 """By the Job, where it needs more than a Project must have."""
 
 

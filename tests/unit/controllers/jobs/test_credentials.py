@@ -63,6 +63,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
     "propose": {"propose": FORGE},
     "close": {"propose": FORGE},
     "watch": {"watch": FORGE},
+    "withdraw": {"propose": FORGE},
     "listen": {"listen": FORGE},
     "prune": {"prune": WORK},
     "cache": {"cache": READ},

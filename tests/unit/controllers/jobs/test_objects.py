@@ -203,7 +203,7 @@ def test_a_job_belongs_to_its_object_and_says_what_it_is(name: str) -> None:
     meta = JOBS[name]["metadata"]
     (owner,) = meta["ownerReferences"]
     assert owner["controller"] is True
-    of_project = name.startswith(("probe", "watch", "prune", "cache"))
+    of_project = name.startswith(("probe", "watch", "prune", "cache", "withdraw"))
     assert owner["blockOwnerDeletion"] is not of_project, "a right it has not got"
     labels = meta["labels"]
     assert labels["app.kubernetes.io/managed-by"] == "bernstein"

@@ -117,6 +117,7 @@ BETWEEN = {
     "close": {"tmp": {"propose": "rw"}},
     "listen": {"tmp": {"listen": "rw"}},
     "watch": {"tmp": {"watch": "rw"}},
+    "withdraw": {"tmp": {"propose": "rw"}},
     "prune": {"git": {"prune": "rw"}},
     "cache": {"git": {"cache": "rw"}},
     "probe": {name: {name: "rw"} for name in PROBES},

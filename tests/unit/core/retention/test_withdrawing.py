@@ -1,0 +1,227 @@
+"""Pull requests of what was deleted are closed, step by step."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
+from bernstein.api.projects.closing import MOST_TO_CLOSE, RequestClosing, RequestToClose
+from bernstein.api.projects.workplace import Workplace
+from bernstein.core import labels
+from bernstein.core.actions import DeleteJobs
+from bernstein.core.jobs import JobView, refusal
+from bernstein.core.projects import readiness, repositories
+from bernstein.core.projects.actions import RunWithdraw, WithdrawDecision
+from bernstein.core.retention.withdrawing import MOST, WithdrawSnapshot, decide, expected
+from tests.unit.core import objects
+from tests.unit.core.delivery.test_proposal import project as on_forge
+from tests.unit.core.objects import NOW, Object, at, ended, failed, over, pod, running, sha
+
+URL = "https://git.example.com/acme/shop/pulls/7"
+
+
+def project(known: RequestClosing | None, of: Workplace | None = None) -> Workplace:
+    found = of if of is not None else on_forge()
+    status = found.status.model_copy(update={"closing": () if known is None else (known,)})
+    return found.model_copy(update={"status": status})
+
+
+def row(number: int = 7, **more: Any) -> RequestToClose:
+    told: Object = {
+        "kind": "Plan",
+        "name": "web",
+        "number": number,
+        "branch": f"refs/heads/bernstein/web-{number}",
+        "onto": "refs/heads/main",
+        "repository": repositories.digest(on_forge().spec.repository),
+        "due": NOW,
+        **more,
+    }
+    return RequestToClose.model_validate(told)
+
+
+def step(
+    known: RequestClosing | None,
+    *jobs: JobView,
+    departed: tuple[RequestToClose, ...] = (),
+    of: Workplace | None = None,
+    now: Any = NOW,
+) -> WithdrawDecision:
+    its = {job.name: job for job in jobs}
+    return decide(WithdrawSnapshot(project(known, of), its, departed), now)
+
+
+def begun(*departed: RequestToClose) -> tuple[RequestClosing, RunWithdraw]:
+    """It is written down, and there is its Job."""
+    state = step(None, departed=departed or (row(),)).status
+    assert state is not None
+    (run,) = step(state).actions
+    assert isinstance(run, RunWithdraw)
+    return state, run
+
+
+def job(run: RunWithdraw, pod: Object | None = None) -> JobView:
+    said = {labels.JOB: "propose", labels.ASKED: run.asked}
+    return JobView(run.job, f"uid-{run.job}", at(-5), pod=pod, labels=said)
+
+
+def told(state: str, *departed: RequestToClose, number: int = 7) -> RequestClosing:
+    known, run = begun(*departed)
+    said = ProposeResult(SeenPullRequest(number, state, sha(2)), URL)
+    its = job(run, over(ended("propose", said=said)))
+    decision = step(known, its)
+    assert decision.status is not None
+    # Who dies before that is written down leaves the Job to who leads next.
+    assert decision.actions == ()
+    assert step(decision.status, its).actions == (DeleteJobs((its,)),)
+    return decision.status
+
+
+def broken(known: RequestClosing, run: RunWithdraw, reason: str = "ForgeRefused") -> RequestClosing:
+    status = step(known, job(run, over(failed("propose", reason)))).status
+    assert status is not None
+    return status
+
+
+def test_where_nothing_was_deleted_there_is_nothing_to_tell() -> None:
+    assert step(None) == WithdrawDecision(None)
+    assert expected(project(None)) is None
+
+
+def test_it_is_written_down_before_there_is_a_job() -> None:
+    first = step(None, departed=(row(),))
+    assert first.status is not None
+    assert (first.status.at_work, first.status.waiting) == (row(), ())
+    assert (first.actions, first.requeue_after) == ((), 1.0)
+    assert expected(project(first.status)) == "default--close-0"
+
+    (run,) = step(first.status).actions
+    assert isinstance(run, RunWithdraw)
+    assert (run.number, run.head, run.base) == (7, "bernstein/web-7", "main")
+    assert run.comment.startswith("Plan `team/web` of the project `default` was deleted")
+    at_work = step(first.status, job(run, pod(running("propose"))))
+    assert (at_work.status, at_work.actions) == (first.status, ())
+
+
+def test_what_was_written_down_is_not_written_again_while_memory_has_it() -> None:
+    state, _ = begun()
+    again = step(state, departed=(row(),)).status
+    assert again == state
+
+
+@pytest.mark.parametrize(("state", "closed"), [("Closed", 1), ("Merged", 0)])
+def test_what_is_closed_is_counted_and_what_people_merged_is_not(state: str, closed: int) -> None:
+    done = told(state)
+    assert (done.at_work, done.closed, done.left, done.failures) == (None, closed, 0, 0)
+    assert done.number == 1
+
+
+def test_one_that_was_never_opened_is_no_failure() -> None:
+    done = told("Missing", row(0), number=0)
+    assert (done.closed, done.left, done.reason) == (0, 0, None)
+
+
+def test_an_answer_about_another_one_is_none() -> None:
+    for state, number in (("Open", 7), ("Missing", 7), ("Closed", 8)):
+        strange = told(state, number=number)
+        assert (strange.reason, strange.closed) == ("InfrastructureError", 0)
+
+
+def test_one_that_may_be_opened_at_the_moment_is_looked_for_later() -> None:
+    decision = step(None, departed=(row(0, due=at(60)),))
+    assert decision.status is not None
+    assert (decision.status.at_work, decision.requeue_after) == (None, 60.0)
+
+
+def test_one_that_cannot_be_closed_makes_room_for_others_and_comes_again() -> None:
+    state, run = begun(row(7), row(8, due=at(1)))
+    failed_once = broken(state, run)
+    assert failed_once.until == NOW + timedelta(seconds=300)
+    assert (failed_once.failures, failed_once.reason) == (1, "ForgeRefused")
+
+    later = at(300)
+    after = step(failed_once, now=later).status
+    assert after is not None
+    assert after.at_work is not None
+    assert after.at_work.number == 8
+    assert [(each.number, each.tries) for each in after.waiting] == [(7, 1)]
+
+
+def test_it_is_tried_a_few_times_and_then_stays_open_which_is_told() -> None:
+    state, run = begun()
+    now = NOW
+    for tries in range(1, MOST + 1):
+        state = broken(state, run)
+        assert state.failures == tries
+        if tries < MOST:
+            now = at(3600 * tries)
+            state = state.model_copy(update={"until": None})
+            again = step(state, now=now).status
+            assert again is not None
+            state = again
+            (made,) = step(state, now=now).actions
+            assert isinstance(made, RunWithdraw)
+            run = made
+    assert (state.waiting, state.left, state.last_left) == ((), 1, ("bernstein/web-7 (7)",))
+    # After a while it is told by numbers alone.
+    assert state.until is not None
+    silent = step(state, now=state.until).status
+    assert silent is not None
+    assert (silent.reason, silent.failures, silent.left) == (None, 0, 1)
+
+
+def test_the_condition_names_what_is_wrong_and_what_helps() -> None:
+    state, run = begun()
+    failing = broken(state, run)
+    told = readiness.Told(closing=(failing,))
+    status = readiness.status(project(None), 0, None, None, NOW, told)
+    (found,) = [c for c in status.conditions if c.type == "PullRequestsNotClosed"]
+    assert found.reason == "ForgeRefused"
+    assert "Remedy: " in found.message
+
+    fine = failing.model_copy(update={"reason": None})
+    status = readiness.status(
+        project(None).model_copy(update={"status": status}),
+        *(0, None, None, NOW, readiness.Told(closing=(fine,))),
+    )
+    assert all(c.type != "PullRequestsNotClosed" for c in status.conditions)
+
+
+def test_a_job_that_the_server_refuses_or_that_does_not_start_is_a_failure() -> None:
+    state, run = begun()
+    refused = step(state, refusal(run.job, "quota", NOW)).status
+    assert refused is not None
+    assert (refused.reason, refused.failures) == ("PodRejected", 1)
+
+
+def test_what_is_of_another_repository_or_of_no_forge_stays_open() -> None:
+    elsewhere = step(None, departed=(row(repository="another"),)).status
+    assert elsewhere is not None
+    assert (elsewhere.left, elsewhere.reason) == (1, "PullRequestMissing")
+
+    state, run = begun()
+    plain = objects.project()
+    gone = step(state, job(run, pod(running("propose"))), of=plain)
+    assert gone.status is not None
+    assert (gone.status.left, gone.status.at_work) == (1, None)
+    assert gone.status.reason == "ForgeGone"
+
+
+def test_a_job_that_was_told_something_else_is_made_anew() -> None:
+    state, run = begun()
+    other = JobView(run.job, "uid", at(-5), labels={labels.ASKED: "another"})
+    decision = step(state, other)
+    assert decision.status is not None
+    assert decision.status.number == state.number + 1
+    assert decision.actions == (DeleteJobs((other,)),)
+
+
+def test_more_than_there_is_room_for_waits_in_memory() -> None:
+    many = tuple(row(number) for number in range(1, MOST_TO_CLOSE + 12))
+    state = step(None, departed=many).status
+    assert state is not None
+    assert len(state.waiting) == MOST_TO_CLOSE - 1
+    assert state.unwritten == 11
