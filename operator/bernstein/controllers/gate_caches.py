@@ -2,9 +2,9 @@
 
 What this process knows counts; the ConfigMap is for the one that leads after it. It is read once,
 written once a minute at most and when this one ends, and only in the state that was read or written
-last. Where all of it takes too much memory, that of Projects asked for longest ago is written,
-forgotten, and read again when it is asked for. Whatever fails here is logged and dropped: gates are
-run then.
+last. A write that fails is made up for, later and later, a few times. Where all of it takes too
+much memory, that of Projects asked for longest ago is written, forgotten, and read again when it is
+asked for. Whatever fails here is logged: gates are run then.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ AGAIN_SECONDS = 60.0
 """Between two writes of one ConfigMap, and until one is read again that could not be."""
 LOOK_SECONDS = AGAIN_SECONDS / 6
 """Until it is looked whose minute is over, while there is something to write."""
+MOST_FAILURES = 6
+"""In a row, after which nothing is written until more comes: half an hour."""
 READ_SECONDS = 5.0
 """For reading it: work waits for that. And for all that is written when the process ends."""
 MOST_BYTES = 32 << 20
@@ -61,7 +63,10 @@ class _Known:
     written: float = _NEVER
     """When, in seconds of the clock."""
     is_late: bool = False
-    """Something has come since it was written, for which the minute has to be over."""
+    """Something is not written: it has come since, for which the minute has to be over, or that
+    went wrong."""
+    failures: int = 0
+    """Writes in a row that went wrong."""
     size: int = 0
     """Bytes of what is known and stored, when they were counted last."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -107,11 +112,10 @@ class GateCaches:
         known = self._of(project)
         known.cache = keeping(known.cache, action.verdicts, action.images, now)
         async with known.lock:
-            if known.is_read and self._is_due(known.written):
+            if known.is_read and self._may_write(known):
                 await self._write(known, project)
-            elif known.is_read:
-                known.is_late = True
-                self._has_late.set()
+            elif known.is_read or known.failures:
+                self._comes_late(known)
         await self._make_room(known)
 
     async def run(self) -> None:
@@ -123,12 +127,21 @@ class GateCaches:
                 await self._clock.sleep(LOOK_SECONDS)
                 self._has_late.clear()
                 await self._write_late()
-                if any(known.is_late for known in self._known.values()):
+                if not self.waits_for_nothing:
                     self._has_late.set()
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(READ_SECONDS):
                     await self._write_late(ends=True)
+
+    @property
+    def waits_for_nothing(self) -> bool:
+        """Whether all is written, but for what could not be."""
+        return not any(known.is_late for known in self._known.values())
+
+    def _comes_late(self, known: _Known) -> None:
+        known.is_late = True
+        self._has_late.set()
 
     async def _write_late(self, *, ends: bool = False) -> None:
         """Those whose minute is over, or that `ends` with the process."""
@@ -136,9 +149,14 @@ class GateCaches:
         for uid, known in [*self._known.items()]:
             known.is_late = known.is_late and uid in there
             async with known.lock:
-                is_due = ends or self._is_due(known.written)
-                if known.is_late and known.is_read and is_due:
+                if not known.is_late or not (ends or self._may_write(known)):
+                    continue
+                if not known.is_read:
+                    await self._read(known, known.project)
+                if known.is_read:
                     await self._write(known, known.project)
+                else:
+                    self._failed(known)
 
     def _of(self, project: Project) -> _Known:
         uid = project.metadata.uid
@@ -177,12 +195,26 @@ class GateCaches:
         less than a minute ago: then it is lost."""
         async with known.lock:
             before = known.cache
-            if known.is_read and before.verdicts and self._is_due(known.written):
+            if known.is_read and before.verdicts and self._may_write(known):
                 await self._write(known, known.project)
             if known.cache is not before:
                 return  # whoever has kept more meanwhile makes room himself
             known.cache, known.stored, known.version = GateCache(self._image), None, ""
             known.is_read, known.tried, known.size = False, _NEVER, 0
+            known.is_late, known.failures = False, 0
+
+    def _may_write(self, known: _Known) -> bool:
+        """Its minute is over; longer after some that went wrong."""
+        waits = AGAIN_SECONDS * (1 << max(known.failures - 1, 0))
+        return self._clock.monotonic() - known.written >= waits
+
+    def _failed(self, known: _Known) -> None:
+        """It is written later; or, after some in a row, with what comes next."""
+        known.written = self._clock.monotonic()
+        known.failures = min(known.failures + 1, MOST_FAILURES)
+        if known.failures < MOST_FAILURES:
+            self._comes_late(known)
+        else:
             known.is_late = False
 
     def _is_due(self, last: float) -> bool:
@@ -211,22 +243,22 @@ class GateCaches:
         )
 
     async def _write(self, known: _Known, project: Project) -> None:
-        known.written, known.is_late = self._clock.monotonic(), False
+        known.written = self._clock.monotonic()
         meta, data = project.metadata, dump(known.cache)
         name = names.gate_cache(meta.name)
         try:
             client = self._client.with_timeout(min(READ_SECONDS, self._fence.check()))
             if known.stored is None:
                 self._saw(known, await client.create(CONFIG_MAPS, config_map(project, data)))
-                return
-            changes = changed(known.stored, data)
-            if changes:
+            elif changes := changed(known.stored, data):
                 body = {"metadata": {"resourceVersion": known.version}, "data": changes}
                 self._saw(known, await client.patch(CONFIG_MAPS, name, meta.namespace, body))
+            known.is_late, known.failures = False, 0
         except KubeError as error:
             log.warning("verdicts of gates not kept", project=str(meta.uid), reason=error.reason)
             # Unless it is refused, it may be another by now: so it is read before it is written.
             known.is_read, known.tried = isinstance(error, Forbidden), _NEVER
+            self._failed(known)
 
     @staticmethod
     def _saw(known: _Known, live: Object) -> None:

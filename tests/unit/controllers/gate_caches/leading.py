@@ -28,14 +28,14 @@ class Process:
     """One that leads, for as long as it lives."""
 
     def __init__(self, client: Client, fence: Fence | None = None) -> None:
-        self._seconds = 1000.0
-        clock = Clock(monotonic=lambda: self._seconds, sleep=self._passes)
+        self.seconds = 1000.0
+        clock = Clock(monotonic=lambda: self.seconds, sleep=self._passes)
         self.there = {PROJECT.metadata.uid}
         """Uids of the Projects that there are."""
         self.caches = GateCaches(client, fence or Unfenced(), "b:1", lambda: self.there, clock)
 
     async def _passes(self, seconds: float) -> None:
-        self._seconds += seconds
+        self.seconds += seconds
         await asyncio.sleep(0)
 
     async def known(self, project: Project = PROJECT) -> set[str]:
@@ -48,7 +48,7 @@ class Process:
         await self.caches.keep(action, project, NOW)
 
     def later(self) -> None:
-        self._seconds += AGAIN_SECONDS
+        self.seconds += AGAIN_SECONDS
 
 
 def stored(api: ApiServer) -> set[str]:
