@@ -219,6 +219,8 @@ class CheckoutResult:
     sha: str
     tree: str
     prompt: PromptResult | None = None
+    lacking: int | None = None
+    """Files that stayed pointers of Git LFS though contents were asked for; None: they were not."""
 
 
 # --- recorder and pusher ------------------------------------------------------------------------

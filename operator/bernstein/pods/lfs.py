@@ -70,9 +70,10 @@ class _LeftError(Exception):
 
 def fill(
     remote: Remote, trees: Iterable[Path], transport: httpx.BaseTransport | None = None
-) -> None:
-    """Puts contents in place of the pointers in these trees, in which nothing has run yet. The last
-    one is that which work is compared with: nothing in another one takes a content from it.
+) -> int:
+    """Puts contents in place of the pointers in these trees, in which nothing has run yet; returns
+    how many stayed. The last tree is that which work is compared with: nothing in another one takes
+    a content from it.
 
     Raises PodError: RepositoryUnreachable, RepositoryAuthFailed.
     """
@@ -80,12 +81,12 @@ def fill(
     each_has = [[*lfs_pointers.found_in(tree)] for tree in reversed(trees)]
     every = [each for found in each_has for each in found]
     if not every:
-        return
+        return 0
     files = [each for found in each_has for each in found[:MOST_FILES]]
     left = Counter({"too many": len(every) - len(files)})
     if account.is_ssh(remote.url):
         log.event("lfs", fetched=0, left=len(every), why="by SSH")
-        return
+        return len(every)
     filled: list[Path] = []
     with _Server(remote, transport) as server, tempfile.TemporaryDirectory(dir=trees[0]) as own:
         wanted = dict.fromkeys(content for _, content in files)
@@ -107,6 +108,7 @@ def fill(
     left = +left
     told = ", ".join(f"{word}: {number}" for word, number in sorted(left.items()))
     log.event("lfs", fetched=len(filled), left=left.total(), why=told)
+    return left.total()
 
 
 def _one_size_each(wanted: Iterable[Content]) -> list[Content]:

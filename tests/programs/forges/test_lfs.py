@@ -78,6 +78,7 @@ def test_a_check_finds_the_content_and_its_git_no_change(
     told = checkout.run(config)
 
     assert (tmp_path / "tree/art/a.png").read_bytes() == DATA
+    assert told.lacking == 0
     status = ["git", "-C", str(tmp_path / "tree"), "status", "--porcelain"]
     assert subprocess.run(status, check=True, capture_output=True).stdout == b""
     own = ["git", "--git-dir", config.git_dir, "show", f"{told.sha}:art/a.png"]

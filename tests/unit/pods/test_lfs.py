@@ -97,10 +97,10 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def fill(server: Server, remote: Remote, tree: Path) -> Callable[..., None]:
-    def run(url: str | None = None) -> None:
+def fill(server: Server, remote: Remote, tree: Path) -> Callable[..., int]:
+    def run(url: str | None = None) -> int:
         at = remote if url is None else Remote(url, remote.credential_dir)
-        lfs.fill(at, [tree], httpx.MockTransport(server.answer))
+        return lfs.fill(at, [tree], httpx.MockTransport(server.answer))
 
     return run
 
@@ -113,7 +113,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 
 def test_a_pointer_gets_its_content_by_the_account_read(
-    server: Server, tree: Path, fill: Callable[..., None], capsys: pytest.CaptureFixture[str]
+    server: Server, tree: Path, fill: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tree / "art").mkdir()
     file, twin, plain = tree / "art/a.png", tree / "b.png", tree / "c.txt"
@@ -122,7 +122,7 @@ def test_a_pointer_gets_its_content_by_the_account_read(
     twin.write_bytes(server.has(DATA))
     plain.write_text("no pointer\n")
 
-    fill()
+    assert fill() == 0
 
     assert (file.read_bytes(), twin.read_bytes()) == (DATA, DATA)
     assert (file.stat().st_mode & 0o777, plain.read_text()) == (0o755, "no pointer\n")
@@ -133,7 +133,7 @@ def test_a_pointer_gets_its_content_by_the_account_read(
 
 
 def test_where_the_server_names_an_authorization_that_is_sent_instead(
-    server: Server, tree: Path, fill: Callable[..., None]
+    server: Server, tree: Path, fill: Callable[..., int]
 ) -> None:
     (tree / "a").write_bytes(server.has(DATA))
     header = {"Authorization": "Basic of-this-content", "X-Other": "a"}
@@ -163,14 +163,14 @@ def test_where_the_server_names_an_authorization_that_is_sent_instead(
 def test_nothing_is_asked_of_any_other_host(
     server: Server,
     tree: Path,
-    fill: Callable[..., None],
+    fill: Callable[..., int],
     href: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tree / "a").write_bytes(server.has(DATA))
     server.action = lambda _: {"href": href}
 
-    fill()
+    assert fill() == 1, "that it stayed a pointer"
 
     assert (tree / "a").read_bytes() == pointer(DATA)
     assert len(server.requests) == 1
@@ -198,7 +198,7 @@ def redirected(_: bytes) -> httpx.Response:
 def test_what_is_not_what_the_pointer_says_stays_away_and_nothing_of_it_is_left(
     server: Server,
     tree: Path,
-    fill: Callable[..., None],
+    fill: Callable[..., int],
     serves: Callable[[bytes], httpx.Response],
     why: str,
     capsys: pytest.CaptureFixture[str],
@@ -215,7 +215,7 @@ def test_what_is_not_what_the_pointer_says_stays_away_and_nothing_of_it_is_left(
 
 
 def test_what_work_names_and_nobody_has_keeps_nothing_else_away(
-    server: Server, tree: Path, fill: Callable[..., None], capsys: pytest.CaptureFixture[str]
+    server: Server, tree: Path, fill: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for number in range(150):
         (tree / f"{number}").write_bytes(pointer(b"%d" % number))
@@ -230,7 +230,7 @@ def test_what_work_names_and_nobody_has_keeps_nothing_else_away(
 def test_so_many_bytes_and_files_at_most_and_small_ones_first(
     server: Server,
     tree: Path,
-    fill: Callable[..., None],
+    fill: Callable[..., int],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -251,7 +251,7 @@ def test_so_many_bytes_and_files_at_most_and_small_ones_first(
 
 @pytest.mark.parametrize("status", [404, 406, 410, 422])
 def test_a_server_without_lfs_leaves_them_as_they_are(
-    server: Server, tree: Path, fill: Callable[..., None], status: int
+    server: Server, tree: Path, fill: Callable[..., int], status: int
 ) -> None:
     (tree / "a").write_bytes(server.has(DATA))
     server.batch = status
@@ -272,7 +272,7 @@ def test_a_server_without_lfs_leaves_them_as_they_are(
     ],
 )
 def test_what_is_wrong_with_the_server_or_the_account_is_no_verdict(
-    server: Server, tree: Path, fill: Callable[..., None], status: int, reason: str
+    server: Server, tree: Path, fill: Callable[..., int], status: int, reason: str
 ) -> None:
     (tree / "a").write_bytes(server.has(DATA))
     server.batch = status
@@ -308,7 +308,7 @@ def test_neither_is_a_network_that_breaks(
 
 
 def test_nothing_of_the_tree_says_where_or_by_what(
-    server: Server, tree: Path, fill: Callable[..., None]
+    server: Server, tree: Path, fill: Callable[..., int]
 ) -> None:
     (tree / "a.bin").write_bytes(server.has(DATA))
     (tree / ".lfsconfig").write_text("[lfs]\n\turl = https://evil.example/lfs\n")
@@ -321,7 +321,7 @@ def test_nothing_of_the_tree_says_where_or_by_what(
 
 
 def test_without_a_pointer_nobody_is_asked(
-    server: Server, tree: Path, fill: Callable[..., None]
+    server: Server, tree: Path, fill: Callable[..., int]
 ) -> None:
     (tree / "a").write_bytes(DATA)
     (tree / ".git").mkdir()
@@ -334,7 +334,7 @@ def test_without_a_pointer_nobody_is_asked(
 
 
 def test_by_ssh_they_stay(
-    server: Server, tree: Path, fill: Callable[..., None], capsys: pytest.CaptureFixture[str]
+    server: Server, tree: Path, fill: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tree / "a").write_bytes(server.has(DATA))
 
@@ -345,7 +345,7 @@ def test_by_ssh_they_stay(
 
 
 def test_for_the_trees_own_git_nothing_has_changed(
-    server: Server, tree: Path, fill: Callable[..., None]
+    server: Server, tree: Path, fill: Callable[..., int]
 ) -> None:
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(tree), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
@@ -428,7 +428,7 @@ def test_work_takes_no_content_from_the_tree_that_it_is_compared_with(
 def test_many_files_of_one_content_have_room_for_so_many_bytes_together(
     server: Server,
     tree: Path,
-    fill: Callable[..., None],
+    fill: Callable[..., int],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

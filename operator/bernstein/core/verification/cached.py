@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 from bernstein.api.encoding import fields_of, load
-from bernstein.api.pod import CHECK, INSPECT, LISTERS
+from bernstein.api.pod import CHECK, CHECKOUT, INSPECT, LISTERS, CheckoutResult
 from bernstein.api.programs.comparing import Compared
 from bernstein.api.project import ProjectSpec
 from bernstein.api.reasons import Reason, VerdictReason
@@ -155,6 +155,8 @@ def _verdicts_to_keep(
         with_ = made_with(shared.get(called, (check,)), project)
         if any(each.labels.get(labels.MADE_WITH) != with_ for each in its):
             continue
+        if not all(_had_contents(check, each) for each in its):
+            continue
         used = _used(check, cache)
         digests = _digests_in(its, used)
         if digests is not None:
@@ -177,6 +179,8 @@ def _bases_to_keep(
         digests = _digests_in((job,), used)
         with_ = made_with((run.check,), question.project.spec)
         if digests is None or job.labels.get(labels.MADE_WITH) != with_:
+            continue
+        if not _had_contents(run.check, job):
             continue
         images |= zip(used, digests, strict=True)
         key = base_key_of(run, question, digests)
@@ -265,6 +269,18 @@ def _is_kept(result: CheckResult) -> bool:
         case "Skipped":
             return result.reason in _SKIPPED_FOR_THE_TREE
     return False
+
+
+def _had_contents(check: CheckSpec, job: JobView) -> bool:
+    """Whether the check found all contents of Git LFS that it is to find: what the git server has
+    of them is no part of a key, and may be more the next time."""
+    if not check.lfs:
+        return True
+    ended = pods.terminated(job.pod or {}, CHECKOUT) or {}
+    try:
+        return load(CheckoutResult, str(ended.get("message") or "")).lacking == 0
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_of(result: CheckResult, job: JobView) -> bool:

@@ -66,12 +66,12 @@ def run(config: CheckoutConfig) -> CheckoutResult:
         _lay_out_plugin(repository, config, config.plugin, sha, Path(config.tools))
     if config.test and config.tools:
         _lay_out_test(config.test, Path(config.tools))
-    _lfs(config)
+    lacking = _lfs(config)
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
     had = resumed is not None if config.resume else None
-    return CheckoutResult(sha, tree, _prompt(repository, config, sha, had))
+    return CheckoutResult(sha, tree, _prompt(repository, config, sha, had), lacking)
 
 
 def _prompt(
@@ -85,15 +85,16 @@ def _prompt(
     return put_together(config.prompt, config.remote, repository, sha, resumed, config.folders)
 
 
-def _lfs(config: CheckoutConfig) -> None:
-    """Last of all: what was compared or laid out before was so by pointers."""
+def _lfs(config: CheckoutConfig) -> int | None:
+    """Last of all: what was compared or laid out before was so by pointers. Returns how many files
+    lack the content that was asked for; None: none was."""
     trees = [Path(tree) for tree in (config.worktree, config.base_worktree) if tree is not None]
     if config.lfs and trees:
         from bernstein.pods import lfs  # with what asks over https
 
-        lfs.fill(config.remote, trees)
-    else:
-        lfs_pointers.tell(trees)
+        return lfs.fill(config.remote, trees)
+    lfs_pointers.tell(trees)
+    return 0 if config.lfs else None
 
 
 # --- objects ------------------------------------------------------------------------------------
