@@ -283,14 +283,17 @@ class Git:
         if not all(map(is_sha, refs.values())):
             raise GitError("InvalidConfig", "a ref is deleted at a full object id alone")
         leases = (_lease(ref, sha) for ref, sha in refs.items())
-        self._sent([*leases], [f":{full_ref(ref)}" for ref in refs])
+        about = full_ref(next(iter(refs))) if len(refs) == 1 else ""
+        self._sent([*leases], [f":{full_ref(ref)}" for ref in refs], about)
 
     def _push(self, more: Sequence[str], to: dict[str, str], forced: Sequence[str] = ()) -> None:
         if not all(map(is_sha, to.values())):
             raise GitError("InvalidConfig", "push takes full object ids")
-        self._sent(more, [f"{'+' * (r in forced)}{sha}:{full_ref(r)}" for r, sha in to.items()])
+        refspecs = [f"{'+' * (r in forced)}{sha}:{full_ref(r)}" for r, sha in to.items()]
+        self._sent(more, refspecs, full_ref(next(iter(to))))
 
-    def _sent(self, more: Sequence[str], refspecs: Sequence[str]) -> None:
+    def _sent(self, more: Sequence[str], refspecs: Sequence[str], about: str) -> None:
+        """`about`: the ref that an error names; "": none of them more than others."""
         places = self._by_place(refspecs)
         if len(places) > 1:
             raise GitError(Reason.PUSH_REJECTED, "the refs are in two repositories")
@@ -300,7 +303,7 @@ class Git:
         done = self.complete(*pushed, timeout=NETWORK_SECONDS)
         if done.code != 0:
             printed = done.stderr + b"\n" + done.stdout
-            raise from_output(printed, True, self._host, self._account)
+            raise from_output(printed, True, self._host, self._account, about)
 
     # --- inside ---------------------------------------------------------------------------------
 

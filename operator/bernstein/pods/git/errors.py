@@ -90,23 +90,25 @@ _NO_SERVER = "what answers is no git server with this repository, or it broke of
 _MEANS: Mapping[str, str] = {
     Reason.REF_NOT_FOUND: "the repository{at} lacks a ref that it was asked for",
     Reason.REF_MOVED: "a ref was elsewhere than expected",
-    Reason.BRANCH_PROTECTED: "the rules of the git server{at} refuse this push",
+    Reason.BRANCH_PROTECTED: "the rules of the git server{at} keep {account} from this push{to}",
     Reason.REPOSITORY_INVALID: "objects of the repository{at} do not pass git's checks",
     Reason.REPOSITORY_AUTH_FAILED: "{account} does not see the repository{at}",
     Reason.HOST_KEY_UNTRUSTED: (
         "the git server{at} shows a host key that known_hosts of {account} does not hold"
     ),
-    Reason.CREDENTIAL_REFUSED: "the git server{at} refuses this account's push",
-    Reason.PUSH_REJECTED: "the git server{at} did not take the push",
+    Reason.CREDENTIAL_REFUSED: "the git server{at} lets {account} not push{to}",
+    Reason.PUSH_REJECTED: "the git server{at} did not take the push{to}",
 }
 
 
-def from_output(output: bytes, pushing: bool, host: str = "", account: str = "") -> GitError:
+def from_output(
+    output: bytes, pushing: bool, host: str = "", account: str = "", ref: str = ""
+) -> GitError:
     """The error for what a failed git wrote to stderr (and, for a push, to stdout).
 
     A refused login counts against the work or deliver credential when `pushing`, else against the
     read credential. `host`: the git server's. `account`: what the Project calls the one that was
-    used; the operator reads it from the message, to name the Secret.
+    used; the operator reads it from the message, to name the Secret. `ref`: what was pushed to.
     """
     words = output.decode("utf-8", "replace")
     reason = next((name for name, pattern in _TABLE if pattern.search(words)), "InternalError")
@@ -118,7 +120,7 @@ def from_output(output: bytes, pushing: bool, host: str = "", account: str = "")
     means = _MEANS.get(reason, "git failed")
     if reason == Reason.PUSH_REJECTED and _LACKS_HISTORY.search(words):
         means = "the git server{at} lacks history that this push is on"
-    ours = means.format(at=_at(host), account=who)
+    ours = means.format(at=_at(host), account=who, to=f" to '{ref}'" if ref else "")
     return GitError(reason, _quoting(ours, words))
 
 

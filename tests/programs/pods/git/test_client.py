@@ -6,11 +6,13 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bernstein.api.pod import Remote
+from bernstein.core.sanitise import without_quotes
 from bernstein.pods.git import client as git
 from tests.background import wait_for
 from tests.programs.pods.conftest import Origin
@@ -139,6 +141,27 @@ def test_refusals_have_their_reason(
         assert reason(lambda: repository.read_ref("main")) == expected
     else:
         assert reason(lambda: repository.push(target.get(action, WORK), sha, None)) == expected
+
+
+@pytest.mark.parametrize("user", ["read", "deliver"])
+def test_a_push_that_is_refused_is_told_with_its_account_and_the_ref(
+    tmp_path: Path, origin: Origin, user: str
+) -> None:
+    sha = origin.commit({"a": "1"}, ref="refs/heads/main")
+    secret = tmp_path / user
+    own = git.init_bare(tmp_path / "own.git").git_dir
+    remote = origin.remote(user)
+    assert remote.credential_dir is not None
+    secret.symlink_to(remote.credential_dir)
+    repository = git.Git(own, replace(remote, credential_dir=str(secret)))
+    repository.fetch(["refs/heads/main:refs/heads/main"])
+
+    with pytest.raises(git.GitError) as raised:
+        repository.push("refs/heads/protected", sha, None)
+
+    ours = without_quotes(raised.value.message)
+    assert f"the account '{user}'" in ours
+    assert ours.endswith("to 'refs/heads/protected'")
 
 
 def test_a_wrong_password_is_an_authentication_failure(tmp_path: Path, origin: Origin) -> None:
