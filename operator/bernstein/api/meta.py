@@ -302,6 +302,7 @@ class ConditionType(StrEnum):
     READY = "Ready"
     """A Project may be used."""
     WORK_CREDENTIAL_TOO_STRONG = "WorkCredentialTooStrong"
+    READ_CREDENTIAL_TOO_STRONG = "ReadCredentialTooStrong"
     REFS_NOT_DELETED = "RefsNotDeleted"
     PULL_REQUESTS_NOT_CLOSED = "PullRequestsNotClosed"
     """Pull requests of what was deleted are open."""

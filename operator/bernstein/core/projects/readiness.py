@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, ProjectStatus
@@ -110,10 +110,13 @@ def _readiness(
 def _usable(project: Project, probe: Probe) -> str:
     """That it may be used, and whether there is something to be known before."""
     text = "Plans of this namespace may use it"
-    if _why_too_strong(project, probe) is None:
+    if _why_too_strong(project, probe) is not None:
+        kind, account = ConditionType.WORK_CREDENTIAL_TOO_STRONG, "work"
+    elif _shared(project, "read") is not None:
+        kind, account = ConditionType.READ_CREDENTIAL_TOO_STRONG, "read"
+    else:
         return text
-    kind = ConditionType.WORK_CREDENTIAL_TOO_STRONG
-    return f"{text}; its work account is too strong, see the condition {kind}"
+    return f"{text}; its {account} account is too strong, see the condition {kind}"
 
 
 def _findings(project: Project, findings: Sequence[ProbeFinding]) -> str:
@@ -171,31 +174,61 @@ def _remedies(project: Project, shown: Mapping[_Met, Sequence[str]]) -> list[str
 def _strength(
     project: Project, before: tuple[Condition, ...], probe: Probe | None, now: datetime
 ) -> tuple[Condition, ...]:
-    """The conditions with the warning of a work account that can do what `deliver` does."""
-    kind, why = ConditionType.WORK_CREDENTIAL_TOO_STRONG, _why_too_strong(project, probe)
+    """The conditions with the warnings of accounts that can do what `deliver` does."""
+    after = _warned(
+        project,
+        before,
+        ConditionType.WORK_CREDENTIAL_TOO_STRONG,
+        _why_too_strong(project, probe),
+        "the pusher beside every agent could deliver. "
+        "Give work an account that may push to refs/bernstein/ only.",
+        now,
+    )
+    return _warned(
+        project,
+        after,
+        ConditionType.READ_CREDENTIAL_TOO_STRONG,
+        _shared(project, "read"),
+        "every pod that checks something out holds what delivers. "
+        "Give read an account that may only fetch.",
+        now,
+    )
+
+
+def _warned(
+    project: Project,
+    before: tuple[Condition, ...],
+    kind: ConditionType,
+    why: tuple[str, str] | None,
+    follows: str,
+    now: datetime,
+) -> tuple[Condition, ...]:
+    """The conditions with this one, while there is a reason for it."""
     if why is None:
         return conditions.drop(before, kind)
     reason, what = why
-    text = (
-        f"{what}: the pusher beside every agent could deliver. "
-        "Give work an account that may push to refs/bernstein/ only."
-    )
-    return conditions.put(
-        before, kind, "True", reason, text, generation=project.metadata.generation, now=now
-    )
+    text, generation = f"{what}: {follows}", project.metadata.generation
+    return conditions.put(before, kind, "True", reason, text, generation=generation, now=now)
+
+
+def _shared(project: Project, account: Literal["read", "work"]) -> tuple[str, str] | None:
+    """(reason, words) of an account that is that of `deliver`; None: it is another one."""
+    rows = project.spec.repositories
+    for each in rows:
+        its = {"read": each.credentials.read, "work": each.credentials.work}[account]
+        if its.secret_name == each.credentials.deliver.secret_name:
+            where = f" in repository '{each.name}'" if len(rows) > 1 else ""
+            return "SameSecret", f"{account} and deliver name the same Secret{where}"
+    return None
 
 
 def _why_too_strong(project: Project, probe: Probe | None) -> tuple[str, str] | None:
     """(reason, words) of a work account that can do what `deliver` does; None: it cannot."""
+    shared = _shared(project, "work")
+    if shared is not None or probe is None or not probe.too_strong:
+        return shared
     rows = project.spec.repositories
     several = len(rows) > 1
-    for each in rows:
-        work, deliver = each.credentials.work, each.credentials.deliver
-        if work.secret_name == deliver.secret_name:
-            where = f" in repository '{each.name}'" if several else ""
-            return "SameSecret", f"work and deliver name the same Secret{where}"
-    if probe is None or not probe.too_strong:
-        return None
     seen = (each for each in rows if not probe.too_strong_in or each.name in probe.too_strong_in)
     found = next(seen, None)
     if found is None:

@@ -53,11 +53,27 @@ def test_one_account_for_work_and_delivery_is_a_warning() -> None:
     weak = project(repositories=[repository])
 
     warned = status(weak, 0, None, SOUND, NOW)
-    assert told(warned.conditions)["WorkCredentialTooStrong"] == ("True", "SameSecret")
+    for kind in ("WorkCredentialTooStrong", "ReadCredentialTooStrong"):
+        assert told(warned.conditions)[kind] == ("True", "SameSecret")
     assert ready(warned) == ("True", "Accepted", TOO_STRONG)
 
     mended = status(with_status(warned), 0, None, SOUND, NOW)
-    assert "WorkCredentialTooStrong" not in told(mended.conditions)
+    assert told(mended.conditions).keys() == {"Ready"}
+
+
+def test_one_account_for_checkouts_and_delivery_is_a_warning() -> None:
+    secrets = {"read": "git", "work": "git-work", "deliver": "git"}
+    names = {account: {"secretName": secret} for account, secret in secrets.items()}
+    repository = {"name": "app", "url": "https://git.example/app.git", "credentials": names}
+    warned = status(project(repositories=[repository]), 0, None, SOUND, NOW)
+
+    assert told(warned.conditions) == {
+        "Ready": ("True", "Accepted"),
+        "ReadCredentialTooStrong": ("True", "SameSecret"),
+    }
+    assert ready(warned)[2].endswith("see the condition ReadCredentialTooStrong")
+    mended = status(with_status(warned), 0, None, SOUND, NOW)
+    assert told(mended.conditions).keys() == {"Ready"}
 
 
 def test_a_work_account_that_may_push_to_the_branch_is_a_warning_and_the_project_ready() -> None:

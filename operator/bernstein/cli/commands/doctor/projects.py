@@ -101,12 +101,17 @@ def readiness(project: Project) -> Finding:
 
 def warnings(project: Project) -> list[Finding]:
     """Conditions that tell of a weakness."""
-    kind = ConditionType.WORK_CREDENTIAL_TOO_STRONG
-    weak = conditions.find(project.status.conditions, kind)
-    if weak is None or weak.status != "True":
-        return []
+    kinds = (
+        ConditionType.WORK_CREDENTIAL_TOO_STRONG,
+        ConditionType.READ_CREDENTIAL_TOO_STRONG,
+    )
+    found = (conditions.find(project.status.conditions, kind) for kind in kinds)
     name = project.metadata.name
-    return [Finding("project", Outcome.WARNING, f"'{name}': {weak.message}", subject=name)]
+    return [
+        Finding("project", Outcome.WARNING, f"'{name}': {weak.message}", subject=name)
+        for weak in found
+        if weak is not None and weak.status == "True"
+    ]
 
 
 def named(project: Project) -> Iterator[Named]:

@@ -127,7 +127,8 @@ def test_a_credential_that_is_too_strong_is_warned_of() -> None:
     same = {a: {"secretName": "git"} for a in ("read", "work", "deliver")}
     repository = {"name": "app", "url": "https://git.example/app.git", "credentials": same}
 
-    (found,) = projects.warnings(seen(objects.project(repositories=[repository])))
+    found, other = projects.warnings(seen(objects.project(repositories=[repository])))
+    assert "read and deliver name the same Secret" in other.text
 
     assert found.outcome is Outcome.WARNING
 
