@@ -128,9 +128,10 @@ def test_a_credential_that_is_too_strong_is_warned_of() -> None:
     repository = {"name": "app", "url": "https://git.example/app.git", "credentials": same}
 
     found, other = projects.warnings(seen(objects.project(repositories=[repository])))
-    assert "read and deliver name the same Secret" in other.text
 
-    assert found.outcome is Outcome.WARNING
+    assert found.outcome is other.outcome is Outcome.WARNING
+    assert "work and deliver name the same Secret" in found.message
+    assert "read and deliver name the same Secret" in other.message
 
 
 async def test_a_secret_or_key_that_is_missing_is_named_with_its_field(
