@@ -77,6 +77,31 @@ class Feedback(Model):
     until: datetime | None = Field(default=None, description="When it is read again.")
 
 
+class Pushed(Model):
+    """What somebody else has pushed to the branch of the pull request, and what came of that."""
+
+    times: Annotated[int, Field(ge=1)] = 1
+    """How often something of that was taken, to be verified."""
+    taken: Sha | None = Field(
+        default=None, description="Commit there that is being verified. Absent: none is."
+    )
+    holds: bool | None = Field(
+        default=None,
+        description="What is proposed holds such commits: it is made anew of the branch, and no "
+        "agent goes on from it. Absent: it does not.",
+    )
+    replaced: Sha | None = Field(
+        default=None,
+        description="Commit of theirs that `sha` merges with the branch. Absent once the newer one "
+        "was seen there.",
+    )
+    refused: Sha | None = Field(
+        default=None, description="Commit that was pushed last and did not pass."
+    )
+    message: Annotated[str, Field(max_length=1500)] | None = None
+    """Why not."""
+
+
 class Delivery(Model):
     """How far verified work is on its way to where it belongs."""
 
@@ -118,6 +143,10 @@ class Delivery(Model):
         default=None,
         description="Commit that the pull request was of before `sha`; it was verified, too. "
         "Absent once the newer one was seen there.",
+    )
+    pushed: Pushed | None = Field(
+        default=None,
+        description="Absent: nothing that somebody else pushed to its branch was verified.",
     )
     tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")
     sha: Sha | None = Field(
@@ -177,4 +206,7 @@ class Delivery(Model):
         if self.pull_request is None:
             return {}
         names = ("branch", "pull_request", "sha", "feedback", "updates", "earlier", "until")
-        return {name: getattr(self, name) for name in names}
+        kept = {name: getattr(self, name) for name in names}
+        if self.pushed is not None:
+            kept["pushed"] = self.pushed.model_copy(update={"taken": None})
+        return kept

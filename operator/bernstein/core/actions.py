@@ -171,6 +171,11 @@ class RunPrepare:
     """Where both sides are put, between marks, if they do not merge. None: nowhere."""
     resolves: tuple[str, str] | None = None
     """A branch, and the commit of it with which the work resolves a conflict of `onto`."""
+    verified: str | None = None
+    """The commit that was verified before somebody else pushed `sha` on its branch. None: `sha` is
+    an agent's work."""
+    as_it_is: bool = False
+    """Such a commit is the candidate itself where it stands on the tip."""
 
 
 @dataclass(frozen=True)

@@ -171,6 +171,9 @@ SPECS = {
         {"per": "Plan", "succeedOn": "Merged", "feedback": ["CI"]},
         ({"per": "Plan", "succeedOn": "Opened", "feedback": ["CI"]},),
     ),
+    "with maxUpdates 0 nothing that is pushed is ever verified": Pair(
+        {"onNewCommits": "Verify", "maxUpdates": 1}, ({"onNewCommits": "Verify", "maxUpdates": 0},)
+    ),
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
         (valid("Project", "", defaultAgent="codex")["spec"],),

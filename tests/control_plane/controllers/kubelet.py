@@ -259,8 +259,7 @@ def _merged(role: str, remote: Remote, config: Any) -> object:
         formatted = Told("Passed", "", "1 file formatted")
         return FormatResult(config["base"], made, tree_of(made), formatted, _changed(1, config))
     if role == "prepare":
-        base = remote.refs[config["onto"]]
-        made = remote.commit(config["candidate"], base)
+        base, made = remote.prepared(config)
         return PrepareResult(base, made, tree_of(made), _changed(1, config))
     if role == "propose":
         return remote.asked(config)

@@ -50,6 +50,19 @@ class Remote:
         self.made[self.refs[ref]] = (ref, base)
         return self.refs[ref]
 
+    def prepared(self, config: Any) -> tuple[str, str]:
+        """The tip of the branch, and a candidate on it: what people have pushed is one itself."""
+        base, theirs = self.refs[config["onto"]], config["pushed"]
+        if theirs and theirs["as_it_is"] and base in self.commits(config["ref"]):
+            self.refs[config["candidate"]] = config["sha"]
+            return base, config["sha"]
+        return base, self.commit(config["candidate"], base)
+
+    def push(self, pull: Pull) -> str:
+        """One commit more on its branch, as a person pushes it."""
+        ref = f"refs/heads/{pull.head}"
+        return self.commit(ref, self.refs[ref])
+
     def branch(self, ref: str, at: str | None, commit: str) -> bool:
         """Whether the branch is at the commit afterwards; it moves only from there, None: it is
         made where there is none."""

@@ -282,7 +282,16 @@ def action(asked: Any) -> Object:
             return {"action": "run inspect"} | said
         case actions.RunPrepare() | actions.RunLand() | actions.RunBegin():
             word = type(asked).__name__.removeprefix("Run").lower()
-            later = ("again", "branch", "branch_at", "signs", "marks", "resolves")
+            later = (
+                "again",
+                "branch",
+                "branch_at",
+                "signs",
+                "marks",
+                "resolves",
+                "verified",
+                "as_it_is",
+            )
             said = {key: v for key, v in asdict(asked).items() if key not in later or v}
             said.pop("attests", None)  # no older release told what is said of a landed commit
             return {"action": f"run {word}"} | said

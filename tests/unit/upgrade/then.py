@@ -108,7 +108,7 @@ def ref_then(ref: str) -> str:
 
 _NEW = (
     *("base", "base_worktree", "attest", "branch", "branch_at", "sign"),
-    *("marks", "resolves"),
+    *("marks", "resolves", "pushed"),
 )
 _NEVER = (
     *("prompt", "resume_sha", "paths", "changed_since", "changed_to", "tool", "tools"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bernstein import places
-from bernstein.api.pod import Changed, Remote
+from bernstein.api.pod import Changed, Remote, TreeLimits
 from bernstein.api.programs.commit import CommitText
 
 
@@ -42,6 +42,17 @@ class ResolvesConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PushedConfig:
+    """What holds of a commit that no program of ours has made."""
+
+    verified: str
+    """The commit that was there before, and was verified."""
+    as_it_is: bool = False
+    """Where it stands on the tip it is the candidate itself; else a merge commit always is."""
+    limits: TreeLimits = field(default_factory=TreeLimits)
+
+
+@dataclass(frozen=True, slots=True)
 class PrepareConfig:
     """Make the candidate, `sha` merged with the tip of `onto`, and push it to `candidate`."""
 
@@ -60,6 +71,8 @@ class PrepareConfig:
     """Where the files are pushed, with both sides between marks, if they do not merge."""
     resolves: ResolvesConfig | None = None
     """Of work that resolves a conflict."""
+    pushed: PushedConfig | None = None
+    """Of what people have pushed to the branch of a pull request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,8 @@ class PrepareResult:
     """The places in conflict with both sides, as far as there is room."""
     marked: str = ""
     """The commit with both between marks; "": none was asked for, or there are too many paths."""
+    refused: str = ""
+    """Why what was pushed can be no candidate; then sha and tree are empty. "": it can."""
 
 
 @dataclass(frozen=True, slots=True)

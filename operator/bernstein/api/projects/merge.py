@@ -12,6 +12,7 @@ from bernstein.api.projects.commits import Commits, Signing
 Method = Literal["Merge", "Squash"]
 SucceedOn = Literal["Merged", "Opened"]
 Per = Literal["Plan", "Task"]
+OnNewCommits = Literal["Stall", "Verify"]
 _LABEL = r"^[^,\s]([^,\n\r\t]*[^,\s])?$"
 Label = Annotated[str, Field(min_length=1, max_length=50, json_schema_extra={"pattern": _LABEL})]
 
@@ -30,6 +31,12 @@ class PullRequests(Model):
                 "!has(self.feedback) || size(self.feedback) == 0 || self.succeedOn != 'Opened'",
                 "what is said of a pull request goes back to agents only where succeedOn is Merged",
                 fieldPath=".feedback",
+                reason="FieldValueForbidden",
+            ),
+            rule(
+                "self.onNewCommits != 'Verify' || self.maxUpdates > 0",
+                "with maxUpdates 0 nothing that is pushed is ever verified",
+                fieldPath=".onNewCommits",
                 reason="FieldValueForbidden",
             ),
         ),
@@ -71,6 +78,11 @@ class PullRequests(Model):
         default=5,
         description="How often an open one is made anew, verified and brought up to date, at most, "
         "because its branch has moved. 0: that is left to people.",
+    )
+    on_new_commits: OnNewCommits = Field(
+        default="Stall",
+        description="Where somebody else pushes to the branch of an open one. Stall: a person is "
+        "needed. Verify: that is verified, and goes on where it passes; maxUpdates times at most.",
     )
 
 

@@ -10,6 +10,7 @@ from bernstein.api.programs.merge import (
     BeginConfig,
     LandConfig,
     PrepareConfig,
+    PushedConfig,
     ResolvesConfig,
     SignConfig,
 )
@@ -64,6 +65,7 @@ def prepare_job(
         protected=project.spec.protected_paths,
         marks=action.marks,
         resolves=ResolvesConfig(*action.resolves) if action.resolves is not None else None,
+        pushed=PushedConfig(action.verified, action.as_it_is) if action.verified else None,
     )
     return _job(PREPARE, "work", action.job, config, project, namespace, owner, settings)
 

@@ -9,6 +9,7 @@ from bernstein.core.sanitise import line
 
 APPROVED, BYPASSED, NOT_NEEDED = "Approved", "Bypassed", "ApprovalNotNeeded"
 """Why what waited for a person goes on."""
+_NO = ("Reject", "Retry", "Expired")
 _NAME = 300
 _REASON = 300
 
@@ -17,6 +18,8 @@ def goes_on(move: Move, judged: Verification | None) -> str:
     """What follows from this move of work from PendingApproval to Done."""
     if move.reason == APPROVED:
         return f"it goes on to land, approved by {line(move.actor, _NAME)}"
+    if move.reason in _NO:
+        return "what was pushed to its pull request stays unverified: it was not approved"
     if move.reason != BYPASSED:
         return "it goes on: nobody has to decide about it any more"
     for result in judged.checks if judged is not None else ():

@@ -128,6 +128,15 @@ def why_result(
     return risks
 
 
+def why_whole(
+    policy: ApprovalPolicy, tasks: Iterable[Task], judged: Verification, protected: str
+) -> tuple[str, ...]:
+    """Why a person would have to say yes to what was pushed to the work of all these, as if it were
+    the work of each; empty: nobody would."""
+    each = (why_result(policy, task, judged, protected) for task in tasks)
+    return tuple(dict.fromkeys((*(why for found in each for why in found), *why_models(judged))))
+
+
 def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
     risks = []
     if task.spec.role == "security":

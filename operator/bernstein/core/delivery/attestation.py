@@ -24,7 +24,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.attestation.statement import EXTENSION, POLICY, POLICY_URI, VERIFIER, dump
 from bernstein.core.snapshot import RepositorySnapshot, TaskSnapshot
-from bernstein.core.verification.candidate import origin_of
+from bernstein.core.verification.candidate import is_of_people, origin_of
 from bernstein.core.verification.expected import plan as verification
 
 Object = dict[str, Any]
@@ -110,6 +110,7 @@ def _named(kind: str, meta: Metadata, project: Project, judged: Verification) ->
         "project": _identity(project.metadata),
         "base": judged.base,
         **_formatted(judged),
+        **_pushed(judged),
         "verdicts": judged.digest,
         "checks": [_check(result, room) for result in judged.checks],
     }
@@ -119,6 +120,13 @@ def _formatted(judged: Verification) -> Object:
     """Which commit of a session's the work was before it was formatted."""
     work = judged.formatting.work if judged.formatting is not None else None
     return {"formattedFrom": work.sha} if work is not None else {}
+
+
+def _pushed(judged: Verification) -> Object:
+    """Which commit of people's was judged, or merged for that."""
+    if judged.origin is None or not is_of_people(judged):
+        return {}
+    return {"pushed": {"branch": judged.origin.ref, "sha": judged.origin.sha}}
 
 
 def _identity(meta: Metadata) -> Object:

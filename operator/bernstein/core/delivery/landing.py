@@ -36,6 +36,7 @@ from bernstein.core.delivery.way import (
     LandingState,
     OnItsWay,
     Prepared,
+    Refused,
     S,
 )
 from bernstein.core.diagnosis import Diagnosis
@@ -47,6 +48,7 @@ from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
 from bernstein.core.verification.look import judging_late
 from bernstein.core.waiting import (
+    MESSAGE,
     goes_on,
     is_trying,
     seconds_left,
@@ -215,7 +217,7 @@ def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:
 
 def _prepare(
     status: S, landing: Landing, now: datetime
-) -> OnItsWay[S] | Prepared[S] | Conflicted[S]:
+) -> OnItsWay[S] | Prepared[S] | Conflicted[S] | Refused[S]:
     status, delivery = _begin(status, landing, "Preparing")
     source = landing.source
     name = landing.job(PREPARE, delivery.round)
@@ -231,6 +233,8 @@ def _prepare(
             merge=source.merge,
             marks=source.marks,
             resolves=source.resolves,
+            verified=source.verified,
+            as_it_is=source.verified is not None and not source.always,
         )
         return OnItsWay(status, (prepare,))
     result = result_of(PrepareResult, job, PREPARE, delivery.abandoned, landing.late, now)
@@ -244,6 +248,10 @@ def _prepare(
         return OnItsWay(_failed(status, delivery, landing, surprise, now))
     if result.conflicts:
         return _conflict(status, delivery, landing, result)
+    if source.verified is not None and (result.refused or result.sha == result.base):
+        status = status.model_copy(update={"delivery": delivery})
+        nothing = "it holds nothing that the branch has not"
+        return Refused(status, sanitise(result.refused, MESSAGE) or nothing)
     status = status.model_copy(update={"delivery": delivery})
     # Where the tip holds the change already, no candidate was pushed.
     ref = source.candidate if result.sha != result.base else landing.onto
@@ -263,7 +271,7 @@ def _land(
         # The Job may have been asked for already: then its name must not be free.
         return OnItsWay(status, (RunFence(name),)) if begun else OnItsWay(forbidden)
     if job is None:
-        asked = _land_job(landing, name, delivery.sha, reads=in_doubt)
+        asked = _land_job(landing, name, reads=in_doubt)
         return OnItsWay(status, (asked,) if begun else ())
     if runs.is_fence(job) and delivery.abandoned is None:
         return OnItsWay(forbids(before) or without_turn(status))
@@ -367,8 +375,7 @@ def _still_at_work(
     return OnItsWay(waits_for_jobs(status, (job,), now), run.actions, LOOK_AGAIN_SECONDS)
 
 
-def _land_job(landing: Landing, name: str, pushed: str | None, *, reads: bool) -> RunLand:
-    """`pushed`: the commit of this work that was brought there before."""
+def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:
     commit = landing.commit
     return RunLand(
         job=name,
@@ -379,8 +386,7 @@ def _land_job(landing: Landing, name: str, pushed: str | None, *, reads: bool) -
         expect=None if reads else commit.base,
         attests=landing.attests(),
         branch=landing.branch,
-        # What is there of ours is what was pushed last.
-        branch_at=pushed if landing.branch is not None else None,
+        branch_at=landing.branch_at if landing.branch is not None else None,
         signs=landing.signs and not reads,
     )
 

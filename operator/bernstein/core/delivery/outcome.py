@@ -34,10 +34,21 @@ def merged(delivery: Delivery, landing: Landing, result: LandResult, now: dateti
         update |= {"tip": commit.base, "round": landing.number}
         if delivery.pull_request is not None and delivery.sha != update["sha"]:
             update["earlier"] = delivery.sha
+        update |= _with_others(delivery, update["sha"])
     if result.refused:
         why = {"message": sanitise(result.refused, MESSAGE)}
         update |= {"reason": Reason.ATTESTATION_REFUSED, **why}
     return delivery.model_copy(update=update)
+
+
+def _with_others(delivery: Delivery, sha: object) -> dict[str, object]:
+    """The same, where what somebody else had pushed was verified: that is proposed from now on."""
+    pushed = delivery.pushed
+    if pushed is None or pushed.taken is None:
+        return {}
+    replaced = pushed.taken if pushed.taken != sha else None
+    new = {"taken": None, "holds": True, "replaced": replaced, "refused": None, "message": None}
+    return {"earlier": None, "pushed": pushed.model_copy(update=new)}
 
 
 def why_not(

@@ -15,6 +15,7 @@ from bernstein.api.verification import CheckResult, Origin
 from bernstein.api.waiting import Cancel
 from bernstein.core import names
 from bernstein.core.actions import PlanDecision, RunFence
+from bernstein.core.approvals import wholes
 from bernstein.core.delivery import (
     attestation,
     end,
@@ -25,7 +26,7 @@ from bernstein.core.delivery import (
     resolving,
 )
 from bernstein.core.delivery.may_merge import may_merge
-from bernstein.core.delivery.proposed import closing, outdated
+from bernstein.core.delivery.proposed import closing, outdated, pushed
 from bernstein.core.delivery.way import (
     Conflicted,
     JudgedCommit,
@@ -33,6 +34,7 @@ from bernstein.core.delivery.way import (
     Landing,
     OnItsWay,
     Prepared,
+    Refused,
     Source,
 )
 from bernstein.core.diagnosis import Diagnosis
@@ -41,6 +43,7 @@ from bernstein.core.sanitise import some
 from bernstein.core.snapshot import PlanSnapshot, RepositorySnapshot
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
+from bernstein.core.verification.candidate import is_of_people
 from bernstein.core.verification.expected import plan as verification
 from bernstein.core.verification.round import Passed, Rejected, afresh, again
 from bernstein.core.waiting import held, is_held, is_mended, is_stalled, waits
@@ -110,17 +113,18 @@ def _deliver(snapshot: RepositorySnapshot, status: PlanStatus, now: datetime) ->
         return PlanDecision(_landed(status, _of_its_tasks(snapshot, integration, now), now))
     if snapshot.project is None:
         return _follow(snapshot, status, integration, now)
+    judged = partial(_judged, integration)
+    status = pushed.back(status, snapshot.project, judged)
     status = outdated.back(status, snapshot.project, ("Merged", "Closed"))
     if proposal.is_proposed(status):
-        way_of_it = _proposal(snapshot, snapshot.project, status, integration)
-        match proposal.step(status, way_of_it, now):
-            case Landed(status, delivered):
-                return PlanDecision(_landed(status, delivered, now))
-            case state:
-                judged = partial(_judged, integration)
-                newer = outdated.step(state.status, snapshot.project, judged, now)
-                again_in = newer.requeue_after or state.requeue_after
-                return PlanDecision(newer.status, state.actions, again_in)
+        return _propose(snapshot, snapshot.project, status, integration, now)
+    return _forward(snapshot, status, integration, now)
+
+
+def _forward(
+    snapshot: RepositorySnapshot, status: PlanStatus, integration: Integration, now: datetime
+) -> PlanDecision:
+    """The next step of work on its way to its branch, or to that of its pull request."""
     onto, changed = integration.target, integration.sha is not None
     rests = landing.at_rest(status, onto, snapshot, now, changed=changed)
     unjudged = status.verification is not None and status.verification.passed is not True
@@ -136,11 +140,37 @@ def _deliver(snapshot: RepositorySnapshot, status: PlanStatus, now: datetime) ->
             return PlanDecision(again(status, candidate))
         case Landed(status, delivered):
             return PlanDecision(_landed(status, delivered, now))
+        case Refused(status, why):
+            return PlanDecision(pushed.stopped(status, why, now) or status)
         case Conflicted(status, text) as met:
+            stopped = pushed.stopped(status, text, now)
+            if stopped is not None:
+                return PlanDecision(stopped)
             begun = resolving.begun(snapshot, status, met)
             return PlanDecision(begun or resolving.stands(snapshot, status, text, now))
         case step:
             return PlanDecision(step.status, step.actions, step.requeue_after)
+
+
+def _propose(
+    snapshot: RepositorySnapshot,
+    project: Workplace,
+    status: PlanStatus,
+    integration: Integration,
+    now: datetime,
+) -> PlanDecision:
+    """The next step of work that is at the branch of its pull request."""
+    match proposal.step(status, _proposal(snapshot, project, status, integration), now):
+        case Landed(status, delivered):
+            return PlanDecision(_landed(pushed.without_no(status, delivered), delivered, now))
+        case state:
+            judged = partial(_judged, integration)
+            newer = outdated.step(state.status, project, judged, now)
+            status = pushed.without_no(newer.status, newer.status.delivery)
+            if status.partial is None:
+                why_not = partial(wholes.without_model, snapshot)
+                status = pushed.step(status, project, judged, why_not, now).status
+            return PlanDecision(status, state.actions, newer.requeue_after or state.requeue_after)
 
 
 def _of_its_tasks(snapshot: PlanSnapshot, integration: Integration, now: datetime) -> Delivery:
@@ -203,21 +233,21 @@ def _landing(snapshot: RepositorySnapshot, status: PlanStatus, integration: Inte
     project = snapshot.project
     squash = project is not None and project.spec.merge.method == "Squash"
     signs = project is not None and project.spec.merge.signing is not None
-    commit = _delivered(status, integration)
+    commit, theirs = _delivered(status, integration), pushed.origin(status.delivery)
+    anew = squash and theirs is None
     return Landing(
         job=snapshot.job,
         number=status.jobs + 1,
         commit=commit,
         source=Source(
-            origin=Origin(ref=integration.ref, sha=integration.tip),
+            origin=theirs or Origin(ref=integration.ref, sha=integration.tip),
             candidate=names.candidate_ref(integration.ref),
-            message=messages.squash(snapshot, status)
-            if squash
-            else messages.merge(snapshot, status),
-            merge=not squash,
-            # Its last commit is that of a step, on the integration ref: a new one is signed.
-            always=squash or signs,
-            marks=resolving.marks(snapshot, status),
+            message=messages.squash(snapshot, status) if anew else messages.merge(snapshot, status),
+            merge=not anew,
+            # Its last commit is that of a step, or of a person: a new one is signed.
+            always=anew or signs,
+            marks=resolving.marks(snapshot, status) if theirs is None else None,
+            verified=_verified(status) if theirs is not None else None,
         ),
         onto=integration.target,
         tip=status.delivery.tip if status.delivery is not None else None,
@@ -228,9 +258,14 @@ def _landing(snapshot: RepositorySnapshot, status: PlanStatus, integration: Inte
         jobs=snapshot.jobs,
         late=snapshot.late,
         branch=_branch(snapshot, status, commit),
+        branch_at=pushed.branch_at(status.delivery),
         signs=signs,
         resting=snapshot.resting,
     )
+
+
+def _verified(status: PlanStatus) -> str | None:
+    return status.delivery.sha if status.delivery is not None else None
 
 
 def _branch(snapshot: RepositorySnapshot, status: PlanStatus, commit: JudgedCommit) -> str | None:
@@ -254,12 +289,18 @@ def _may_not(
     if unjudged is not None:
         return again(landing.without_turn(status), unjudged)
     delivered, candidate = _delivered(status, integration), status.verification
-    if may_merge(
+    why = ""
+    if candidate is not None and is_of_people(candidate):
+        why = wholes.without_yes(snapshot, candidate)
+        stopped = pushed.stopped(landing.without_turn(status), why, now) if why else None
+        if stopped is not None:
+            return stopped
+    if not why and may_merge(
         candidate or verification.of_last_task(snapshot, integration),
         sha=delivered.sha,
         tree=delivered.tree,
         # For the last Task's commit to_judge has compared its gates with those of now.
-        expected=verification.specs_of(snapshot) if candidate is not None else (),
+        expected=verification.specs_of(snapshot, candidate) if candidate is not None else (),
         # People are asked about each Task before it lands on the integration ref, by the policy of
         # that time. Their merge with the branch is for the checks alone: of the whole nothing could
         # be sent back.
@@ -306,6 +347,9 @@ def _rejected(
 ) -> PlanStatus:
     """Held until the Project changes; then it is judged again."""
     which = summary.which(results)
+    stopped = pushed.stopped(status, which, now)
+    if stopped is not None:
+        return stopped
     text = f"the Plan's work as a whole, on the target as it is now, does not pass: {which}"
     if let_on := _let_on(snapshot, results):
         text += f"; who let Tasks go on without {let_on} has said so of their commits alone"

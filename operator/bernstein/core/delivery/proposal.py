@@ -180,9 +180,9 @@ def _seen(
         told = {"state": row.state, "sha": row.sha, "ci": row.ci}
         pull = pull.model_copy(update=told)
         base = row.base
-        if row.sha == delivery.sha and delivery.earlier is not None:
+        if row.sha == delivery.sha:
             # From now on the older one is there only if somebody puts it back.
-            delivery = delivery.model_copy(update={"earlier": None})
+            delivery = _without_older(delivery)
     became = _became(status, delivery, pull, base, proposal, now)
     if isinstance(became, Landed):
         return became
@@ -199,7 +199,22 @@ def _seen(
 
 def _is_of_before(row: WatchedPullRequest, delivery: Delivery) -> bool:
     """What was pushed last was not seen there yet."""
-    return row.state == "Open" and row.sha == delivery.earlier
+    return row.state == "Open" and row.sha in _older(delivery)
+
+
+def _older(delivery: Delivery) -> tuple[str, ...]:
+    """What may be seen at its head until what was pushed last is."""
+    replaced = delivery.pushed.replaced if delivery.pushed is not None else None
+    return tuple(filter(None, (delivery.earlier, replaced)))
+
+
+def _without_older(delivery: Delivery) -> Delivery:
+    if not _older(delivery):
+        return delivery
+    pushed = delivery.pushed
+    if pushed is not None:
+        pushed = pushed.model_copy(update={"replaced": None})
+    return delivery.model_copy(update={"earlier": None, "pushed": pushed})
 
 
 def _elsewhere(
@@ -221,6 +236,8 @@ def _became(
     """What follows from the pull request as it is now. `base`: where it is to be merged; "": the
     forge has yet to say."""
     verified, onto = pull.sha in (delivery.sha, delivery.earlier), names.branch_of(delivery.onto)
+    if pull.state == "Open":
+        verified = verified or pull.sha in _older(delivery)
     if pull.state == "Closed":
         text, reason = f"{pull.url} was closed, and not merged", Reason.PULL_REQUEST_CLOSED
         rejected = _held_up(status, delivery, pull, "Rejected", reason, text, proposal, now)
@@ -229,6 +246,9 @@ def _became(
     text = ""
     if not verified:
         text = f"{pull.url} {became} at {pull.sha}; verified was {delivery.sha}"
+        pushed = delivery.pushed
+        if pushed is not None and pushed.refused == pull.sha and pull.state == "Open":
+            text = pushed.message or text
     elif base not in ("", onto):
         text = f"{pull.url} {became} for '{line(base, 200)}'; verified was what goes to '{onto}'"
     if text:

@@ -22,6 +22,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.core.sanitise import count, line, text
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.verification.candidate import is_of_people
 
 MOST_ROWS = 100
 """Steps that are listed; of all others their number is told."""
@@ -84,7 +85,7 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> PullRequestText:
         meta,
         f"{told}: {count(status.attempt, 'attempt')}, ${_money(status.spend_usd)}.",
         _goal(task.spec.description),
-        f"Verified: {_code(judged.sha)}, {_counted(judged.checks)}.",
+        f"Verified: {_code(judged.sha)}, {_counted(judged.checks)}.{_theirs(judged)}",
         _more(f"kubectl -n {meta.namespace} describe btask {meta.name}", judged.sha),
     )
 
@@ -202,7 +203,13 @@ def _whole(status: PlanStatus, integration: Integration) -> str:
     judged: Verification | None = status.verification
     if judged is None:
         return f"Verified: {_code(integration.tip)}, as its last step landed it."
-    return f"Verified as a whole: {_code(judged.sha)}, {_counted(judged.checks)}."
+    told = f"Verified as a whole: {_code(judged.sha)}, {_counted(judged.checks)}."
+    return told + _theirs(judged)
+
+
+def _theirs(judged: Verification) -> str:
+    """That it is not what agents have made alone."""
+    return " It holds commits that people have pushed." if is_of_people(judged) else ""
 
 
 def _money(amount: str) -> str:

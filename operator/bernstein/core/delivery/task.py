@@ -23,7 +23,7 @@ from bernstein.core.delivery import (
     tip,
 )
 from bernstein.core.delivery.may_merge import may_merge
-from bernstein.core.delivery.proposed import closing, outdated
+from bernstein.core.delivery.proposed import closing, outdated, pushed
 from bernstein.core.delivery.way import (
     Conflicted,
     JudgedCommit,
@@ -32,12 +32,13 @@ from bernstein.core.delivery.way import (
     LandingState,
     OnItsWay,
     Prepared,
+    Refused,
     Source,
 )
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.verification.candidate import origin_of
+from bernstein.core.verification.candidate import is_of_people, origin_of
 from bernstein.core.verification.expected.required import formatter
 from bernstein.core.verification.expected.task import question, specs_of
 from bernstein.core.verification.round import afresh, again
@@ -61,7 +62,12 @@ def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
             return TaskDecision(again(status, candidate))
         case Landed(status, delivered):
             return TaskDecision(_landed(status, delivered, now))
+        case Refused(status, why):
+            return TaskDecision(pushed.stopped(status, why, now) or status)
         case Conflicted(status, text, sides):
+            stopped = pushed.stopped(status, text, now)
+            if stopped is not None:
+                return TaskDecision(stopped)
             return TaskDecision(conflict.stalled(snapshot, status, text, sides, now))
         case step:
             asking = _asks_for_its_turn(snapshot, step.status, now)
@@ -101,11 +107,13 @@ def _propose(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
     )
     match proposal.step(status, way, now):
         case Landed(status, delivered):
-            return TaskDecision(_landed(status, delivered, now))
+            return TaskDecision(_landed(pushed.without_no(status, delivered), delivered, now))
         case step:
             newer = outdated.step(step.status, project, lambda same: same, now)
             again_in = newer.requeue_after or step.requeue_after
-            return TaskDecision(newer.status, step.actions, again_in)
+            status = pushed.without_no(newer.status, newer.status.delivery)
+            theirs = pushed.step(status, project, lambda same: same, lambda: "", now)
+            return TaskDecision(theirs.status, step.actions, again_in)
 
 
 def closes(
@@ -180,17 +188,22 @@ def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime
 def _landing(
     snapshot: TaskSnapshot, status: TaskStatus, judged: Verification, onto: str
 ) -> Landing:
-    session, origin = status.session or "", origin_of(judged)
+    session, theirs = status.session or "", pushed.origin(status.delivery)
+    signs = attestation.is_signed(snapshot)
+    origin = theirs or origin_of(judged)
+    of_session = names.work_ref(snapshot.refs, snapshot.task.metadata.name, 0)
     return Landing(
         job=partial(names.session_job, session),
         number=1 + (status.delivery.round if status.delivery is not None else 0),
         commit=JudgedCommit(judged.ref, judged.sha, judged.tree, judged.base),
         source=Source(
             origin=origin,
-            candidate=names.candidate_ref(origin.ref),
+            candidate=names.candidate_ref(origin.ref if theirs is None else of_session),
             message=commit_message(snapshot, session, status.attempt),
-            always=snapshot.resolves is not None,
+            merge=theirs is not None,
+            always=snapshot.resolves is not None or (theirs is not None and signs),
             resolves=_resolves(snapshot),
+            verified=_proposed(status) if theirs is not None else None,
         ),
         onto=onto,
         tip=tip.known_tip(snapshot),
@@ -201,9 +214,15 @@ def _landing(
         jobs=snapshot.jobs,
         late=snapshot.late,
         branch=_branch(snapshot, status, judged),
-        signs=attestation.is_signed(snapshot),
+        branch_at=pushed.branch_at(status.delivery),
+        signs=signs,
         resting=snapshot.resting,
     )
+
+
+def _proposed(status: TaskStatus) -> str | None:
+    """The commit that its pull request is of, as far as that was verified."""
+    return status.delivery.sha if status.delivery is not None else None
 
 
 def _branch(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> str | None:
@@ -236,6 +255,8 @@ def _verify_again(
     are run, first. One that is being deleted may not."""
     if snapshot.task.metadata.deletion_timestamp is not None:
         return landing.without_turn(status)
+    if not is_of_people(judged) and (theirs := pushed.without_agents(status)) is not None:
+        return theirs
     expected, approved = specs_of(snapshot, judged), results.may_land(snapshot, status)
     may = partial(may_merge, judged, sha=judged.sha, tree=judged.tree, expected=expected)
     hold = bypass.hold(snapshot, judged)

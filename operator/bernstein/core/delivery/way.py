@@ -59,6 +59,9 @@ class Source:
     resolves: tuple[str, str] | None = None
     """A branch, and the commit of it with which the work resolves a conflict of the ref that it
     lands in: it lands as a merge of both."""
+    verified: str | None = None
+    """The commit that was verified before somebody else pushed this one on its branch. None: it is
+    an agent's work."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ class Landing:
     late: LateRequests
     branch: str | None = None
     """The branch of a pull request, by which it is to get to `onto`: it is pushed there."""
+    branch_at: str | None = None
+    """Where that is; None: nothing was pushed there."""
     signs: bool = False
     """What is pushed is a signed copy of the commit."""
     resting: int = 0
@@ -131,4 +136,13 @@ class Conflicted(Generic[S]):
     """The commit in which both sides stand between marks; "": there is none."""
 
 
-LandingState = OnItsWay[S] | Prepared[S] | Landed[S] | Conflicted[S]
+@dataclass(frozen=True)
+class Refused(Generic[S]):
+    """What people have pushed can be no candidate."""
+
+    status: S
+    message: str
+    """Why, as a sentence without a full stop."""
+
+
+LandingState = OnItsWay[S] | Prepared[S] | Landed[S] | Conflicted[S] | Refused[S]

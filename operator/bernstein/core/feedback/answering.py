@@ -23,7 +23,7 @@ from bernstein.core import names
 from bernstein.core.actions import CancelTasks, PlanDecision
 from bernstein.core.delivery import landing, resolving
 from bernstein.core.delivery import plan as plan_delivery
-from bernstein.core.delivery.proposed import watched
+from bernstein.core.delivery.proposed import pushed, watched
 from bernstein.core.feedback import listening
 from bernstein.core.feedback.listening import Heard, Listening
 from bernstein.core.projects import repositories
@@ -51,7 +51,7 @@ def listens(snapshot: PlanSnapshot, decision: PlanDecision, now: datetime) -> Pl
         project=project,
         jobs=snapshot.jobs,
         late=snapshot.late,
-        refusal="the Plan has no room for another Task" if len(status.tasks) >= MAX_ROWS else None,
+        refusal=_refusal(status),
     )
     match listening.step(status, way, now):
         case Heard(status):
@@ -61,6 +61,12 @@ def listens(snapshot: PlanSnapshot, decision: PlanDecision, now: datetime) -> Pl
             actions = (*decision.actions, *step.actions)
             phased = plan_delivery.phased(step.status)
             return PlanDecision(phased, actions, min(again, default=None))
+
+
+def _refusal(status: PlanStatus) -> str | None:
+    if pushed.holds(status.delivery):
+        return pushed.HOLDS
+    return "the Plan has no room for another Task" if len(status.tasks) >= MAX_ROWS else None
 
 
 def _begun(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:

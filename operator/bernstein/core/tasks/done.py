@@ -14,7 +14,7 @@ from bernstein.core import names
 from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.approvals import bypass
 from bernstein.core.delivery import conflict, formatting, landing, proposal, tip
-from bernstein.core.delivery.proposed import outdated
+from bernstein.core.delivery.proposed import outdated, pushed
 from bernstein.core.delivery.task import deliver, way_to_format
 from bernstein.core.feedback import listening
 from bernstein.core.feedback.listening import Heard, Listening
@@ -26,8 +26,9 @@ from bernstein.core.tasks import judged_anew, rejection
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked as asked_of_people
 from bernstein.core.tasks.pending import said_no
-from bernstein.core.verification import formatted
+from bernstein.core.verification import formatted, summary
 from bernstein.core.verification import round as rounds
+from bernstein.core.verification.candidate import is_of_people
 from bernstein.core.verification.look import judging
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
 from bernstein.core.waiting import is_mended, waits
@@ -37,16 +38,27 @@ def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Ta
     """The next step of a Task whose agent has reported success."""
     if status.verification is None:
         return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
+    moved = pushed.back(status, snapshot.project, lambda same: same)
+    if moved is not status:
+        return _deliver(snapshot, moved, now)
     merged = outdated.back(status, snapshot.project, ("Merged",))
     if merged is not status:
         return _deliver(snapshot, merged, now)
     if status.verification.passed is False and not landing.is_lost(status):
-        return said_no(snapshot, status, now)
+        return _rejected(snapshot, status, now)
     if status.verification.passed is not None or landing.is_lost(status):
         return _deliver(snapshot, status, now)
     if siblings.waits_for_them(status) and not _is_mended(snapshot, status):
         return _on_failing_base(snapshot, TaskDecision(status), now)
     return _verify(snapshot, status, now)
+
+
+def _rejected(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
+    """What follows from a no. Of what people have pushed it is no agent's: no attempt is spent."""
+    assert status.verification is not None
+    which = summary.which(status.verification.checks)
+    stopped = pushed.stopped(status, which, now) if is_of_people(status.verification) else None
+    return TaskDecision(stopped) if stopped is not None else said_no(snapshot, status, now)
 
 
 def _is_mended(snapshot: TaskSnapshot, status: TaskStatus) -> bool:
@@ -86,7 +98,7 @@ def _listens(snapshot: TaskSnapshot, decision: TaskDecision, now: datetime) -> T
         project=project,
         jobs=snapshot.jobs,
         late=snapshot.late,
-        refusal=None if left else "no attempt of the Task is left",
+        refusal=_refusal(status, left=left),
     )
     match listening.step(status, way, now):
         case Heard(status):
@@ -96,6 +108,12 @@ def _listens(snapshot: TaskSnapshot, decision: TaskDecision, now: datetime) -> T
             again = [t for t in (decision.requeue_after, step.requeue_after) if t is not None]
             actions = (*decision.actions, *step.actions)
             return TaskDecision(step.status, actions, min(again, default=None))
+
+
+def _refusal(status: TaskStatus, *, left: bool) -> str | None:
+    if pushed.holds(status.delivery):
+        return pushed.HOLDS
+    return None if left else "no attempt of the Task is left"
 
 
 def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
@@ -132,7 +150,7 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
             )
             return replace(delivered, actions=(*actions, *delivered.actions))
         case Rejected(status, _, actions):
-            rejected = said_no(snapshot, status, now)
+            rejected = _rejected(snapshot, status, now)
             return replace(rejected, actions=(*actions, *rejected.actions))
         case CannotRun(status, actions):
             return _on_failing_base(snapshot, TaskDecision(status, actions), now)

@@ -11,11 +11,11 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import Decision, TaskDecision
 from bernstein.core.approvals import asking, bypass, plans, policy, results
-from bernstein.core.approvals.answers import APPROVED, BYPASSED, NOT_NEEDED
+from bernstein.core.approvals.answers import APPROVED, BYPASSED, NOT_NEEDED, by_whom
 from bernstein.core.approvals.asking import Decided, Question
 from bernstein.core.delivery import end, landing
 from bernstein.core.delivery import task as deliveries
-from bernstein.core.delivery.proposed import closing
+from bernstein.core.delivery.proposed import closing, pushed
 from bernstein.core.fsm import move
 from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
@@ -24,6 +24,7 @@ from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.open import decide_open
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
+from bernstein.core.verification.candidate import is_of_people
 from bernstein.core.verification.look import judging_late
 from bernstein.core.waiting import goes_on, waits
 
@@ -87,6 +88,9 @@ def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     if closing.has_begun(status) and said is not None and said.decision is not None:
         no = Decided(said.decision, said.by or "", said.reason or "")
         return _over(snapshot, status, no, now)
+    moved = pushed.back(status, snapshot.project, lambda same: same)
+    if moved is not status:
+        return TaskDecision(move(goes_on(moved), TaskState.DONE, NOT_NEEDED, now))
     late = judging_late(status, snapshot.jobs, now)
     if late is not None:
         return TaskDecision(*late)
@@ -127,10 +131,21 @@ def _decided(
         return TaskDecision(_rejected(snapshot, status, now))
     if outcome.decision == APPROVE:
         return TaskDecision(move(status, TaskState.DONE, APPROVED, now, actor=actor))
+    if (theirs := _of_people(status, outcome, now)) is not None:
+        return TaskDecision(move(theirs, TaskState.DONE, outcome.decision, now, actor=actor))
     if outcome.decision == RETRY:
         sent_back = rejection.by_person(status, outcome)
         return TaskDecision(fail(snapshot, sent_back, Reason.REJECTED, now, actor=actor))
     return _over(snapshot, status, outcome, now)
+
+
+def _of_people(status: TaskStatus, outcome: Decided, now: datetime) -> TaskStatus | None:
+    """The status after a no to what people have pushed to its pull request, which stays what it was
+    before; None: it is a no to an agent's work."""
+    if status.verification is None or not is_of_people(status.verification):
+        return None
+    said = by_whom(outcome.by, outcome.reason) if outcome.by else ": nobody has decided in time"
+    return pushed.stopped(status, f"it was not approved{said}", now)
 
 
 def _over(

@@ -31,6 +31,11 @@ def origin_of(judged: Verification) -> Origin:
     return judged.origin or Origin(ref=judged.ref, sha=judged.sha)
 
 
+def is_of_people(judged: Verification) -> bool:
+    """Whether it was made of what is at the branch of a pull request, where people push."""
+    return judged.origin is not None and not judged.origin.ref.startswith("refs/bernstein/")
+
+
 def most_changed(changed: Changed) -> tuple[ChangedFile, ...] | None:
     """The files that people are shown, as a status has them; None: nobody has looked at any."""
     files = (
@@ -68,7 +73,8 @@ def candidate(
 ) -> Verification:
     """What the checks judge next, at `ref`."""
     number = before.round + 1 if before is not None else 0
-    return Verification(
+    work = before.formatting if before is not None else None
+    found = Verification(
         round=number,
         first_round=number,
         base=result.base,
@@ -77,6 +83,8 @@ def candidate(
         ref=ref,
         candidate=True,
         origin=origin if origin.ref != ref else None,
-        formatting=before.formatting if before is not None else None,
+        formatting=work,
         **facts_of(result.changed),
     )
+    # What an agent has left was formatted, and no more than that.
+    return found.model_copy(update={"formatting": None}) if is_of_people(found) else found

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.verification import CheckResult, Formatting, Verification
 from bernstein.checks.spec import CheckSpec
+from bernstein.core.verification.candidate import is_of_people
 from bernstein.core.verification.executed import result_of
 
+_PUSHED = "what people push is judged as it is"
 _TOO_LATE = "the Project did not ask for it yet when the agent ended"
 
 
@@ -28,13 +30,16 @@ def to_begin(checks: Iterable[CheckSpec]) -> Formatting | None:
 def verdicts(judged: Verification, checks: Iterable[CheckSpec]) -> dict[str, CheckResult]:
     """By check; they stand whatever Jobs say, and whatever is asked of formatters by now."""
     return {
-        check.name: _verdict(check, judged.formatting)
+        check.name: _verdict(check, judged)
         for check in checks
         if check.formats and check.skipped is None
     }
 
 
-def _verdict(check: CheckSpec, found: Formatting | None) -> CheckResult:
+def _verdict(check: CheckSpec, judged: Verification) -> CheckResult:
+    found = judged.formatting
+    if is_of_people(judged):
+        return result_of(check, "Skipped", VerdictReason.NOT_FORMATTED, _PUSHED)
     if found is None or found.verdict is None:
         return result_of(check, "Skipped", VerdictReason.NOT_FORMATTED, _TOO_LATE)
     return result_of(check, found.verdict, found.reason, found.excerpt)

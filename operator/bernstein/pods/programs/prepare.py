@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bernstein.api.pod import Changed
 from bernstein.api.programs.merge import PrepareConfig, PrepareResult
-from bernstein.pods import log, termination
+from bernstein.pods import log, pushed, termination
 from bernstein.pods.git import client as git
 from bernstein.pods.git import conflicts, line_counts, trees
 from bernstein.pods.git.client import Git, full_ref
@@ -33,10 +33,18 @@ def run(config: PrepareConfig) -> PrepareResult:
     git.init_bare(Path(config.git_dir))
     repository = Git(Path(config.git_dir), config.remote)
     tip = _fetch(repository, config)
+    if config.pushed is not None:
+        why = pushed.of_history(repository, tip, config.sha, config.pushed)
+        if why:
+            return _refused(tip, why)
     merged = _merge(repository, config, tip)
     if merged.conflicts:
         log.event("conflict", base=tip, files=len(merged.conflicts))
         return _conflict(repository, config, tip, merged)
+    if config.pushed is not None:
+        why = pushed.of_tree(repository, tip, merged.tree, config.pushed.limits)
+        if why:
+            return _refused(tip, why)
     if config.resolves is not None:
         left = conflicts.unresolved(repository, config.resolves, tip, merged.tree)
         if left:
@@ -50,6 +58,11 @@ def run(config: PrepareConfig) -> PrepareResult:
         repository.push(config.candidate, sha, repository.read_ref(config.candidate))
     log.event("prepared", base=tip, sha=sha)
     return PrepareResult(tip, sha, merged.tree, changed)
+
+
+def _refused(tip: str, why: str) -> PrepareResult:
+    log.event("refused", base=tip, why=why)
+    return PrepareResult(tip, "", "", Changed(), refused=why)
 
 
 def _fetch(repository: Git, config: PrepareConfig) -> str:
@@ -72,6 +85,9 @@ def _commit(repository: Git, config: PrepareConfig, tip: str, tree: str) -> str:
         return commit_tree(repository, tree, parents, config.commit, config.sha)
     if tree == repository.tree_id(tip):
         return tip
+    as_it_is = config.pushed is not None and config.pushed.as_it_is
+    if as_it_is and is_ancestor(repository, tip, config.sha):
+        return config.sha
     parents = [tip, config.sha] if config.merge else [tip]
     return commit_tree(repository, tree, parents, config.commit, config.sha)
 

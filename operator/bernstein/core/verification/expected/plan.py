@@ -12,28 +12,58 @@ from bernstein.checks import signals as kinds
 from bernstein.checks.asks import Asks
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.verification.candidate import can_be_made_anew
-from bernstein.core.verification.expected import rules
+from bernstein.core.verification.candidate import can_be_made_anew, is_of_people
+from bernstein.core.verification.expected import reviews, rules
 from bernstein.core.verification.expected.required import required_checks
+from bernstein.core.verification.expected.reviewers import Writer
 from bernstein.core.verification.look import Question
 from bernstein.core.verification.round import afresh
 from bernstein.core.verification.summary import unanswered
 
+_EVERYTHING = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
 
-def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
+
+def specs_of(snapshot: PlanSnapshot, judged: Verification | None = None) -> tuple[CheckSpec, ...]:
     """Every rule and gate, and every signal of every Closed Task, each once.
 
     Models are not asked again: they judge what one step has changed, and this is the work of all.
-    Nor is anything formatted: each step's work was, and what lands is what was judged.
+    Nor is anything formatted: each step's work was, and what lands is what was judged. Where what
+    is `judged` is what people have pushed, it is no step's, and the files that may only be added to
+    are looked at again.
     """
     assert snapshot.project is not None
-    everything = Subject(
-        any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
-    )
-    project = snapshot.project.spec
-    ruled = rules.of_whole(project, snapshot.plan.spec, everything)
-    checks = required_checks(signals_of(snapshot), project, everything, ruled)
+    project, plan = snapshot.project.spec, snapshot.plan.spec
+    ruled = rules.of_whole(project, plan, _EVERYTHING)
+    if judged is not None and is_of_people(judged):
+        ruled = rules.of_work(project, plan, (), _EVERYTHING)
+    checks = required_checks(signals_of(snapshot), project, _EVERYTHING, ruled)
     return tuple(check for check in checks if check.asks is None and not check.formats)
+
+
+def left_to_steps(snapshot: PlanSnapshot) -> tuple[str, ...]:
+    """The checks that work has to pass, and that each step alone is asked: models answer them."""
+    assert snapshot.project is not None
+    project = snapshot.project.spec
+    every = dict.fromkeys(
+        signal.model_dump_json() for task in _closed(snapshot) for signal in _asking(task)
+    )
+    signals = tuple(Signal.model_validate_json(each) for each in every)
+    checks = (
+        *required_checks(signals, project, _EVERYTHING),
+        *reviews.of_work(project, _EVERYTHING, Writer("", "")),
+    )
+    asked = (c for c in checks if c.asks is not None and c.required and c.skipped is None)
+    return tuple(check.title for check in asked)
+
+
+def _closed(snapshot: PlanSnapshot) -> list[Task]:
+    tasks = (task for _, task in sorted(snapshot.tasks.items()))
+    return [task for task in tasks if task.status.state is TaskState.CLOSED]
+
+
+def _asking(task: Task) -> list[Signal]:
+    signals = task.spec.completion_signals
+    return [signal for signal in signals if isinstance(kinds.of(signal.type).runs, Asks)]
 
 
 def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:
@@ -42,9 +72,8 @@ def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:
     judge a step alone.
     """
     signals: dict[str, Signal] = {}
-    for _, task in sorted(snapshot.tasks.items()):
-        closed = task.status.state is TaskState.CLOSED
-        for signal in task.spec.completion_signals if closed else ():
+    for task in _closed(snapshot):
+        for signal in task.spec.completion_signals:
             if not isinstance(kinds.of(signal.type).runs, Asks):
                 signals.setdefault(signal.model_dump_json(), signal)
     return tuple(signals.values())
@@ -56,7 +85,7 @@ def question(snapshot: PlanSnapshot, integration: Integration, judged: Verificat
     origin = Origin(ref=integration.ref, sha=integration.tip)
     return Question(
         job=snapshot.job,
-        checks=specs_of(snapshot),
+        checks=specs_of(snapshot, judged),
         project=snapshot.project,
         pinned_sha=integration.target_sha,
         onto=integration.target,
@@ -90,7 +119,8 @@ def to_judge(
     They do not where the Project asks for checks that were not run, or where the last Task is gone
     and nobody can say any more what it was judged by.
     """
-    candidate, expected = status.verification, specs_of(snapshot)
+    candidate = status.verification
+    expected = specs_of(snapshot, candidate)
     if candidate is not None:
         return afresh(candidate) if unanswered(candidate, expected) else None
     last = of_last_task(snapshot, integration)

@@ -1,0 +1,74 @@
+"""What people have pushed to the branch of a pull request: whether it can be judged as work is.
+
+An agent's work is one commit, whose size was looked at before it was pushed. Of other commits
+nobody knows anything: what checks do not look at, or rely on, is refused here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from bernstein.api.pod import TreeLimits
+from bernstein.api.programs.merge import PushedConfig
+from bernstein.core.sanitise import line
+from bernstein.pods.git import trees
+from bernstein.pods.git.client import Git
+
+MOST_COMMITS = 500
+_PATH = 150
+_UNSEEN = "its commits hold {} as it is in none that any check sees: make one commit of them"
+
+
+def of_history(repository: Git, tip: str, sha: str, config: PushedConfig) -> str:
+    """What is wrong with the commits up to `sha`, as a sentence without a full stop; "": nothing.
+
+    Checks see the last of them alone, and all of them are delivered.
+    """
+    if repository.complete("merge-base", tip, sha).code != 0:
+        return "it has no commit in common with the branch"
+    known = [tip, *([config.verified] if repository.has_commit(config.verified) else ())]
+    new = [sha, "--not", *known]
+    commits = int(repository.text("rev-list", "--count", *new))
+    if commits > MOST_COMMITS:
+        return f"it brings {commits} commits, and {MOST_COMMITS} are looked through at most"
+    unseen = next(_unseen(repository, new, sha), None)
+    return _UNSEEN.format(_named(unseen)) if unseen is not None else ""
+
+
+def _unseen(repository: Git, new: list[str], sha: str) -> Iterator[bytes]:
+    """Paths of files, in whatever commit, of contents that the last one does not have."""
+    rows = repository.run("rev-list", "--objects", *new).splitlines()
+    brought = dict(row.partition(b" ")[::2] for row in rows)
+    seen = {entry.object_id for entry in trees.entries(repository, sha).values()}
+    asked = {each: path for each, path in brought.items() if each.decode("ascii") not in seen}
+    request = b"".join(each + b"\n" for each in asked)
+    kinds = repository.run("cat-file", "--batch-check=%(objectname) %(objecttype)", input=request)
+    for row in kinds.splitlines():
+        object_id, _, kind = row.partition(b" ")
+        if kind == b"blob":
+            yield asked[object_id]
+
+
+def of_tree(repository: Git, tip: str, tree: str, limits: TreeLimits) -> str:
+    """What is wrong with the tree that is to be delivered, in the same words."""
+    changes = trees.changed_paths(repository, tip, tree)
+    if len(changes) > limits.files:
+        return f"it changes over {limits.files} files"
+    linked = next((change.path for change in changes if change.modes[1] == b"160000"), None)
+    if linked is not None:
+        return f"it adds or changes a submodule, {_named(linked)}"
+    deep = next((c.path for c in changes if c.path.count(b"/") >= limits.depth), None)
+    if deep is not None:
+        return f"{_named(deep)} lies in over {limits.depth} folders"
+    sizes = trees.sizes(repository, [change.after for change in changes if change.after])
+    large = next((c.path for c in changes if sizes.get(c.after, 0) > limits.file_bytes), None)
+    if large is not None:
+        return f"{_named(large)} has over {limits.file_bytes} bytes"
+    if sum(sizes.values()) > limits.total_bytes:
+        return f"its files have over {limits.total_bytes} bytes together"
+    return ""
+
+
+def _named(path: bytes) -> str:
+    return f"'{line(os.fsdecode(path).encode('utf-8', 'replace').decode(), _PATH)}'"
