@@ -232,6 +232,8 @@ def tell_task(terminal: Terminal, task: Task, told: str = "", *, guesses: bool =
     for attempt in task.status.attempts:
         _tell_attempt(terminal, task, attempt)
     _tell_checks(terminal, task)
+    if task.status.delivery is not None and task.status.delivery.pull_request is not None:
+        _tell_delivery(terminal, task.status.delivery)
     if helps := asked.own_remedy(task):
         terminal.advise(helps)
     tell_stalled(terminal, task, told, guesses=guesses)

@@ -13,7 +13,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task, TaskStatus
 from bernstein.api.verification import Verification
-from bernstein.api.waiting import Waiting
+from bernstein.api.waiting import Waiting, WaitReason
 from bernstein.cli.output import asked
 from bernstein.core.approvals import answers
 from bernstein.core.owners import plan_of
@@ -238,6 +238,10 @@ def _verifying(task: Task) -> str:
         return line(": ".join(("awaits approval", *asks[:1])), _LONGEST)
     if status.verification is None or status.verification.passed is None:
         return _judging(status.verification)
+    pull = status.delivery.pull_request if status.delivery else None
+    waits_for = status.waiting.reason if status.waiting is not None else None
+    if pull is not None and waits_for == WaitReason.PULL_REQUEST_OPEN:
+        return line(pull_request(pull), _LONGEST)
     step = status.delivery.step if status.delivery else None
     if step is None and status.waiting is not None:
         return shortened(waits(status.waiting, task), _LONGEST)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.integration import Integration
 from bernstein.api.meta import Metadata
 from bernstein.api.plan import Plan, PlanStatus, PlanTask
@@ -69,7 +70,7 @@ def of_plan(
         _goal(plan.spec.description),
         _table(plan, rows, snapshot.tasks),
         _whole(status, integration),
-        _more(f"bernstein -n {meta.namespace} status {meta.name}", _proposed(status, integration)),
+        _more(f"bernstein -n {meta.namespace} status {meta.name}", status.delivery),
     )
 
 
@@ -86,7 +87,7 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> PullRequestText:
         f"{told}: {count(status.attempt, 'attempt')}, ${_money(status.spend_usd)}.",
         _goal(task.spec.description),
         f"Verified: {_code(judged.sha)}, {_counted(judged.checks)}.{_theirs(judged)}",
-        _more(f"kubectl -n {meta.namespace} describe btask {meta.name}", judged.sha),
+        _more(f"kubectl -n {meta.namespace} describe btask {meta.name}", status.delivery),
     )
 
 
@@ -113,21 +114,17 @@ def _whose(kind: str, meta: Metadata, project: Project | None, known: str | None
     return f"{kind} {_code(f'{meta.namespace}/{meta.name}')} of the project {_code(name)}"
 
 
-def _more(command: str, sha: str) -> str:
-    """Where all of it is told."""
-    return (
-        "What every check has said, and who has approved what:\n\n"
-        f"```console\n$ {command}\n"
-        "$ git fetch origin '+refs/bernstein/attestations/*:refs/bernstein/attestations/*'\n"
-        f"$ bernstein attest verify {sha} --key PUBLIC_KEY\n```"
-    )
-
-
-def _proposed(status: PlanStatus, integration: Integration) -> str:
-    """The commit that is to be merged."""
-    if status.delivery is not None and status.delivery.sha is not None:
-        return status.delivery.sha
-    return status.verification.sha if status.verification is not None else integration.tip
+def _more(command: str, delivery: Delivery | None) -> str:
+    """Where all of it is told; with a key of the Project's, also how the commit that is to be
+    merged proves it. Where commits are signed, that is another one than was judged."""
+    lines = [command]
+    if delivery is not None and delivery.sha is not None and delivery.attestation == "Signed":
+        lines += [
+            "git fetch origin '+refs/bernstein/attestations/*:refs/bernstein/attestations/*'",
+            f"bernstein attest verify {delivery.sha} --key PUBLIC_KEY",
+        ]
+    told = "\n".join(f"$ {each}" for each in lines)
+    return f"What every check has said, and who has approved what:\n\n```console\n{told}\n```"
 
 
 def defused(value: str, limit: int) -> str:

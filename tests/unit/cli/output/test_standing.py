@@ -65,6 +65,15 @@ def test_the_pull_request_is_told_with_what_ci_says_of_it(ci: str | None, words:
     assert shown in told(waits).splitlines()
     held = stalled("PullRequestClosed", "it was closed", delivery=delivery)
     assert shown in told(held).splitlines()
+    of_a_task: dict[str, Any] = {"state": "Done", "delivery": delivery}
+    awaits = {"reason": "PullRequestOpen", "message": "a person merges it", "scope": "Task"}
+    awaits |= {"since": "2030-01-01T00:00:00Z"}
+    judged = {**dict.fromkeys(("sha", "base", "tree"), "a" * 40), "ref": "r", "passed": True}
+    proposed = task(0, **of_a_task, waiting=awaits, verification=judged)
+    assert notes.note(proposed, "") == shown.strip()
+    one, console = terminal(width=4000)
+    details.tell_task(one, task(0, **of_a_task))
+    assert shown in console.export_text().splitlines()
     record = plan_record(waits)["delivery"]["pull_request"]
     assert (record["number"], record["state"], record["ci"]) == (7, "open", ci and ci.lower())
 

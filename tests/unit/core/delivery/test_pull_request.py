@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.integration import Integration
 from bernstein.api.plan import PlanStatus, PlanTask
 from bernstein.api.task import Task
@@ -74,11 +75,28 @@ What every check has said, and who has approved what:
 
 ```console
 $ bernstein -n team status web
-$ git fetch origin '+refs/bernstein/attestations/*:refs/bernstein/attestations/*'
-$ bernstein attest verify {sha(2)} --key PUBLIC_KEY
 ```
 """
     )
+
+
+@pytest.mark.parametrize("attestation", ["Unsigned", "Signed"])
+def test_how_the_commit_that_is_to_be_merged_proves_it_is_said_where_it_can(
+    attestation: Any,
+) -> None:
+    """Of signed commits that is a copy of the one that was judged."""
+    delivery = Delivery(state="Pending", sha=sha(7), verified_sha=sha(2), attestation=attestation)
+    judged = objects.verification(passed=True, sha=sha(2), base=TIP)
+    task = objects.task()
+    status = task.status.model_copy(update={"verification": judged, "delivery": delivery})
+
+    for body in (
+        told(delivery=delivery).body,
+        pull_request.of_task(objects.snapshot(task), status).body,
+    ):
+        proof = f"$ bernstein attest verify {sha(7)} --key PUBLIC_KEY"
+        assert (proof in body) is (attestation == "Signed")
+        assert ("attest" in body) is (attestation == "Signed")
 
 
 def test_a_gate_that_somebody_let_it_go_on_without_is_named() -> None:

@@ -157,7 +157,7 @@ class _Merging:
         for task in tasks:
             uid = task.metadata.uid
             heard = uid in self.waiting and (late or self._is_heard(task))
-            end = standing.of_task(task, decided=late) if heard else None
+            end = standing.of_task(task, decided=late, over=over) if heard else None
             if end is not None:
                 ends.append((uid, end))
                 if end.good:

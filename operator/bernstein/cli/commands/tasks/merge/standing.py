@@ -101,9 +101,9 @@ def _is_of(task: Task, plan: Plan) -> bool:
     return owners.plan_uid(task) == plan.metadata.uid
 
 
-def of_task(task: Task, *, decided: bool) -> End | None:
+def of_task(task: Task, *, decided: bool, over: bool = False) -> End | None:
     """None while it is on its way. `decided`: a person had time to decide, or decided just now and
-    the operator had time to see it, as a change of the Task."""
+    the operator had time to see it, as a change of the Task. `over`: nobody waits any longer."""
     what, name, status = called(task), task.metadata.name, task.status
     seen = decided or status.observed_generation >= task.metadata.generation
     if status.state is TaskState.CLOSED:
@@ -116,6 +116,8 @@ def of_task(task: Task, *, decided: bool) -> End | None:
     if status.waiting is not None and is_stalled(status) and seen:
         message, remedy = notes.explanation(status.waiting, task)
         return End(what, name, False, status.waiting.reason, " ".join(message.split()), remedy)
+    if over and (proposed := _proposed(what, name, status)):
+        return proposed
     if is_final(status, task.spec.max_retries):
         last = status.history[-1] if status.history else None
         reason = last.reason if last is not None else str(status.state)
@@ -132,15 +134,22 @@ def of_plan(plan: Plan, tasks: Iterable[Task], *, over: bool = False) -> End | N
     if plan.spec.suspend and plan.status.ended_at is None:
         again = f"let it go on with `bernstein resume {name}`"
         return End(what, name, False, "Suspended", "it is suspended", again)
-    waiting = plan.status.waiting
-    if over and waiting is not None and waiting.reason == WaitReason.PULL_REQUEST_OPEN:
-        remedy = "merge it on the forge, then ask again"
-        return End(what, name, False, waiting.reason, line(waiting.message, 1024), remedy)
+    if over and (proposed := _proposed(what, name, plan.status)):
+        return proposed
     if not is_at_rest(plan, [task for task in tasks if _is_of(task, plan)]):
         return None
     message, remedy = notes.ending(plan)
     reason = plan.status.waiting.reason if plan.status.waiting is not None else "NotDelivered"
     return End(what, name, False, reason, message, remedy)
+
+
+def _proposed(what: str, name: str, status: TaskStatus | PlanStatus) -> End | None:
+    """Where people have a pull request to merge."""
+    waiting = status.waiting
+    if waiting is None or waiting.reason != WaitReason.PULL_REQUEST_OPEN:
+        return None
+    remedy = "merge it on the forge, then ask again"
+    return End(what, name, False, waiting.reason, line(waiting.message, 1024), remedy)
 
 
 def deleted(subject: Plan | Task) -> End:

@@ -337,14 +337,19 @@ def test_a_wrong_call_ends_with_2(runner: CliRunner, arguments: list[str]) -> No
     calls.ends_with_2(runner, "merge", *arguments)
 
 
+@pytest.mark.parametrize("of", ["Plan", "Task"])
 async def test_a_pull_request_that_nobody_has_merged_in_time_is_told_as_that(
-    api: ApiServer, bernstein: Bernstein
+    of: str, api: ApiServer, bernstein: Bernstein
 ) -> None:
     waits = {"reason": "PullRequestOpen", "message": "a person merges https://git.example/pulls/7"}
     waits |= {"since": "2030-01-01T00:00:00Z", "scope": "Plan"}
-    put_plan(api, phase="Delivering", endedAt=None, waiting=waits)
+    if of == "Plan":
+        put_plan(api, phase="Delivering", endedAt=None, waiting=waits)
+    else:
+        put(api, 0, state="Done", waiting=waits | {"scope": "Task"})
 
-    answer = await bernstein("merge", "rate-limit-api", "--timeout", "1s", "--json")
+    called = "rate-limit-api" if of == "Plan" else name(0)
+    answer = await bernstein("merge", called, "--timeout", "1s", "--json")
 
     (failed,) = answer.json["failed"]
     assert (answer.code, failed["reason"]) == (1, "PullRequestOpen")
