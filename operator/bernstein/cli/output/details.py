@@ -184,18 +184,20 @@ def _tell_whole(terminal: Terminal, plan: Plan) -> None:
 
 def _tell_checks(terminal: Terminal, subject: Task | Plan) -> None:
     """Tells every verdict, the score that follows from those of gates, and who has approved it."""
-    for check in _verdicts(subject):
-        _tell_check(terminal, check)
-    if told := notes.score(subject.status.verification):
-        terminal.say(f"  {told}")
+    for where, judged in notes.judged(subject):
+        if where and judged.checks:
+            terminal.say(f"  in repository {where}:")
+        for check in judged.checks:
+            _tell_check(terminal, check)
+        if told := notes.score(judged):
+            terminal.say(f"  {told}")
     yes = answers.approval_of(subject.status) if isinstance(subject, Task) else None
     if yes is not None:
         terminal.say(f"  approved{answers.by_whom(yes.by, yes.reason)}")
 
 
 def _verdicts(subject: Task | Plan) -> tuple[CheckResult, ...]:
-    judged = subject.status.verification
-    return judged.checks if judged is not None else ()
+    return tuple(check for _, judged in notes.judged(subject) for check in judged.checks)
 
 
 def _tell_where(terminal: Terminal, name: str, verdicts: Iterable[CheckResult]) -> None:

@@ -282,6 +282,14 @@ def _less_than_all(judged: Verification | None) -> str:
     return told if whole else f"{told}, {score(judged)}"
 
 
+def judged(subject: Task | Plan) -> list[tuple[str, Verification]]:
+    """How its work was judged, in each repository of a Plan that works in several, by its name; the
+    name of one that works in one is ""."""
+    rows = subject.status.repositories if isinstance(subject, Plan) else ()
+    each = [(row.name, row.verification) for row in rows] or [("", subject.status.verification)]
+    return [(where, verification) for where, verification in each if verification is not None]
+
+
 def score(judged: Verification | None) -> str:
     """The quality score, if there is one."""
     if judged is None or judged.quality_score is None:

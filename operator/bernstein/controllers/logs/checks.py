@@ -34,5 +34,6 @@ def config_map(job: JobView, log_end: PackedLog, key: Key, owner: Object) -> Obj
         labels.CHECK_LOG: job.name,
         labels.CHECK: job.labels.get(labels.CHECK, ""),
         **owner_label(owner),
+        **{label: name for label, name in job.labels.items() if label == labels.REPOSITORY},
     }
     return kept.config_map(names.check_log(job.name), told, log_end, key.namespace, owner)

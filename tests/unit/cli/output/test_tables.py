@@ -214,6 +214,25 @@ def test_a_plan_whose_whole_was_refused_tells_the_verdicts_and_where_there_is_mo
     ]
 
 
+def test_of_a_plan_in_several_repositories_verdicts_stand_below_the_name_of_each() -> None:
+    shown, console = terminal(width=200)
+    failed = judged(verdict="Failed", reason="ExitCode")
+    passed = {**judged(verdict="Passed"), "qualityScore": 90}
+    rows = [{"name": "api", "verification": passed}, {"name": "web", "verification": failed}]
+
+    details.tell_plan(shown, plan(phase="Stalled", verification=failed, repositories=rows))
+
+    assert console.export_text().splitlines() == [
+        "rate-limit-api  Stalled",
+        "  Tasks are running",
+        "  in repository api:",
+        "  ✓ gate tests: Passed",
+        "  quality score 90 of 100",
+        "  in repository web:",
+        "  ✗ gate tests: Failed (ExitCode)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("check", "more"),
     [

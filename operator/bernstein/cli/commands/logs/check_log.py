@@ -62,6 +62,8 @@ class CheckLog:
     """As the check wrote it: to be sanitised wherever it is shown."""
     note: str = ""
     """In plain words, why there is no text or not all of it."""
+    repository: str = ""
+    """By its name, in a Project with several; "": there is one, or nobody has said so."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def _kept(obj: Object) -> CheckLog:
     values = meta.get("labels", {})
     job, check = values[labels.CHECK_LOG], values.get(labels.CHECK, "")
     log = kept_log.of(obj)
-    return CheckLog(check, job, log.text, log.note)
+    return CheckLog(check, job, log.text, log.note, values.get(labels.REPOSITORY, ""))
 
 
 def _labels_of(pod: Object) -> Mapping[str, str]:
@@ -166,7 +168,8 @@ def _has_passed(on_base: Object) -> bool:
 async def _of_pod(cluster: Cluster, pod: Object, on_base: Object | None) -> CheckLog:
     """The log that a pod holds, or why it cannot be read."""
     name = pod["metadata"]["name"]
-    check, job = _labels_of(pod).get(labels.CHECK, ""), _job_of(pod)
+    values, job = _labels_of(pod), _job_of(pod)
+    check, where = values.get(labels.CHECK, ""), values.get(labels.REPOSITORY, "")
     try:
         log = await cluster.client.logs(
             cluster.namespace,
@@ -178,10 +181,10 @@ async def _of_pod(cluster: Cluster, pod: Object, on_base: Object | None) -> Chec
     except Unauthorized:
         raise
     except ApiError as error:
-        return CheckLog(check, job, note=pod_log.why_unreadable(error, name))
+        return CheckLog(check, job, note=pod_log.why_unreadable(error, name), repository=where)
     note = ""
     if pods.running_since(pod, CHECK) is not None:
         note = _STILL_RUNS
     elif on_base is not None and not pods.has_ended(on_base):
         note = _IS_COMPARED
-    return CheckLog(check, job, log.decode(errors="replace"), note)
+    return CheckLog(check, job, log.decode(errors="replace"), note, where)

@@ -29,6 +29,7 @@ def _check_record(log: CheckLog) -> Document:
     return {
         "check": log.check,
         "job": log.job,
+        "repository": log.repository or None,
         "log": text(log.text, LONGEST_LOG),
         "note": log.note or None,
     }

@@ -38,8 +38,7 @@ class LogSubject:
     @property
     def verdicts(self) -> tuple[CheckResult, ...]:
         """The newest verdicts on a Task or a Plan; none for a session."""
-        each = (judged for _, judged in self._judged if judged is not None)
-        return tuple(check for judged in each for check in judged.checks)
+        return tuple(check for _, judged in self._judged for check in judged.checks)
 
     @property
     def score(self) -> str:
@@ -48,12 +47,9 @@ class LogSubject:
         return "; ".join(f"{where}: {score}" if where else score for where, score in told if score)
 
     @property
-    def _judged(self) -> list[tuple[str, Verification | None]]:
-        """How its work was judged, in each repository of a Plan that works in several."""
-        if self.plan is not None and self.plan.status.repositories:
-            return [(row.name, row.verification) for row in self.plan.status.repositories]
+    def _judged(self) -> list[tuple[str, Verification]]:
         subject = self.task or self.plan
-        return [("", subject.status.verification)] if subject is not None else []
+        return notes.judged(subject) if subject is not None else []
 
     @property
     def ended(self) -> bool:

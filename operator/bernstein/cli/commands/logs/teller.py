@@ -103,7 +103,8 @@ class Teller:
             if log.job in self._shown_jobs:
                 continue
             self._shown_jobs.add(log.job)
-            self._terminal.say(f"── {log.job} · check {log.check} ──", "bold")
+            where = f" in {log.repository}" if log.repository else ""
+            self._terminal.say(f"── {log.job} · check {log.check}{where} ──", "bold")
             if log.note:
                 self._terminal.say(log.note, "dim")
             for row in text(log.text, LONGEST_LOG).splitlines():

@@ -77,3 +77,12 @@ def test_while_it_is_compared_nobody_knows_yet_whether_it_is_the_works_doing() -
     assert asked.text == FOUND
     assert asked.note == "It is being compared with the commit before the work."
     assert shown(FAILED, COMPARES, running=False) == []
+
+
+def test_in_a_project_with_several_the_repository_of_a_check_is_known() -> None:
+    meta = FAILED["metadata"]
+    labelled = {**meta["labels"], labels.REPOSITORY: "web"}
+    (log,) = shown({**FAILED, "metadata": {**meta, "labels": labelled}})
+
+    assert log.repository == "web"
+    assert [log.repository for log in shown(FAILED)] == [""]
