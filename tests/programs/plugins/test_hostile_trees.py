@@ -277,7 +277,7 @@ def test_a_process_that_has_left_its_group_is_ended_by_the_first_one_of_the_cont
         "if os.fork() == 0:\n"
         "    os.setsid()\n"
         "    os.write(leaves, b'.')\n"
-        "    time.sleep(3)\n"
+        "    time.sleep(10)\n"
         "    open('../stayed', 'w').close()\n"
         "else:\n"
         "    os.read(has_left, 1)\n"

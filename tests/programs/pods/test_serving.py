@@ -21,6 +21,8 @@ pytestmark = pytest.mark.verification
 
 __all__ = ("launcher",)
 
+STARTS_IN = 8
+"""Seconds in which a service answers for the first time, however much else runs beside it."""
 NOTES = """\
 import os, socket, sys, time
 def note(what, text):
@@ -136,38 +138,48 @@ def test_it_is_asked_until_the_answer_is_as_asked_for(service: Service) -> None:
 def test_a_text_is_found_however_it_comes(service: Service) -> None:
     code = """
     server = listen()
-    connection = server.accept()[0]
-    for part in (b"HTT", b"P/1.1 20", b"0 OK\\r\\n\\r", b"\\nthe te", b"xt"):
-        connection.sendall(part)
-        time.sleep(0.05)
-    time.sleep(60)
+    while True:
+        connection = server.accept()[0]
+        try:
+            for part in (b"HTT", b"P/1.1 20", b"0 OK\\r\\n\\r", b"\\nthe te", b"xt"):
+                connection.sendall(part)
+                time.sleep(0.05)
+        except OSError:
+            pass
     """
 
     assert service.run(code, "--ask-contains", "the text") == (0, "")
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "seconds", "said"),
     [
-        ("time.sleep(60)", "no answer in 2 s: nothing listens on the port in PORT"),
-        ("listen(); time.sleep(60)", "no answer in 2 s: nothing listens on the port in PORT"),
+        ("time.sleep(60)", 2, "no answer in 2 s: nothing listens on the port in PORT"),
+        ("listen(); time.sleep(60)", 2, "no answer in 2 s: nothing listens on the port in PORT"),
         (
             "answer(listen(), *[b'HTTP/1.0 500 No\\r\\n\\r\\n'] * 1000)",
-            "no answer as asked for in 2 s: the last answer had the status 500",
+            STARTS_IN,
+            f"no answer as asked for in {STARTS_IN} s: the last answer had the status 500",
         ),
         (
             "answer(listen(), *[b'220 mail\\r\\n 200 and more of it'] * 1000)",
-            "no answer as asked for in 2 s: something answered, and not in HTTP",
+            STARTS_IN,
+            f"no answer as asked for in {STARTS_IN} s: something answered, and not in HTTP",
         ),
         (
             "answer(listen())",
-            "no answer as asked for in 2 s: the last answer had the status 200, and not the text",
+            STARTS_IN,
+            f"no answer as asked for in {STARTS_IN} s: "
+            "the last answer had the status 200, and not the text",
         ),
     ],
     ids=["silent", "never answers", "another status", "no HTTP", "without the text"],
 )
-def test_one_that_does_not_answer_in_time_is_ended(service: Service, code: str, said: str) -> None:
-    assert service.run(code, "--ask-contains", "text", "--ask-seconds", "2") == (1, said)
+def test_one_that_does_not_answer_in_time_is_ended(
+    service: Service, code: str, seconds: int, said: str
+) -> None:
+    asks = ("--ask-contains", "text", "--ask-seconds", str(seconds))
+    assert service.run(code, *asks) == (1, said)
     assert all_gone(service)
 
 
@@ -213,13 +225,16 @@ def test_what_outlives_its_command_is_not_believed_and_ended(
     service: Service, launcher: Path, tmp_path: Path
 ) -> None:
     code = """
-    server = listen()
+    server, command = listen(), os.getpid()
+    has_left, leaves = os.pipe()
     if os.fork():
-        time.sleep(0.05)
+        os.read(has_left, 1)
         os._exit(0)
     os.setsid()
     note("pid", os.getpid())
-    time.sleep(0.5)
+    os.write(leaves, b".")
+    while os.getppid() == command:
+        time.sleep(0.01)
     answer(server)
     """
     service.launcher = compiled(tmp_path, BELIEVES_WHO_ANSWERS)
@@ -322,7 +337,7 @@ def test_an_answer_without_end_is_read_so_far(service: Service) -> None:
         time.sleep(60)
     """
 
-    told = service.run(code, "--ask-contains", "text", "--ask-seconds", "3")
+    told = service.run(code, "--ask-contains", "text", "--ask-seconds", str(STARTS_IN))
 
     assert told[0] == 1
     assert told[1].endswith("the last answer had the status 200, and not the text")
@@ -342,9 +357,10 @@ def test_an_answer_that_drips_ends_with_the_time_for_one(service: Service) -> No
             pass
     """
 
-    told = service.run(code, "--ask-seconds", "7")
+    seconds = STARTS_IN + 5
+    told = service.run(code, "--ask-seconds", str(seconds))
 
-    assert told == (1, "no answer as asked for in 7 s: the last answer did not end in 5 s")
+    assert told == (1, f"no answer as asked for in {seconds} s: the last answer did not end in 5 s")
 
 
 SQUATS = """
