@@ -220,6 +220,12 @@ class ProjectSpec(Model):
                     "merge.strategy pr opens pull requests: say where, in forge of the repository",
                     fieldPath=".merge.strategy",
                 ),
+                rule(
+                    "self.merge.strategy == 'direct' || !has(self.merge.per)",
+                    "only strategy direct takes 'merge.per': pull requests have 'pullRequest.per'",
+                    fieldPath=".merge.per",
+                    reason="FieldValueForbidden",
+                ),
             ),
             **rules_of("models"),
         },

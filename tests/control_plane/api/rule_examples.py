@@ -149,6 +149,10 @@ SPECS = {
     "only strategy pr takes 'pullRequest'": Pair(
         {"strategy": "direct"}, ({"strategy": "direct", "pullRequest": {"draft": True}},)
     ),
+    "only strategy direct takes 'merge.per': pull requests have 'pullRequest.per'": Pair(
+        {**on_forge(), "merge": {"strategy": "direct", "per": "Task"}},
+        ({**on_forge(), "merge": {"strategy": "pr", "per": "Task"}},),
+    ),
     "'publicKey' is another key of the Secret than the private SSH key": Pair(
         {"key": {"name": "signs", "key": "id"}, "publicKey": "id.pub"},
         ({"key": {"name": "signs", "key": "id"}, "publicKey": "id"},),

@@ -38,6 +38,7 @@ _CHOSEN: dict[str, Any] = {
     ".attestation.publicKey": "other",
     ".signing.publicKey": "other",
     ".merge.strategy": "pr",
+    ".merge.per": _GONE,
     ".workRepository.url": "https://example.com/work",
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
 }

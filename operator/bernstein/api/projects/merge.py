@@ -104,6 +104,12 @@ class Merge(Model):
         "branch has moved meanwhile, by a merge commit. Squash: as one commit. Either new one is "
         "verified.",
     )
+    per: Per | None = Field(
+        default=None,
+        description="Plan: all that a Plan delivers gets to the branch at its end, verified as a "
+        "whole. Task: each of its Tasks by itself, once it is verified. A Plan goes on as it "
+        "began. Absent: Plan.",
+    )
     pull_request: PullRequests | None = None
     """How pull requests look; absent: as by default."""
     commit: Commits = Field(default_factory=Commits)
@@ -119,6 +125,12 @@ class Merge(Model):
         "it. Hold: the Plan is Stalled, and the merge alone is tried again. Resolve: a Task "
         "resolves it first.",
     )
+
+    @property
+    def by_task(self) -> bool:
+        """Whether each Task of a Plan delivers its own work."""
+        per = self.pull_requests.per if self.strategy == "pr" else self.per
+        return per == "Task"
 
     @property
     def pull_requests(self) -> PullRequests:

@@ -177,6 +177,8 @@ def test_a_begin_whose_job_was_deleted_and_does_not_go_needs_a_person() -> None:
         ({"strategy": "pr", "pullRequest": {"per": "Task"}}, "Task"),
         ({"strategy": "pr"}, None),
         ({"strategy": "direct"}, None),
+        ({"strategy": "direct", "per": "Plan"}, None),
+        ({"strategy": "direct", "per": "Task"}, "Task"),
     ],
 )
 def test_how_a_plan_delivers_is_written_down_when_it_begins(merge: Any, per: str | None) -> None:

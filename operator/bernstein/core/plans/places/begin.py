@@ -8,6 +8,7 @@ Asks ──▶ Next: its turn ──▶ the Job is at work ──┬──▶ be
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from bernstein.api.integration import Integration, RepositoryStatus
 from bernstein.api.plan import ASKS, NEXT, Plan, PlanStatus
@@ -80,8 +81,7 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
         return PlanDecision(tried)
     if result.integration != integration and place is None:
         integration = names.old_integration_ref(plan.metadata.uid)
-    merge = project.spec.merge
-    per = "Task" if (merge.strategy, merge.pull_requests.per) == ("pr", "Task") else None
+    per: Literal["Task"] | None = "Task" if project.spec.merge.by_task else None
     several = len(project.spec.repositories) > 1
     begun = Integration(
         repository=repository.name if several else None,
