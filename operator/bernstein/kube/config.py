@@ -175,30 +175,41 @@ class ConnectionInfo:
     ) -> "ConnectionInfo":
         """A context of a kubeconfig (default: the current one), exec plugins included."""
         # Imported late: it costs half a second, and a pod's own account does not need it.
-        from kubernetes import config as untyped
         from kubernetes.client import Configuration
+        from kubernetes.config import ConfigException
+        from kubernetes.config import kube_config as untyped
 
         library: Any = untyped
         file = path or os.environ.get("KUBECONFIG") or "~/.kube/config"
 
-        def load() -> Any:
+        def read() -> tuple[Any, Any, Any]:
+            """What the library makes of the files, the context, and its user: all of one state."""
             configuration = Configuration()
             with kubeconfig_errors(file):
-                library.load_kube_config(path, context, client_configuration=configuration)
-            return configuration
+                merged = library.KubeConfigMerger(path or library.KUBE_CONFIG_DEFAULT_LOCATION)
+                if merged.config is None:
+                    raise ConfigException("Invalid kube-config file. No configuration found.")
+                loader = library.KubeConfigLoader(
+                    merged.config,
+                    context,
+                    config_base_path=None,  # the file that names another one says where that is
+                    config_persister=merged.save_changes,
+                )
+                loader.load_and_set(configuration)
+                chosen = loader.current_context
+                return configuration, chosen, _user(merged.config, chosen)
 
-        loaded = load()
+        loaded, chosen, user = read()
         with kubeconfig_errors(file):
-            contexts, active = library.list_kube_config_contexts(path)
-            chosen = next((c for c in contexts if c["name"] == context), active)
-            user = _user(path or library.kube_config.KUBE_CONFIG_DEFAULT_LOCATION, chosen)
             return cls(
                 server=_url("server", loaded.host).rstrip("/"),
                 namespace=str(chosen["context"].get("namespace") or "default"),
                 ca_file=loaded.ssl_ca_cert,
                 cert_file=loaded.cert_file,
                 key_file=loaded.key_file,
-                token=KubeconfigToken(load, loaded, file) if bearer_of(loaded) else None,
+                token=KubeconfigToken(lambda: read()[0], loaded, file)
+                if bearer_of(loaded)
+                else None,
                 verify=loaded.verify_ssl,
                 tls_server_name=_text("tls-server-name", loaded.tls_server_name),
                 proxy=_url("proxy-url", loaded.proxy) if loaded.proxy else None,
@@ -206,13 +217,9 @@ class ConnectionInfo:
             )
 
 
-def _user(files: str, context: Any) -> Any:
-    """The user of a context, in the files that KUBECONFIG may name; one that is not there has no
-    credentials, and acts as nobody."""
-    from kubernetes.config import kube_config as untyped
-
-    library: Any = untyped
-    users = library.KubeConfigMerger(files).config.safe_get("users") or ()
+def _user(merged: Any, context: Any) -> Any:
+    """The user of a context; one that is not there has no credentials, and acts as nobody."""
+    users = merged.safe_get("users") or ()
     named = (each["user"] for each in users if each["name"] == context["context"].get("user"))
     found = next(named, None)
     return found.value if found is not None else {}

@@ -2,9 +2,11 @@ import json
 import stat
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
+from kubernetes.config.kube_config import KubeConfigMerger
 
 from bernstein.kube.config import ConnectionInfo, FileToken, KubeconfigToken
 from bernstein.kube.errors import ConfigError
@@ -42,6 +44,22 @@ async def test_a_context_gives_server_namespace_and_token(tmp_path: Path) -> Non
     other = ConnectionInfo.from_kubeconfig(path, "x")
     assert other.namespace == "team"
     assert await token_of(other) == "secret"
+
+
+def test_a_kubeconfig_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    load: Any = KubeConfigMerger.load_config
+
+    def counted(self: KubeConfigMerger, path: str) -> None:
+        read.append(path)
+        load(self, path)
+
+    monkeypatch.setattr(KubeConfigMerger, "load_config", counted)
+    path = kubeconfig(tmp_path, {"token": "t"})
+
+    ConnectionInfo.from_kubeconfig(path)
+
+    assert read == [path]
 
 
 async def test_an_exec_plugin_is_run_again_when_its_token_is_refused(tmp_path: Path) -> None:
