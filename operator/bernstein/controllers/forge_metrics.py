@@ -5,10 +5,12 @@ Those that watch tell it in the status of the Project.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from bernstein.api.encoding import load
-from bernstein.api.programs.forge import LISTEN, PROPOSE, ListenResult, ProposeResult
+from bernstein.api.pod import Failure
+from bernstein.api.programs.forge import LISTEN, PROPOSE, AskedForge, ListenResult, ProposeResult
 from bernstein.api.project import Project
 from bernstein.core import labels, pods
 from bernstein.kube.resource import Key, Object
@@ -25,9 +27,8 @@ _RESULTS: dict[str, type[ListenResult | ProposeResult]] = {
 def observer(
     metrics: Metrics, project: Callable[[Key], Project | None]
 ) -> Callable[[Object | None, Object | None], None]:
-    """A handler for the pods' informer: counts each once, when it is seen to end. One that has
-    failed says of no request, and one that was first seen ended was counted by an earlier
-    process."""
+    """A handler for the pods' informer: counts each once, when it is seen to end. One that was
+    first seen ended was counted by an earlier process."""
 
     def handle(old: Object | None, new: Object | None) -> None:
         own = (new or {}).get("metadata", {}).get("labels", {})
@@ -36,11 +37,10 @@ def observer(
         if result is None or old is None or new is None or pods.terminated(old, kind) is not None:
             return
         end = pods.terminated(new, kind)
-        if end is None or end.get("exitCode") != 0:
+        if end is None:
             return
-        try:
-            told = load(result, str(end.get("message") or ""))
-        except (ValueError, RecursionError):
+        told = _asked(result, end)
+        if told is None:
             return
         namespace = new["metadata"]["namespace"]
         requests = min(max(told.requests, 0), MOST)
@@ -52,6 +52,17 @@ def observer(
         )
 
     return handle
+
+
+def _asked(
+    kind: type[ListenResult | ProposeResult], end: Mapping[str, Any]
+) -> AskedForge | ListenResult | ProposeResult | None:
+    """What its last words say of its requests; None: nothing."""
+    message = str(end.get("message") or "")
+    try:
+        return load(kind, message) if end.get("exitCode") == 0 else load(Failure, message).asked
+    except (ValueError, RecursionError):
+        return None
 
 
 def _forge(project: Project | None, own: Object) -> str:

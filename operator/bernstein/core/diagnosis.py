@@ -10,10 +10,12 @@ from typing import Final
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import Failure
+from bernstein.api.programs.forge import AskedForge
 from bernstein.api.reasons import Reason
 from bernstein.core import labels, pods, runs, sanitise
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
+from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS
 
 STUCK_SECONDS = 10
 """A pod that waits longer is looked at closely: its events are read."""
@@ -33,6 +35,8 @@ _HOLDERS_WORDS = 500
 """Characters: who may write Jobs may give one many finalizers."""
 _LAST_WORDS = 500
 """Characters of what a program that broke has printed last."""
+_MOST_REQUESTS = 10_000
+"""Of one Job: more is no word of a program that has so little time."""
 FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
 _FAILED_CREATE, _FAILED_MOUNT = "FailedCreate", "FailedMount"
@@ -47,6 +51,13 @@ class Diagnosis:
     reason: str
     message: str
     """In our words; what somebody else says of it stands below, marked as a quote."""
+    asked: AskedForge | None = None
+    """Where a program failed that asks a forge."""
+
+    @property
+    def retry_after(self) -> int | None:
+        """Seconds after which the forge takes requests again; None: it does not say."""
+        return self.asked.retry_after if self.asked is not None else None
 
 
 def failure_of(pod: Object, name: str) -> Diagnosis | None:
@@ -66,7 +77,17 @@ def failure_of(pod: Object, name: str) -> Diagnosis | None:
         return Diagnosis(Reason.INFRASTRUCTURE_ERROR, message)
     if failure.reason in ("InternalError", "InvalidConfig"):
         return Diagnosis(Reason.INFRASTRUCTURE_ERROR, failure.message)
-    return Diagnosis(failure.reason, failure.message)
+    return Diagnosis(failure.reason, failure.message, _bounded(failure.asked))
+
+
+def _bounded(asked: AskedForge | None) -> AskedForge | None:
+    """What such a program may have asked; a time that no forge means is none."""
+    if asked is None:
+        return None
+    after, requests = asked.retry_after, min(max(asked.requests, 0), _MOST_REQUESTS)
+    names_one = after is not None and 0 < after <= MAX_RETRY_AFTER_SECONDS
+    unchanged = min(max(asked.unchanged, 0), requests)
+    return AskedForge(after if names_one else None, requests, unchanged)
 
 
 def to_abandon(

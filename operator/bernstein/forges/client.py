@@ -170,7 +170,10 @@ class Client:
         body = _body(data)
         if not HTTPStatus.OK <= response.status_code < HTTPStatus.MULTIPLE_CHOICES:
             now = self._around.now()
-            raise failures.failure(response.status_code, body, response.headers, token, now)
+            error = failures.failure(response.status_code, body, response.headers, token, now)
+            if error.reason == ForgeReason.RATE_LIMITED:
+                self.traffic.remaining = 0  # of whichever limit that is
+            raise error
         if body is None:
             raise invalid("it is no JSON")
         fresh = response.headers.get("etag") if call.method == "GET" else None

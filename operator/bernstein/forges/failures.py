@@ -14,6 +14,8 @@ from bernstein.web.secret import Secret
 
 MOST_SECONDS = 24 * 3600.0
 """That a forge may ask us to wait."""
+UNTOLD_SECONDS = 60.0
+"""That we wait where it limits us and does not say for how long, as GitHub asks of its clients."""
 _LIMITED = ("rate limit", "abuse detection", "too many requests")
 _EXISTS = ("already exists", "already has")
 _MOST_ERRORS = 8
@@ -29,13 +31,16 @@ def failure(
     message = f"the forge answered {status}"
     if reason is ForgeReason.ANSWER_INVALID:
         message += ": there is no such API at this address"
-    limited = reason is ForgeReason.RATE_LIMITED
-    after = wait if limited or status == HTTPStatus.SERVICE_UNAVAILABLE else None
-    return ForgeError(reason, message, said=token.shown(words), status=status, retry_after=after)
+    if reason is ForgeReason.RATE_LIMITED:
+        wait = UNTOLD_SECONDS if wait is None else wait
+    elif status != HTTPStatus.SERVICE_UNAVAILABLE:
+        wait = None
+    return ForgeError(reason, message, said=token.shown(words), status=status, retry_after=wait)
 
 
 def asked(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds that a forge asks to wait, at most MOST_SECONDS; None: it does not say.
+    """Seconds that a forge asks to wait; None: it does not say, or more than MOST_SECONDS, which is
+    no word that anybody means.
 
     GitHub and GitLab name the time at which a limit is raised again, as Unix time.
     """
@@ -46,7 +51,7 @@ def asked(headers: Mapping[str, str], now: float) -> float | None:
             if reset is not None:
                 said = max(reset - now, 0.0)
                 break
-    return said if said is None else min(said, MOST_SECONDS)
+    return None if said is None or said > MOST_SECONDS else said
 
 
 def remaining(headers: Mapping[str, str]) -> int | None:

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
-from bernstein.web.json_values import Json, mapping, text_of
+from bernstein.web.json_values import Json, items, mapping, text_of
 
 _LONGEST_TEXT = 16_384
 MOST_PAGES = 10
@@ -115,11 +115,15 @@ class FailedCheck:
     url: str
 
 
+CheckState = Literal["Pending", "Passed", "Failed"]
+
+
 @dataclass(frozen=True, slots=True)
 class CommitChecks:
     """What the forge's CI says of a commit."""
 
-    state: Literal["None", "Pending", "Passed", "Failed"]
+    state: Literal["", "None", "Pending", "Passed", "Failed"]
+    """None: nothing says anything. "": what does may be hidden from the token."""
     failed: tuple[FailedCheck, ...] = ()
 
 
@@ -236,6 +240,13 @@ def labelled(pull: PullRequest, labels: tuple[str, ...]) -> PullRequest:
     return replace(pull, description=replace(pull.description, labels=both))
 
 
+def retitles(pull: PullRequest, wanted: Description) -> bool:
+    """Whether its title has to be written, where that says whether it is a draft: else it stays as
+    people have written that."""
+    now = pull.description
+    return (now.title, now.draft) != (wanted.title, wanted.draft)
+
+
 def number_of(value: Any) -> int:
     """A count, or the number of a pull request. Raises ForgeError(ForgeAnswerInvalid)."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53:
@@ -281,6 +292,40 @@ def pages(call: Call) -> Steps[list[Json]]:
         if len(answer) < PAGE:
             break
     return found
+
+
+def checked(
+    rows: Iterable[tuple[CheckState, FailedCheck]],
+    are_all: bool,
+    *,
+    nothing: Literal["", "None"] = "None",
+) -> CommitChecks:
+    """What they come to together: of those that were not read one may have failed, or wait.
+    `nothing`: what it means that there are none."""
+    told = [*rows]
+    failed = tuple(check for state, check in told if state == "Failed")
+    if failed:
+        return CommitChecks("Failed", failed)
+    if not are_all or any(state == "Pending" for state, _ in told):
+        return CommitChecks("Pending")
+    return CommitChecks("Passed" if told else nothing)
+
+
+def counted(call: Call, key: str) -> Steps[tuple[list[Json], bool]]:
+    """The objects of a list that stands at `key` of an object, with their `total_count` beside it,
+    page by page, so many pages at most; and whether these are all."""
+    found: list[Json] = []
+    for number in range(1, MOST_PAGES + 1):
+        query = {**call.query, "page": str(number)}
+        answer = mapping((yield Call(call.method, call.path, query)))
+        rows = [mapping(each) for each in items(answer.get(key))]
+        found += rows
+        total = answer.get("total_count")
+        # It may count the page alone; and a page may be shorter than it was asked for.
+        more = len(rows) >= PAGE or (isinstance(total, int) and total > len(found))
+        if not rows or not more:
+            return found, not more
+    return found, False
 
 
 def both_ends(call: Call) -> Steps[list[Json]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from bernstein.forges.forge import (
     PAGE,
     Branches,
     Call,
+    CheckState,
     Comment,
     CommitChecks,
     Description,
@@ -19,6 +20,8 @@ from bernstein.forges.forge import (
     RepositoryPath,
     Steps,
     both_ends,
+    checked,
+    counted,
     invalid,
     known,
     labelled,
@@ -28,6 +31,7 @@ from bernstein.forges.forge import (
     newest,
     number_of,
     pages,
+    retitles,
     sha_of,
     told,
 )
@@ -36,7 +40,12 @@ from bernstein.web.json_values import Json, items, mapping, text_of
 DRAFT = "WIP: "
 """What it knows a draft by, unless its administrator has said otherwise."""
 _DRAFTS = (DRAFT, "[WIP]")
-_CHECKS: Mapping[str, Any] = {"success": "Passed", "warning": "Passed", "pending": "Pending"}
+_CHECKS: Mapping[str, CheckState] = {
+    "success": "Passed",
+    "warning": "Passed",
+    "failure": "Failed",
+    "error": "Failed",
+}
 _WRITES = {"write", "admin", "owner"}
 _COLOR = "#5319e7"
 
@@ -84,7 +93,10 @@ class Gitea:
         self, repository: RepositoryPath, pull: PullRequest, wanted: Description
     ) -> Steps[PullRequest]:
         path = f"{_repository(repository)}/pulls/{pull.number}"
-        answer = yield Call("PATCH", path, body=_texts(wanted))
+        body = _texts(wanted)
+        if not retitles(pull, wanted):
+            del body["title"]
+        answer = yield Call("PATCH", path, body=body)
         return (yield from self._label(repository, _pull(mapping(answer)), wanted))
 
     def _label(
@@ -113,25 +125,9 @@ class Gitea:
         yield Call("POST", path, body={"body": text})
 
     def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]:
-        answer = mapping(
-            (yield Call("GET", f"{_repository(repository)}/commits/{pull.sha}/status"))
-        )
-        statuses = [mapping(each) for each in items(answer.get("statuses"))]
-        if not statuses:
-            return CommitChecks("None")
-        failed = tuple(
-            FailedCheck(
-                text_of(each.get("context")),
-                text_of(each.get("description")),
-                text_of(each.get("target_url")),
-            )
-            for each in statuses
-            if text_of(each.get("status")) in {"failure", "error"}
-        )
-        if failed:
-            return CommitChecks("Failed", failed)
-        states = {_CHECKS.get(text_of(each.get("status")), "Pending") for each in statuses}
-        return CommitChecks("Pending" if "Pending" in states else "Passed")
+        path = f"{_repository(repository)}/commits/{pull.sha}/status"
+        statuses, are_all = yield from counted(Call("GET", path, {"limit": str(PAGE)}), "statuses")
+        return checked(map(_status, statuses), are_all)
 
     def comments(self, repository: RepositoryPath, pull: PullRequest) -> Steps[tuple[Comment, ...]]:
         limit = {"limit": str(PAGE)}
@@ -221,6 +217,11 @@ def _is_behind(answer: Json) -> bool | None:
     says, of which it tells administrators alone."""
     tip, common = text_of(mapping(answer.get("base")).get("sha")), text_of(answer.get("merge_base"))
     return tip != common if tip and common else None
+
+
+def _status(answer: Json) -> tuple[CheckState, FailedCheck]:
+    words = (text_of(answer.get(each)) for each in ("context", "description", "target_url"))
+    return _CHECKS.get(text_of(answer.get("status")), "Pending"), FailedCheck(*words)
 
 
 def _comment(answer: Json) -> Comment:

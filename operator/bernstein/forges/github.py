@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import quote
 
 from bernstein.api.programs.forge_reasons import ForgeReason
@@ -12,6 +12,7 @@ from bernstein.forges.forge import (
     PAGE,
     Branches,
     Call,
+    CheckState,
     Comment,
     CommitChecks,
     Description,
@@ -20,6 +21,8 @@ from bernstein.forges.forge import (
     RepositoryPath,
     Steps,
     both_ends,
+    checked,
+    counted,
     invalid,
     known,
     labelled,
@@ -44,6 +47,7 @@ _DRAFTS = {
 _BEHIND = {"behind": True, "dirty": True, "clean": False, "unstable": False, "has_hooks": False}
 """By what it says of merging; where it is being found out, or something else is in the way, it does
 not say. Behind is one only where a rule of the branch wants it up to date."""
+_STATES: Mapping[str, CheckState] = {"success": "Passed", "pending": "Pending"}
 _FINE = {"success", "neutral", "skipped"}
 _WRITES = {"write", "admin"}
 _PAGE = {"per_page": str(PAGE)}
@@ -89,7 +93,10 @@ class GitHub:
         self, repository: RepositoryPath, pull: PullRequest, wanted: Description
     ) -> Steps[PullRequest]:
         path = f"{_repository(repository)}/pulls/{pull.number}"
-        answer = yield Call("PATCH", path, body={"title": wanted.title, "body": wanted.body})
+        body: Json = {"body": wanted.body}
+        if pull.description.title != wanted.title:
+            body["title"] = wanted.title
+        answer = yield Call("PATCH", path, body=body)
         if pull.description.draft != wanted.draft:
             asks = {"query": _DRAFTS[wanted.draft], "variables": {"id": pull.node}}
             told = yield Call("POST", "/graphql", body=asks, root=_GRAPHQL)
@@ -118,19 +125,22 @@ class GitHub:
         yield Call("POST", path, body={"body": text})
 
     def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]:
-        """What reports statuses, and what reports check runs."""
+        """What reports statuses, and what reports check runs: those are for apps and classic tokens
+        alone to read. Where a token may not, what reports statuses counts."""
         commit = f"{_repository(repository)}/commits/{pull.sha}"
-        told = mapping((yield Call("GET", f"{commit}/status", _PAGE)))
-        runs = mapping((yield Call("GET", f"{commit}/check-runs", _PAGE)))
-        rows = [_status(mapping(each)) for each in items(told.get("statuses"))]
-        rows += [_run(mapping(each)) for each in items(runs.get("check_runs"))]
-        failed = tuple(check for state, check in rows if state == "Failed")
-        if failed:
-            return CommitChecks("Failed", failed)
-        if not rows:
-            return CommitChecks("None")
-        waits = any(state == "Pending" for state, _ in rows)
-        return CommitChecks("Pending" if waits else "Passed")
+        statuses, all_told = yield from counted(Call("GET", f"{commit}/status", _PAGE), "statuses")
+        runs: list[Json] = []
+        all_run = True
+        unread: Literal["", "None"] = "None"
+        try:
+            call = Call("GET", f"{commit}/check-runs", _PAGE)
+            runs, all_run = yield from counted(call, "check_runs")
+        except ForgeError as error:
+            if error.reason != ForgeReason.RIGHTS_MISSING:
+                raise
+            unread = ""
+        rows = [*map(_status, statuses), *map(_run, runs)]
+        return checked(rows, all_told and all_run, nothing=unread)
 
     def comments(self, repository: RepositoryPath, pull: PullRequest) -> Steps[tuple[Comment, ...]]:
         root = _repository(repository)
@@ -189,14 +199,12 @@ def _pull(answer: Json) -> PullRequest:
     )
 
 
-def _status(answer: Json) -> tuple[str, FailedCheck]:
-    said = text_of(answer.get("state"))
-    state = {"success": "Passed", "pending": "Pending"}.get(said, "Failed")
+def _status(answer: Json) -> tuple[CheckState, FailedCheck]:
     words = (text_of(answer.get(each)) for each in ("context", "description", "target_url"))
-    return state, FailedCheck(*words)
+    return _STATES.get(text_of(answer.get("state")), "Failed"), FailedCheck(*words)
 
 
-def _run(answer: Json) -> tuple[str, FailedCheck]:
+def _run(answer: Json) -> tuple[CheckState, FailedCheck]:
     title = text_of(mapping(answer.get("output")).get("title"))
     check = FailedCheck(text_of(answer.get("name")), title, text_of(answer.get("html_url")))
     if text_of(answer.get("status")) != "completed":

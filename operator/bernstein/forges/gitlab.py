@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
@@ -25,12 +26,15 @@ from bernstein.forges.forge import (
     login_of,
     newest,
     number_of,
+    retitles,
     sha_of,
     told,
 )
 from bernstein.web.json_values import Json, items, mapping, text_of
 
 DRAFT = "Draft: "
+_AS_DRAFT = re.compile(r"(?i)^(?:\s*(?:\[draft\]|\(draft\)|draft:)\s*)+")
+"""What it knows a draft by, however people write it."""
 _STATES: Mapping[str, str] = {"opened": "Open", "locked": "Open", "merged": "Merged"}
 _BEHIND = {"need_rebase", "conflict"}
 """Its fast-forward merges need a rebase where the branch has moved."""
@@ -77,6 +81,8 @@ class GitLab:
         self, repository: RepositoryPath, pull: PullRequest, wanted: Description
     ) -> Steps[PullRequest]:
         body = _texts(wanted)
+        if not retitles(pull, wanted):
+            del body["title"]
         if wanted.labels:
             body["add_labels"] = ",".join(wanted.labels)
         path = f"{_project(repository)}/merge_requests/{pull.number}"
@@ -167,7 +173,7 @@ def _pull(answer: Json) -> PullRequest:
         ),
         sha=sha_of(answer.get("sha")),
         description=Description(
-            title=title.removeprefix(DRAFT) if draft else title,
+            title=_AS_DRAFT.sub("", title) if draft else title,
             body=text_of(answer.get("description")),
             draft=draft,
             labels=tuple(map(text_of, items(answer.get("labels")))),

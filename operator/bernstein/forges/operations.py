@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
@@ -66,7 +67,8 @@ def digest(comments: Iterable[Comment]) -> str:
 def ensure(
     forge: Forge, repository: RepositoryPath, branches: Branches, wanted: Description
 ) -> Steps[PullRequest]:
-    """The one pull request of these branches, as it is to read.
+    """The one pull request of these branches, as it is to read; the title of one that is there, and
+    that it is ready, are people's.
 
     It is made where there is none: one that was merged or closed stays as it is, and is the answer.
     Whoever has begun this before, and was ended at any point, has made the one that is found now.
@@ -82,9 +84,17 @@ def ensure(
             pull = yield from forge.find(repository, branches)
             if pull is None:
                 raise
-    if pull.state == "Open" and not reads(pull, wanted):
-        return (yield from forge.update(repository, pull, wanted))
+    ours = _with_what_people_say(pull, wanted)
+    if pull.state == "Open" and not reads(pull, ours):
+        return (yield from forge.update(repository, pull, ours))
     return pull
+
+
+def _with_what_people_say(pull: PullRequest, wanted: Description) -> Description:
+    """What one that is there is to read: people may have given it another title, and what they have
+    made ready is no draft again."""
+    now = pull.description
+    return replace(wanted, title=now.title, draft=wanted.draft and now.draft)
 
 
 def close(

@@ -177,15 +177,17 @@ FORGE_REQUESTS = Series(
     "counter",
     ("namespace", "forge", "answer"),
     "Requests by which Jobs that propose pull requests, watch them, or read what is said of them, "
-    "asked the forge, counted when they ended well: `unchanged` ones were answered by a tag (304), "
-    "and cost little or nothing of its limit; all others are `full`.",
+    "asked the forge, counted when they ended, well or not, unless their pod was lost: `unchanged` "
+    "ones were answered by a tag (304), and cost little or nothing of its limit; all others are "
+    "`full`.",
 )
 FORGE_REMAINING = Series(
     "bernstein_forge_requests_remaining",
     "gauge",
     ("namespace", "project"),
     "Requests that the forge let a Project's token make when the last watching Job ended, until it "
-    "raises its limit again; absent where it does not say, or nothing is watched.",
+    "raises its limit again; 0 once it has turned one away for its limits, whichever of them; "
+    "absent where it does not say, or nothing is watched.",
 )
 REFS = Series(
     "bernstein_refs_pruned_total",

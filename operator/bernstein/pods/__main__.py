@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from bernstein.api import encoding, pod
+from bernstein.api.programs.forge import AskedForge
 from bernstein.api.reasons import Reason
 from bernstein.core.sanitise import quoting
 from bernstein.pods import log, sigterm, termination
@@ -35,7 +36,7 @@ def main(arguments: list[str]) -> int:
         result = _run(program, told)
         termination.write(result, program)
     except PodError as error:
-        return _failed(error.reason, error.message, program)
+        return _failed(error.reason, error.message, program, error.asked)
     except Terminated:
         return _failed(Reason.TERMINATED, "the pod was stopped before the work was done", program)
     except Exception as error:  # noqa: BLE001 - the last resort, so that a reason always gets out
@@ -54,8 +55,8 @@ def _run(program: str, told: str) -> Any:
     return module.run(config)
 
 
-def _failed(reason: str, message: str, program: str = "") -> int:
-    termination.write_failure(reason, message, program)
+def _failed(reason: str, message: str, program: str = "", asked: AskedForge | None = None) -> int:
+    termination.write_failure(reason, message, program, asked)
     log.event("failed", program=program, reason=reason, message=message)
     return 1
 

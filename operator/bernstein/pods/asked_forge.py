@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import httpx
 
-from bernstein.api.programs.forge import ForgeAddress, SeenPullRequest
+from bernstein.api.programs.forge import AskedForge, ForgeAddress, SeenPullRequest
 from bernstein.core import sanitise
-from bernstein.forges.client import Client
+from bernstein.forges.client import Client, Traffic
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import PullRequest
 from bernstein.forges.registry import BY_NAME
@@ -19,8 +20,7 @@ _SAID = 300
 """Characters of a forge's own words."""
 
 
-def client(address: ForgeAddress, transport: httpx.AsyncBaseTransport | None) -> Client:
-    """A client of that repository. Raises ForgeError for an address that can be no forge's."""
+def _client(address: ForgeAddress, transport: httpx.AsyncBaseTransport | None) -> Client:
     return Client(
         BY_NAME[address.type],
         address.url,
@@ -35,13 +35,26 @@ def seen(pull: PullRequest) -> SeenPullRequest:
     return SeenPullRequest(pull.number, pull.state, pull.sha, pull.branches.base)
 
 
-@contextmanager
-def understood() -> Iterator[None]:
-    """Raises PodError for what a forge does not do."""
+@asynccontextmanager
+async def asked(
+    address: ForgeAddress, transport: httpx.AsyncBaseTransport | None
+) -> AsyncIterator[Client]:
+    """A client of that repository. Raises PodError for what the forge does not do, and for an
+    address that can be no forge's."""
+    traffic = Traffic()
     try:
-        yield
+        async with _client(address, transport) as client:
+            traffic = client.traffic
+            yield client
     except ForgeError as error:
         message = error.message
         if error.said:
             message = sanitise.quoting(f"{message}; it says", error.said, _SAID)
-        raise PodError(error.reason, message) from error
+        after = whole(error.retry_after)
+        told = AskedForge(after, traffic.requests, traffic.unchanged)
+        raise PodError(error.reason, message, told) from error
+
+
+def whole(seconds: float | None) -> int | None:
+    """Such a time in whole seconds, of which none is too few."""
+    return None if seconds is None else math.ceil(seconds)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from bernstein.api.programs.forge import AskedForge
+
 
 class PodError(Exception):
     """An expected failure; it becomes the `Failure` in the termination message.
 
     `reason` is stable and CamelCase, `message` is plain words; the remedy is that of the reason.
+    `asked`: where it asks a forge.
     """
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: str, message: str, asked: AskedForge | None = None) -> None:
         super().__init__(f"{reason}: {message}")
         self.reason = reason
         self.message = message
+        self.asked = asked
 
 
 class Terminated(BaseException):

@@ -8,6 +8,7 @@ from typing import Any
 
 from bernstein.api import encoding, pod
 from bernstein.api.programs.comparing import COMPARISON, COMPARISON_WITH_SETUP
+from bernstein.api.programs.forge import AskedForge
 from bernstein.api.programs.probe import PROBE_SHARE, SHARE_VARIABLE
 from bernstein.core import sanitise
 
@@ -45,9 +46,12 @@ def write(result: Any, program: str = "") -> None:
     path.write_text(encoding.dump(result))
 
 
-def write_failure(reason: str, message: str, program: str = "") -> None:
+def write_failure(
+    reason: str, message: str, program: str = "", asked: AskedForge | None = None
+) -> None:
     """Leave why the program failed; the message is sanitised and cut to fit."""
-    failures = (pod.Failure(reason, sanitise.text(message, most)) for most in _MESSAGE_LIMITS)
+    texts = (sanitise.text(message, most) for most in _MESSAGE_LIMITS)
+    failures = (pod.Failure(reason, text, asked) for text in texts)
     most = _limit_of_failure(program)
     write(next(each for each in failures if len(encoding.dump(each)) <= most), program)
 

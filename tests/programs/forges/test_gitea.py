@@ -76,6 +76,23 @@ def test_a_draft_becomes_ready_and_its_text_is_changed_in_place(repository: Repo
     )
 
 
+def test_what_people_have_made_of_it_stays_and_its_text_is_ours(repository: Repository) -> None:
+    drafts = replace(WANTED, draft=True)
+    draft = repository.open(drafts)
+    path = f"/pulls/{draft.number}"
+    repository.api("PATCH", path, title="[WIP] The shop that we want")
+    repository.open(replace(drafts, body="Verified again."))
+    (told,) = repository.api("GET", "/pulls")
+    assert told["title"] == "[WIP] The shop that we want", "as they write it"
+    assert (told["draft"], told["body"]) == (True, "Verified again.")
+
+    repository.api("PATCH", path, title="The shop that we want")
+    repository.open(replace(drafts, body="Verified once more."))
+    (told,) = repository.api("GET", "/pulls")
+    assert (told["title"], told["draft"]) == ("The shop that we want", False)
+    assert told["body"] == "Verified once more."
+
+
 def test_what_becomes_of_it_is_told(repository: Repository) -> None:
     pull = repository.open()
     moved = repository.server.commit(
@@ -92,6 +109,18 @@ def test_what_becomes_of_it_is_told(repository: Repository) -> None:
     repository.server.merge(OWNER, repository.name, pull.number)
     merged = repository.run(GITEA.get(repository.at, pull.number))
     assert (merged.state, merged.sha) == ("Merged", moved)
+
+
+def test_a_check_that_stands_on_no_first_page_counts(repository: Repository) -> None:
+    pull = repository.open()
+    for number in range(51):
+        state = "failure" if number == 0 else "success"
+        repository.api("POST", f"/statuses/{pull.sha}", state=state, context=f"tests ({number})")
+    told = repository.run(GITEA.checks(repository.at, pull))
+    assert [each.name for each in told.failed] == ["tests (0)"]
+
+    repository.api("POST", f"/statuses/{pull.sha}", state="success", context="tests (0)")
+    assert repository.run(GITEA.checks(repository.at, pull)).state == "Passed"
 
 
 def test_what_its_checks_say_is_told(repository: Repository) -> None:

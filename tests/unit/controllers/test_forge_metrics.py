@@ -10,6 +10,7 @@ from bernstein.api.pod import Failure
 from bernstein.api.programs.forge import (
     LISTEN,
     PROPOSE,
+    AskedForge,
     ListenResult,
     ProposeResult,
     SeenPullRequest,
@@ -76,6 +77,14 @@ def test_a_job_that_ends_is_counted_once(kind: str, said: Any, full: int, unchan
 
     assert found.get(("gitea", "full")) == full
     assert found.get(("gitea", "unchanged")) == unchanged
+
+
+def test_what_a_job_has_asked_that_failed_is_counted_too() -> None:
+    said = Failure("ForgeRateLimited", "x", AskedForge(60, requests=4, unchanged=1))
+
+    found = counted((pod(LISTEN, AT_WORK), end(LISTEN, said, code=1)))
+
+    assert found == {("gitea", "full"): 3, ("gitea", "unchanged"): 1}
 
 
 def test_it_is_the_forge_of_the_repository_that_the_job_is_of() -> None:

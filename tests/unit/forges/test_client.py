@@ -47,7 +47,6 @@ def fine() -> httpx.Response:
     "first",
     [
         httpx.Response(502),
-        httpx.Response(429),
         httpx.ConnectError("no"),
         httpx.ReadError("lost"),
         httpx.ReadTimeout("slow"),
@@ -69,6 +68,35 @@ async def test_it_waits_as_long_as_the_forge_says(world: World) -> None:
     await asked(world, GITEA.get(AT, 7))
 
     assert world.waits == [7.0]
+
+
+async def test_who_is_limited_without_a_word_waits_a_minute(world: World) -> None:
+    world.limits = Limits(seconds=100.0)
+    world.answers = [httpx.Response(429), fine()]
+
+    await asked(world, GITEA.get(AT, 7))
+
+    assert world.waits == [60.0]
+
+
+@pytest.mark.parametrize("said", ["86401", "1e18", "-5", "soon", "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_a_time_that_nobody_means_is_none(world: World, said: str) -> None:
+    world.answers = [httpx.Response(429, headers={"retry-after": said})]
+
+    assert (await failure(world, GITEA.get(AT, 7))).retry_after == 60.0
+
+
+async def test_nothing_is_left_to_ask_once_it_is_limited(world: World) -> None:
+    world.answers = [
+        httpx.Response(200, json=PULL, headers={"x-ratelimit-remaining": "58"}),
+        httpx.Response(403, json={"message": "You have exceeded a secondary rate limit."}),
+    ]
+    async with world.client(GITEA, URL) as client:
+        await client.run(GITEA.get(AT, 7))
+        with pytest.raises(ForgeError):
+            await client.run(GITEA.get(AT, 7))
+
+    assert client.traffic.remaining == 0
 
 
 async def test_a_wait_beyond_its_time_is_left_to_who_asked(world: World) -> None:
@@ -100,7 +128,8 @@ async def test_what_may_have_made_something_is_not_sent_again(
 
 
 async def test_what_the_forge_turned_away_is_sent_again(world: World) -> None:
-    world.answers = [httpx.Response(429), httpx.Response(201, json=PULL)]
+    limited = httpx.Response(429, headers={"retry-after": "1"})
+    world.answers = [limited, httpx.Response(201, json=PULL)]
 
     await asked(world, GITEA.create(AT, BRANCHES, Description("Add a shop", "Verified.")))
 

@@ -1,9 +1,13 @@
 """Our requests are as the forges publish them, and what they answer is understood.
 
 In `recordings` each forge that cannot run here has a folder with a file for each operation: the
-requests that it makes, the answers to them, and what is read of these. They were written by hand
-from GitHub's OpenAPI description of its REST API 2022-11-28 and GitLab's of its REST API v4.
-Gitea is asked itself, in tests/programs/forges.
+requests that it makes, the answers to them, and what is read of these. They were written by hand,
+and none was taken from a forge: GitHub's after the OpenAPI description of its REST API, version
+2022-11-28, which our requests ask for by `x-github-api-version`; GitLab's after that of its REST
+API v4. Nobody noted of which day those descriptions were, or for which release of GitLab or of
+GitHub Enterprise Server. They have no words of limits and refusals: these are as both are known to
+write them. Gitea is asked itself, in tests/programs/forges, in the release that
+tests/cluster/binaries/programs.py names.
 """
 
 from __future__ import annotations

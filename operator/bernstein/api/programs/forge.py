@@ -33,6 +33,17 @@ class ForgeAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedForge:
+    """What a program asked of a forge until it failed."""
+
+    retry_after: int | None = None
+    """Seconds after which the forge takes requests again; None: it does not say."""
+    requests: int = 0
+    unchanged: int = 0
+    """As those of a WatchResult."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProposeConfig:
     """Have one pull request of the branch `head` into `base` that reads so; or have none open. Both
     are without `refs/heads/`."""
@@ -117,6 +128,8 @@ class WatchResult:
     """That it lets us make until it raises its limit again; None: it does not say."""
     known: tuple[str, ...] = ()
     """Of each that has changed, the digest of what the Job was told of it."""
+    retry_after: int | None = None
+    """Seconds after which the forge takes requests again, where it limited the last look."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ become of it is what the Project's watch has seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ from bernstein.core import names
 from bernstein.core.actions import RunFence, RunPropose
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.proposed import watched
-from bernstein.core.delivery.pull_request import PullRequestText
+from bernstein.core.delivery.pull_request import PullRequestText, linked
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.delivery.way import Delivering, Landed, OnItsWay, S
 from bernstein.core.diagnosis import Diagnosis
@@ -116,7 +116,8 @@ def _propose(status: S, delivery: Delivery, proposal: Proposal, now: datetime) -
     name = proposal.job(PROPOSE, delivery.round)
     job = job_of(proposal.jobs, name, delivery.abandoned, now)
     if job is None:
-        text = proposal.text()
+        repository = proposal.project.spec.repository
+        text = linked(proposal.text(), repository, delivery.sha)
         head, base = names.branch_of(delivery.branch), names.branch_of(delivery.onto)
         return OnItsWay(status, (RunPropose(name, head, base, text.title, text.body),))
     result = result_of(ProposeResult, job, PROPOSE, delivery.abandoned, proposal.late, now)
@@ -150,7 +151,7 @@ def _failed(
         failures=times,
         abandoned=None,
     )
-    told = Diagnosis(problem.reason, without_quotes(problem.message, _SAYS_MORE))
+    told = replace(problem, message=without_quotes(problem.message, _SAYS_MORE))
     resting = proposal.resting
     return tried_again(status, told, proposal.project, now, times=times, resting=resting)
 

@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from urllib.parse import quote
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.integration import Integration
 from bernstein.api.meta import Metadata
 from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.project import Project
+from bernstein.api.projects.repository import Repository
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.core.sanitise import count, line, text
@@ -40,6 +42,11 @@ _MEANS_SOMETHING = re.compile(
     r"|\[(?=[a-z]\w{0,40}:)"  # [work_item:1] of GitLab
     r"|-(?=by\s*:)"  # Signed-off-by: is for people to say
     r"|(?-i:(?<![A-Z0-9_])[A-Z0-9_]+-(?=\d))"  # a key of Jira, or of whom it is like
+)
+_COMMITS = {"github": "commit", "gitea": "commit", "gitlab": "-/commit"}
+"""Where the forges have the page of a commit, below that of its repository."""
+_ADDRESS = re.compile(
+    r"(?P<server>https://(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?)/(?P<path>[^?#\s]+)"
 )
 _DEFUSED = {"#": "\uff03", "!": "\uff01", "[": "\uff3b", "-": "\u2011", "&": "\uff06"}
 """They look like it to a reader, and mean nothing to a forge."""
@@ -89,6 +96,26 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> PullRequestText:
         f"Verified: {_code(judged.sha)}, {_counted(judged.checks)}.{_theirs(judged)}",
         _more(f"kubectl -n {meta.namespace} describe btask {meta.name}", status.delivery),
     )
+
+
+def linked(words: PullRequestText, repository: Repository, sha: str | None) -> PullRequestText:
+    """The same with a link to the commit that it proposes, where its page is known."""
+    url = _address_of(repository, sha) if sha is not None else None
+    if url is None:
+        return words
+    told = f"What was verified, and is to be merged: [`{sha}`]({url})\n"
+    return replace(words, body=f"{words.body}\n{told}")
+
+
+def _address_of(repository: Repository, sha: str) -> str | None:
+    """The commit's page, by the Project's own address of the repository; None: it is not known."""
+    below = _COMMITS.get(repository.forge.type) if repository.forge is not None else None
+    parts = _ADDRESS.fullmatch(repository.url)
+    if below is None or parts is None:
+        return None
+    # Of what an address may have, nothing ends a link of Markdown.
+    path = quote(parts["path"].strip("/").removesuffix(".git"), safe="/%")
+    return f"{parts['server']}/{path}/{below}/{sha}"
 
 
 def why_closed(kind: str, meta: Metadata, project: Project | None, reason: str) -> str:

@@ -10,7 +10,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import policy
 from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.row import Retry
-from bernstein.core.reasons.waits import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS, longest_wait
 from bernstein.core.waiting import Waits, held, seconds_to_next_try, tries
 
 
@@ -54,5 +54,6 @@ def tried_again(
     wait = seconds_to_next_try(reason, text, failures, project, resting=resting) or PROBE_SECONDS
     if rest is not None and failures > MAX_INFRASTRUCTURE_FAILURES:
         wait = rest
+    wait = max(wait, min(problem.retry_after or 0, longest_wait(reason)))
     alone = seconds_to_next_try(reason, text, failures, project) if is_soon else None
     return held(status, reason, text, project, now, wait, alone=alone)

@@ -23,7 +23,6 @@ from bernstein.api.delivery import (
     PullRequest,
 )
 from bernstein.api.programs.forge import LISTEN, LISTENED, LONGEST_SAID, UNREAD, ListenResult
-from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.projects.watching import WatchedPullRequest
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.waiting import WaitReason
@@ -33,7 +32,7 @@ from bernstein.core.delivery.proposed import watched
 from bernstein.core.delivery.way import Delivering, OnItsWay, S
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
-from bernstein.core.reasons.waits import PROBE_SECONDS, seconds_to_wait
+from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS, seconds_to_ask
 from bernstein.core.sanitise import count, text
 from bernstein.core.waiting import waits
 
@@ -116,7 +115,7 @@ def _read(
     status: S, delivery: Delivery, pull: PullRequest, known: Feedback, way: Listening, now: datetime
 ) -> OnItsWay[S] | Heard[S]:
     left = (known.until - now).total_seconds() if known.until is not None else 0.0
-    if 0 < left <= _LONGEST_WAIT:
+    if 0 < left <= (_LONGEST_WAIT if known.failures is None else MAX_RETRY_AFTER_SECONDS):
         return _rests(status, known, left, now)
     name = way.job(LISTEN, known.jobs)
     job = job_of(way.jobs, name, delivery.abandoned, now)
@@ -166,9 +165,7 @@ def _could_not(
     status: S, delivery: Delivery, known: Feedback, why: Diagnosis, now: datetime
 ) -> OnItsWay[S]:
     failures = (known.failures or 0) + 1
-    limited = why.reason == ForgeReason.RATE_LIMITED
-    seconds = PROBE_SECONDS if limited else seconds_to_wait(why.reason, failures)
-    seconds = min(max(seconds, _LEAST_SECONDS), _LONGEST_WAIT)
+    seconds = max(seconds_to_ask(why.reason, failures, why.retry_after), _LEAST_SECONDS)
     until = now + timedelta(seconds=seconds)
     update = {"failures": failures, "message": text(why.message, _WORDS), "until": until}
     known = known.model_copy(update=update)

@@ -14,6 +14,7 @@ from bernstein.core import diagnosis, labels, pods
 from bernstein.core.actions import DeleteJobs
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
+from bernstein.core.reasons.waits import longest_wait
 
 MOST_SECONDS = 3600
 """That one waits at most for the next Job."""
@@ -32,13 +33,14 @@ def mark(project: Workplace) -> str | None:
     return project.spec.repository.name if project.spec.place else None
 
 
-def seconds_left(until: datetime | None, now: datetime) -> float:
+def seconds_left(until: datetime | None, now: datetime, reason: str | None = None) -> float:
     """Until the next Job; 0: it is time. A time that is too far away was set before the time of day
-    went back: it is over."""
+    went back: it is over. `reason`: why the last one could not; a forge may ask for much."""
     if until is None:
         return 0.0
     left = (until - now).total_seconds()
-    return left if left <= MOST_SECONDS else 0.0
+    most = max(longest_wait(reason), MOST_SECONDS) if reason is not None else MOST_SECONDS
+    return left if left <= most else 0.0
 
 
 def all_but(name: str, jobs: Mapping[str, JobView]) -> tuple[DeleteJobs, ...]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from bernstein.api.programs.forge import WATCH, SeenPullRequest, WatchResult
 from bernstein.api.programs.forge_reasons import ForgeReason
@@ -31,8 +32,8 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.projects import repositories, repository_job
 from bernstein.core.projects.actions import RunWatch, WatchDecision
-from bernstein.core.projects.repository_job import all_but
-from bernstein.core.reasons.waits import PROBE_SECONDS, seconds_to_wait
+from bernstein.core.projects.repository_job import MOST_SECONDS, all_but
+from bernstein.core.reasons.waits import seconds_to_ask
 from bernstein.core.sanitise import text
 
 _LEAST_SECONDS = 30
@@ -82,7 +83,7 @@ def decide(snapshot: WatchSnapshot, now: datetime) -> WatchDecision:
     if not snapshot.waits or project.spec.repository.forge is None:
         return WatchDecision(None, all_but("", snapshot.jobs))
     watch = _of_those(_there(project), snapshot)
-    left = repository_job.seconds_left(watch.until, now)
+    left = repository_job.seconds_left(watch.until, now, watch.reason)
     if left > 0:
         return WatchDecision(watch, all_but("", snapshot.jobs), left)
     return _look(snapshot, watch.model_copy(update={"until": None}), now)
@@ -193,21 +194,29 @@ def _over(
         strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{WATCH} left no result that is one")
         return _failed(snapshot, watch, strange, now)
     rows = tuple(changed.get(row.number, row) for row in watch.pull_requests)
-    update = {
+    update: dict[str, Any] = {
         "pull_requests": rows,
         "failures": 0,
         "reason": None,
         "message": None,
-        "requests": min(watch.requests + max(told.requests, 0), _MOST_REQUESTS),
-        "unchanged": min(watch.unchanged + max(told.unchanged, 0), _MOST_REQUESTS),
         "remaining": _bounded(told.remaining),
+        **_and_asked(watch, told.requests, told.unchanged),
     }
     if not told.changed:
         return WatchDecision(watch.model_copy(update=update), all_but("", snapshot.jobs), 1.0)
     # Who tells something else at each look has no more Jobs than looks.
-    seconds = float(snapshot.project.spec.merge.pull_requests.look_seconds)
+    look = snapshot.project.spec.merge.pull_requests.look_seconds
+    seconds = float(max(look, min(told.retry_after or 0, MOST_SECONDS)))
     update["until"] = now + timedelta(seconds=seconds)
     return WatchDecision(watch.model_copy(update=update), all_but("", snapshot.jobs), seconds)
+
+
+def _and_asked(watch: PullRequestWatch, requests: int, unchanged: int) -> dict[str, int]:
+    """The counts with those of another Job."""
+    return {
+        "requests": min(watch.requests + max(requests, 0), _MOST_REQUESTS),
+        "unchanged": min(watch.unchanged + max(unchanged, 0), _MOST_REQUESTS),
+    }
 
 
 def _bounded(count: int | None) -> int | None:
@@ -218,13 +227,16 @@ def _failed(
     snapshot: WatchSnapshot, watch: PullRequestWatch, why: Diagnosis, now: datetime
 ) -> WatchDecision:
     failures = watch.failures + 1
-    limited = why.reason == ForgeReason.RATE_LIMITED
-    wait = PROBE_SECONDS if limited else seconds_to_wait(why.reason, failures)
+    wait = seconds_to_ask(why.reason, failures, why.retry_after)
     seconds = float(max(wait, _LEAST_SECONDS))
-    update = {
+    update: dict[str, Any] = {
         "failures": failures,
         "reason": why.reason,
         "message": text(why.message, _WORDS),
         "until": now + timedelta(seconds=seconds),
     }
+    if why.asked is not None:
+        update |= _and_asked(watch, why.asked.requests, why.asked.unchanged)
+    if why.reason == ForgeReason.RATE_LIMITED:
+        update["remaining"] = 0
     return WatchDecision(watch.model_copy(update=update), all_but("", snapshot.jobs), seconds)

@@ -15,7 +15,7 @@ class Retry(Enum):
     BACK_OFF = "after min(30·2ⁿ, 300) s"
     SOON = "after 8 s, or when the Project changes"
     PROBE = "every 5 min, or when the Project changes"
-    LATER = "when the provider says"
+    LATER = "when the provider, or the forge, says"
     UNBLOCKED = "when the Tasks that it names are Closed, or a person unblocks it"
     MERGE_ALONE = "the merge alone, every 5 min, or when the Project changes"
     NEVER = "never"

@@ -38,8 +38,16 @@ def seconds_to_wait(
             return PROBE_SECONDS
 
 
+def seconds_to_ask(reason: str, failures: int, asked: int | None) -> int:
+    """Seconds until a forge is asked again, after so many failures in a row: never before the time
+    that it names. `asked`: that one, in seconds."""
+    if asked is None and policy(reason).retry is Retry.LATER:
+        asked = PROBE_SECONDS
+    return max(min(asked or 0, longest_wait(reason)), seconds_to_wait(reason, failures))
+
+
 def longest_wait(reason: str) -> int:
     """Seconds that one waits at most until it is tried again: a provider may ask for many."""
     row = policy(reason)
-    asks = row.holds is WaitScope.PROVIDER and row.retry in (Retry.BACK_OFF, Retry.LATER)
-    return MAX_RETRY_AFTER_SECONDS if asks else PROBE_SECONDS
+    asks = row.holds is WaitScope.PROVIDER and row.retry is Retry.BACK_OFF
+    return MAX_RETRY_AFTER_SECONDS if asks or row.retry is Retry.LATER else PROBE_SECONDS

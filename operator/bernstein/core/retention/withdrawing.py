@@ -28,7 +28,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.projects import repositories, repository_job
 from bernstein.core.projects.actions import RunWithdraw, WithdrawDecision
 from bernstein.core.projects.repository_job import MOST_SECONDS, all_but
-from bernstein.core.reasons.waits import seconds_to_wait
+from bernstein.core.reasons.waits import seconds_to_ask
 from bernstein.core.sanitise import text
 
 MOST = 10
@@ -76,7 +76,7 @@ def decide(snapshot: WithdrawSnapshot, now: datetime) -> WithdrawDecision:
     state = _with_departed(before, snapshot)
     if state.at_work is not None:
         return _look(snapshot, state, state.at_work, now)
-    left = repository_job.seconds_left(state.until, now)
+    left = repository_job.seconds_left(state.until, now, state.reason)
     if left > 0:
         return WithdrawDecision(state, all_but("", snapshot.jobs), left)
     state, wait = _next(project, state, now)
@@ -213,7 +213,8 @@ def _failed(
 ) -> WithdrawDecision:
     failures = state.failures + 1
     back_off = _LEAST_SECONDS * 2 ** min(failures - 1, 7)
-    seconds = float(min(max(seconds_to_wait(why.reason, failures), back_off), MOST_SECONDS))
+    back_off = min(back_off, MOST_SECONDS)
+    seconds = float(max(seconds_to_ask(why.reason, failures, why.retry_after), back_off))
     tried = row.model_copy(update={"tries": row.tries + 1})
     failed = _another(
         state,

@@ -45,16 +45,15 @@ def run(config: ListenConfig, transport: httpx.AsyncBaseTransport | None = None)
 
 
 async def _listen(config: ListenConfig, transport: httpx.AsyncBaseTransport | None) -> ListenResult:
-    with asked_forge.understood():
-        async with asked_forge.client(config.forge, transport) as client:
-            forge, at = client.forge, client.repository
-            pull = await client.run(forge.get(at, config.number))
-            said: tuple[Comment, ...] = ()
-            checks = CommitChecks("None")
-            if config.comments and pull.state == "Open":
-                said = await _said(client, pull)
-            if config.ci and pull.state == "Open":
-                checks = await client.run(forge.checks(at, pull))
+    async with asked_forge.asked(config.forge, transport) as client:
+        forge, at = client.forge, client.repository
+        pull = await client.run(forge.get(at, config.number))
+        said: tuple[Comment, ...] = ()
+        checks = CommitChecks("None")
+        if config.comments and pull.state == "Open":
+            said = await _said(client, pull)
+        if config.ci and pull.state == "Open":
+            checks = await client.run(forge.checks(at, pull))
     traffic = client.traffic
     new = [comment for comment in said if comment.id not in config.known]
     every = (_told(pull.sha, said, new[:most], checks, size) for most, size in _SIZES)

@@ -38,10 +38,9 @@ async def _ask(
 ) -> tuple[PullRequest | None, Traffic]:
     branches = Branches(config.head, config.base)
     wanted = Description(config.title, config.body, config.draft, config.labels)
-    with asked_forge.understood():
-        async with asked_forge.client(config.forge, transport) as client:
-            forge, at = client.forge, client.repository
-            if config.close:
-                closing = operations.close(forge, at, branches, config.number, config.body)
-                return await client.run(closing), client.traffic
-            return await client.run(operations.ensure(forge, at, branches, wanted)), client.traffic
+    async with asked_forge.asked(config.forge, transport) as client:
+        forge, at = client.forge, client.repository
+        if config.close:
+            closing = operations.close(forge, at, branches, config.number, config.body)
+            return await client.run(closing), client.traffic
+        return await client.run(operations.ensure(forge, at, branches, wanted)), client.traffic

@@ -40,6 +40,8 @@ class _Eyes:
     client: Client
     comments: bool
     """It looks for them, too."""
+    retry_after: float | None = None
+    """That the forge has asked to wait in the last look, in seconds."""
     may_write: dict[str, bool] = field(default_factory=dict)
     """Authors of comments, while this Job is at work; the one that reads asks anew."""
     behind: set[int] = field(default_factory=set)
@@ -64,16 +66,15 @@ def run(config: WatchConfig, transport: httpx.AsyncBaseTransport | None = None) 
 
 async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None) -> WatchResult:
     ends = time.monotonic() + config.seconds
-    with asked_forge.understood():
-        async with asked_forge.client(config.forge, transport) as client:
-            eyes = _Eyes(client, config.comments)
-            while True:
-                looks_again = ends - time.monotonic() > config.look_seconds
-                changed = await _look(eyes, config.pull_requests, ends, looks_again=looks_again)
-                left = ends - time.monotonic()
-                if changed or left <= config.look_seconds:
-                    break
-                await asyncio.sleep(config.look_seconds)
+    async with asked_forge.asked(config.forge, transport) as client:
+        eyes = _Eyes(client, config.comments)
+        while True:
+            looks_again = ends - time.monotonic() > config.look_seconds
+            changed = await _look(eyes, config.pull_requests, ends, looks_again=looks_again)
+            left = ends - time.monotonic()
+            if changed or left <= config.look_seconds:
+                break
+            await asyncio.sleep(config.look_seconds)
     for each in changed:
         log.event("changed", number=each.number, state=each.state, sha=each.sha)
     traffic = client.traffic
@@ -85,6 +86,7 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
         traffic.unchanged,
         traffic.remaining,
         tuple(as_told[each.number] for each in told),
+        asked_forge.whole(eyes.retry_after),
     )
 
 
@@ -100,6 +102,9 @@ async def _look(
             now = await _one(eyes, each, ends)
         except ForgeError as error:
             failed = failed or error
+            if error.reason == ForgeReason.RATE_LIMITED:
+                failed, eyes.retry_after = error, error.retry_after
+                break
         else:
             changed += [now] if eyes.is_news(now, each, looks_again=looks_again) else []
     if failed is not None and not changed:

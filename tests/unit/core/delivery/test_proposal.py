@@ -9,7 +9,8 @@ import pytest
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.integration import Integration
 from bernstein.api.plan import PlanStatus
-from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
+from bernstein.api.pod import Failure
+from bernstein.api.programs.forge import AskedForge, ProposeResult, SeenPullRequest
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.projects.watching import (
     MOST_PULL_REQUESTS,
@@ -28,6 +29,7 @@ from tests.unit.core.objects import (
     BASE,
     PLAN_UID,
     TIP,
+    ended,
     failed,
     job,
     over,
@@ -248,6 +250,16 @@ def test_one_that_cannot_be_opened_is_tried_again_by_another_job() -> None:
     (again,) = seen(status, refused, now=PROBE_SECONDS + 1).actions
     assert isinstance(again, RunPropose)
     assert again.job == "web-propose-3"
+
+
+def test_it_is_opened_no_earlier_than_the_forge_lets_it_be() -> None:
+    said = Failure("ForgeRateLimited", "wait", AskedForge(7200, requests=1))
+    status = seen(proposing(), job("web-propose-2", over(ended("propose", 1, said=said)))).status
+
+    assert stalled_for(status.conditions) == "ForgeRateLimited"
+    assert seen(status, now=7199).actions == ()
+    (again,) = seen(status, now=7201).actions
+    assert isinstance(again, RunPropose)
 
 
 @pytest.mark.parametrize("state", ["Merged", "Closed"])

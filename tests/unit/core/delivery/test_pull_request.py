@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bernstein.api.delivery import Delivery
 from bernstein.api.integration import Integration
 from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.projects.repository import Forge, Repository
 from bernstein.api.task import Task
 from bernstein.core.delivery import pull_request
 from bernstein.core.delivery.pull_request import MOST_ROWS, PullRequestText, defused
@@ -196,3 +197,52 @@ def test_whatever_a_plan_is_called_a_forge_finds_nothing_in_it(name: str, step: 
     rows = [r for r in table.split("\n") if r.startswith("|")]
     assert [r.count("|") for r in rows] == [5] * len(rows)
     assert text.body.count("```") == (4 if "```text" in text.body else 2)
+
+
+@pytest.mark.parametrize(
+    ("forge", "url", "page"),
+    [
+        ("gitea", "https://forge.example/acme/shop.git", "https://forge.example/acme/shop/commit/"),
+        ("github", "https://github.com/acme/shop", "https://github.com/acme/shop/commit/"),
+        (
+            "gitlab",
+            "https://gitlab.example:8443/acme/team/shop.git/",
+            "https://gitlab.example:8443/acme/team/shop/-/commit/",
+        ),
+        ("gitea", "https://[fd00::1]/git/a/b", "https://[fd00::1]/git/a/b/commit/"),
+        (
+            "gitea",
+            "https://forge.example/a)](x/b%20c",
+            "https://forge.example/a%29%5D%28x/b%20c/commit/",
+        ),
+    ],
+)
+def test_the_commit_is_linked_on_the_forge_of_the_project(forge: str, url: str, page: str) -> None:
+    text = pull_request.linked(told(), repository(url, forge), sha(2))
+    assert text.title == told().title
+    assert text.body == (
+        f"{told().body}\nWhat was verified, and is to be merged: [`{sha(2)}`]({page}{sha(2)})\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("forge", "url"),
+    [
+        (None, "https://forge.example/acme/shop.git"),
+        ("gitea", "ssh://git@forge.example/acme/shop.git"),
+        ("gitea", "https://forge.example/acme/shop?x=1"),
+        ("gitea", "https://forge.example/acme/shop#a"),
+        ("gitea", "https://forge.example)](x/acme/shop"),
+        ("gitea", "https:///acme/shop"),
+    ],
+)
+def test_where_nobody_knows_its_page_it_is_not_linked(forge: str | None, url: str) -> None:
+    assert pull_request.linked(told(), repository(url, forge), sha(2)) == told()
+
+
+def repository(url: str, forge: str | None) -> Repository:
+    (found,) = objects.project().spec.repositories
+    if forge is not None:
+        its = {"type": forge, "token": {"name": "forge", "key": "token"}}
+        found = found.model_copy(update={"forge": Forge.model_validate(its)})
+    return found.model_copy(update={"url": url})

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.programs.forge import UNREAD, ListenResult
+from bernstein.api.pod import Failure
+from bernstein.api.programs.forge import UNREAD, AskedForge, ListenResult
 from bernstein.api.project import Project
 from bernstein.api.projects.watching import PullRequestWatch, WatchedPullRequest
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.core.actions import RunLand, RunListen
+from bernstein.core.actions import RunLand, RunListen, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.prompts import parts
 from bernstein.core.scheduling.opening import claimed
@@ -21,7 +22,7 @@ from tests.unit.core import objects
 from tests.unit.core.delivery.tasks import verified
 from tests.unit.core.delivery.test_task_proposal import BRANCH, MAIN, URL, look, opened, told
 from tests.unit.core.delivery.test_task_proposal import project as plain
-from tests.unit.core.objects import HEAD, NOW, at, failed, job, over, result_job, snapshot
+from tests.unit.core.objects import HEAD, NOW, at, ended, failed, job, over, result_job, snapshot
 
 FEEDBACK: Any = ["Comments", "CI"]
 LISTEN = "work-s1-listen-0"
@@ -163,6 +164,17 @@ def test_what_cannot_be_read_is_read_later_and_people_may_merge_meanwhile() -> N
 
     given = snapshot(objects.task(status=status), jobs=(lost,), project=seen())
     assert decide(given, at(3601)).actions == (RunListen("work-s1-listen-1", 7),)
+
+
+def test_it_is_read_no_earlier_than_the_forge_lets_it_be() -> None:
+    said = Failure("ForgeRateLimited", "wait", AskedForge(7200, requests=1))
+    status = look(opened(), job(LISTEN, over(ended("listen", 1, said=said))), of=seen()).status
+
+    def later(seconds: float) -> TaskDecision:
+        return decide(snapshot(objects.task(status=status), project=seen()), at(seconds))
+
+    assert later(7199).actions == ()
+    assert later(7201).actions == (RunListen("work-s1-listen-1", 7),)
 
 
 @pytest.mark.parametrize("text", ["", "\x1b[0m"])

@@ -8,7 +8,8 @@ from datetime import datetime
 
 import pytest
 
-from bernstein.api.programs.forge import SeenPullRequest, WatchResult
+from bernstein.api.pod import Failure
+from bernstein.api.programs.forge import AskedForge, SeenPullRequest, WatchResult
 from bernstein.api.projects.watching import MOST_PULL_REQUESTS, PullRequestWatch
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core import labels
@@ -245,6 +246,51 @@ def test_a_pod_that_is_lost_or_a_forge_that_limits_us_is_not_asked_again_at_once
     watch, run = begun()
     decision = step(watch, job(run, over(failed("watch", reason))))
     assert decision.requeue_after == seconds
+
+
+HOUR = 3600
+
+
+def limited(after: int | None, *, requests: int = 0) -> Object:
+    said = Failure("ForgeRateLimited", "wait", AskedForge(after, requests, unchanged=1))
+    return over(ended("watch", 1, said=said))
+
+
+@pytest.mark.parametrize("seconds", [60, HOUR, 20 * HOUR, 24 * HOUR])
+def test_no_job_asks_before_the_time_that_the_forge_names(seconds: int) -> None:
+    watch, run = begun()
+    known = watch.model_copy(update={"remaining": 50, "requests": 100})
+    decision = step(known, job(run, limited(seconds, requests=7)))
+    status = decision.status
+    assert status is not None
+    assert (status.remaining, status.requests, status.unchanged) == (0, 107, 1)
+    assert decision.requeue_after == seconds
+
+    early = step(status, now=at(seconds - 1))
+    assert (early.actions, early.requeue_after) == ((), 1)
+    (again,) = step(status, now=at(seconds + 1)).actions
+    assert isinstance(again, RunWatch)
+
+
+@pytest.mark.parametrize("after", [None, 0, -1, 24 * HOUR + 1, 10**12])
+def test_a_time_that_no_forge_means_is_none(after: int | None) -> None:
+    watch, run = begun()
+    assert step(watch, job(run, limited(after))).requeue_after == PROBE_SECONDS
+
+
+def test_limits_without_end_are_asked_about_less_and_less() -> None:
+    watch, run = begun()
+    often = watch.model_copy(update={"failures": 3})
+    assert step(often, job(run, limited(60))).requeue_after == 240
+
+
+def test_what_was_told_along_with_a_limit_is_no_reason_to_ask_before_its_end() -> None:
+    watch, run = begun()
+    result = WatchResult((MERGED,), retry_after=HOUR, remaining=0)
+    decision = step(watch, job(run, over(ended("watch", said=result))))
+    assert decision.requeue_after == HOUR
+    assert decision.status is not None
+    assert step(decision.status, now=at(HOUR - 1)).actions == ()
 
 
 def test_a_changed_project_has_another_job() -> None:

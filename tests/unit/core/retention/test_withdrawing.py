@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
+from bernstein.api.pod import Failure
+from bernstein.api.programs.forge import AskedForge, ProposeResult, SeenPullRequest
 from bernstein.api.projects.closing import MOST_TO_CLOSE, RequestClosing, RequestToClose
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core import labels
@@ -148,6 +149,19 @@ def test_one_that_cannot_be_closed_makes_room_for_others_and_comes_again() -> No
     assert after.at_work is not None
     assert after.at_work.number == 8
     assert [(each.number, each.tries) for each in after.waiting] == [(7, 1)]
+
+
+def test_no_other_one_is_closed_before_the_time_that_the_forge_names() -> None:
+    known, run = begun(row(7), row(8))
+    said = Failure("ForgeRateLimited", "wait", AskedForge(7200, requests=1))
+    status = step(known, job(run, over(ended("propose", 1, said=said)))).status
+    assert status is not None
+    early = step(status, now=NOW + timedelta(seconds=7199))
+    assert early.status is not None
+    assert (early.status.at_work, early.requeue_after) == (None, 1)
+    due = step(status, now=NOW + timedelta(seconds=7201)).status
+    assert due is not None
+    assert due.at_work == row(8)
 
 
 def test_it_is_tried_a_few_times_and_then_stays_open_which_is_told() -> None:

@@ -34,6 +34,8 @@ MOST = 3
 """Jobs that try to close it."""
 _SECONDS = (10, 60)
 """Between two of them."""
+_LONGEST_SECONDS = 3600
+"""That the forge may ask to wait in between: longer, nobody waits for the end of a cancel."""
 _WORDS = 500
 
 
@@ -67,7 +69,7 @@ def step(status: S, closing: Closing, now: datetime) -> OnItsWay[S] | S:
         )
         status = _with(status, delivery)
     left = (delivery.until - now).total_seconds() if delivery.until is not None else 0.0
-    if 0 < left <= max(_SECONDS):
+    if 0 < left <= _LONGEST_SECONDS:
         return OnItsWay(status, (), left)
     return _look(status, delivery, closing, now)
 
@@ -145,9 +147,9 @@ def _failed(
 ) -> OnItsWay[S] | S:
     failures = (delivery.failures or 0) + 1
     passes = policy(why.reason).retry in (Retry.AT_ONCE, Retry.BACK_OFF, Retry.LATER)
-    if not passes or failures >= MOST:
+    seconds = max(_SECONDS[min(failures, len(_SECONDS)) - 1], why.retry_after or 0)
+    if not passes or failures >= MOST or seconds > _LONGEST_SECONDS:
         return _stays_open(status, delivery, why)
-    seconds = _SECONDS[min(failures, len(_SECONDS)) - 1]
     update = {"failures": failures, "until": now + timedelta(seconds=seconds)}
     delivery = delivery.model_copy(update=_next(closing) | update)
     return OnItsWay(_with(status, delivery), (), seconds)

@@ -9,8 +9,8 @@ import pytest
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
-from bernstein.api.pod import FENCE
-from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
+from bernstein.api.pod import FENCE, Failure
+from bernstein.api.programs.forge import AskedForge, ProposeResult, SeenPullRequest
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
@@ -23,7 +23,7 @@ from tests.unit.core.approvals.asked import decided
 from tests.unit.core.delivery import test_task_proposal as of_tasks
 from tests.unit.core.delivery.tasks import verified
 from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, proposing, seen
-from tests.unit.core.objects import failed, job, over, result_job, sha
+from tests.unit.core.objects import ended, failed, job, over, result_job, sha
 from tests.unit.core.tasks import test_pending as people
 
 CANCEL = {"reason": "no more, @ann"}
@@ -122,6 +122,20 @@ def test_where_the_forge_is_down_it_is_tried_a_few_times_and_cancelled_all_the_s
     message = succeeded(status)
     assert f"{URL} stays open; it could not be closed: " in message
     assert message.endswith("Remedy: close it, unless people are to merge what it has")
+
+
+def test_a_limit_of_an_hour_is_waited_for_and_a_longer_one_is_not() -> None:
+    closing = cancel(opened()).status
+
+    def limited(seconds: int) -> PlanDecision:
+        said = Failure("ForgeRateLimited", "wait", AskedForge(seconds, requests=1))
+        return cancel(closing, job("web-propose-3", over(ended("propose", 1, said=said))))
+
+    waits = limited(3600)
+    assert (waits.status.phase, waits.requeue_after) == ("Cancelling", 3600)
+    assert cancel(waits.status).actions == ()
+    longer = limited(3601).status
+    assert (longer.phase, told(longer).reason) == ("Cancelled", "ForgeRateLimited")
 
 
 @pytest.mark.parametrize("reason", ["ForgeTokenRefused", "ForgeRightsMissing", "ForgeNotFound"])
