@@ -106,6 +106,10 @@ def cache_job(project: str, number: int, repository: str | None = None) -> str:
     return bounded(f"{project}--cache-{of}{number}")
 
 
+PROBED_BRANCH = "refs/heads/bernstein/probe"
+"""A branch that a Project's probe asks about, and that is never made."""
+
+
 def probe_ref(uid: str) -> str:
     """A ref that a Project's probe asks about, and that is never made."""
     return f"{refs_of(uid)}/probe"

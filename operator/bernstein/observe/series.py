@@ -163,7 +163,8 @@ MERGES = Series(
     ("namespace", "kind", "strategy", "forge", "result"),
     "Deliveries that ended, or came to an open pull request, by the kind of what was delivered "
     "(`Task`, `Plan`), by strategy (`direct`, `pr`), by the forge of its pull request (`gitea`, "
-    "`github`, `gitlab`, else `none`) and by state (`Merged`, `PullRequestOpen`, `Conflict`, ...).",
+    "`github`, `gitlab`, else `none`) and by state (`Merged`, `PullRequestOpen`, `Conflict`, ...). "
+    "What has changed nothing is `NoChange`, `direct` and `none` wherever it would have gone.",
 )
 FEEDBACK = Series(
     "bernstein_feedback_total",

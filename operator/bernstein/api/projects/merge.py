@@ -127,9 +127,14 @@ class Merge(Model):
     )
 
     @property
+    def proposes(self) -> bool:
+        """Whether people merge what is delivered, by pull requests."""
+        return self.strategy == "pr"
+
+    @property
     def by_task(self) -> bool:
         """Whether each Task of a Plan delivers its own work."""
-        per = self.pull_requests.per if self.strategy == "pr" else self.per
+        per = self.pull_requests.per if self.proposes else self.per
         return per == "Task"
 
     @property

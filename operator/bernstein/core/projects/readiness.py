@@ -234,8 +234,9 @@ def _why_too_strong(project: Project, probe: Probe | None) -> tuple[str, str] | 
     if found is None:
         return None
     where = f" of repository '{found.name}'" if several else ""
-    text = f"the git server would let the work account push to '{found.branch}'{where}"
-    return "MayPush", text
+    # A pull request is of a branch there.
+    branches = f"'{found.branch}'" + (" or below 'bernstein/'" * project.spec.merge.proposes)
+    return "MayPush", f"the git server would let the work account push to {branches}{where}"
 
 
 _NO_ROOM = (

@@ -44,19 +44,21 @@ def run(config: ProbeConfig) -> ProbeResult:
         for pushed_to in dict.fromkeys((work, config.remote if config.ref is None else work)):
             permission.may_push_somewhere(pushed_to)
     if config.ref is not None:
-        result = _try_work(config.remote, work, config.ref, config.branch, tip)
+        result = _try_work(config, work, config.ref, tip)
     log.event("probe", account=config.account, tip=tip, too_strong=result.too_strong)
     return result
 
 
-def _try_work(remote: Remote, work: Remote, ref: str, branch: str, tip: str) -> ProbeResult:
+def _try_work(config: ProbeConfig, work: Remote, ref: str, tip: str) -> ProbeResult:
     if permission.may_push(work, ref, tip) is False:
         text = f"the git server refuses a push to {ref}"
         raise PodError(Reason.CREDENTIAL_REFUSED, text)
     try:
-        too_strong = permission.may_overwrite(remote, branch, tip) is True
+        too_strong = permission.may_overwrite(config.remote, config.branch, tip) is True
+        if config.proposed is not None and not too_strong:
+            too_strong = permission.may_push(config.remote, config.proposed, tip) is True
     except GitError as error:
-        if work == remote or error.reason != Reason.CREDENTIAL_REFUSED:
+        if work == config.remote or error.reason != Reason.CREDENTIAL_REFUSED:
             raise
         too_strong = False  # it may push nothing there, as is best
     return ProbeResult(too_strong=too_strong)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.programs.probe import ProbeConfig, ProbeResult
+from bernstein.core import names
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import probe
 from tests.programs.pods.conftest import Origin
@@ -60,6 +61,20 @@ def test_a_work_account_that_may_push_to_the_branch_is_too_strong(
     before = refs()
 
     assert do_probe("work") == ProbeResult(too_strong=True)
+    assert refs() == before
+
+
+@pytest.mark.parametrize("proposed", [None, names.PROBED_BRANCH])
+def test_one_that_may_push_to_the_branches_of_pull_requests_is_too_strong_where_there_are_any(
+    origin: Origin, do_probe: Do, refs: Callable[[], str], proposed: str | None
+) -> None:
+    origin.commit({"a": "1"}, ref="refs/heads/main")
+    assert do_probe("work", proposed=proposed) == ProbeResult(too_strong=False)
+    hook = origin.path / "hooks" / "pre-receive"
+    hook.write_text(hook.read_text().replace("refs/bernstein/", "refs/*bernstein/"))
+    before = refs()
+
+    assert do_probe("work", proposed=proposed) == ProbeResult(too_strong=proposed is not None)
     assert refs() == before
 
 

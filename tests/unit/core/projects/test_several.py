@@ -65,7 +65,7 @@ def test_a_work_account_that_is_too_strong_is_that_of_one_repository() -> None:
     told = readiness.status(project(), 0, None, probe, NOW).conditions
 
     (strong,) = [each for each in told if each.type == "WorkCredentialTooStrong"]
-    assert "push to 'main' of repository 'web'" in strong.message
+    assert "push to 'main' or below 'bernstein/' of repository 'web'" in strong.message
 
 
 @pytest.mark.parametrize(
