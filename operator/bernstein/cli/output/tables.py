@@ -46,6 +46,7 @@ _MARKS = {
     "cancelled": "⊘",
 }
 _WIDE = 120
+_NARROW = 72
 _NO_LIMIT = 1000
 """Columns, more than any list of Tasks has."""
 _COMMIT = 8
@@ -97,22 +98,28 @@ def _task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool, tr
 
 def plan_table(plans: Sequence[Plan], console: Console, *, namespaces: bool = False) -> Table:
     """One line per Plan; with its namespace where they are of several. Where the terminal is too
-    narrow for all, stages are left out, then names are cut: reasons are what people look up."""
-    table = _plan_table(plans, namespaces=namespaces, stages=True)
-    return (
-        table if _fits(table, console) else _plan_table(plans, namespaces=namespaces, stages=False)
-    )
+    narrow for all, stages are left out, then names are cut: reasons are what people look up. Where
+    there is little room for these, what a Plan costs is left out, too."""
+    table = _plan_table(plans, namespaces=namespaces, stages=True, costs=True)
+    if _fits(table, console):
+        return table
+    costs = not namespaces or console.width >= _NARROW
+    table = _plan_table(plans, namespaces=namespaces, stages=False, costs=costs)
+    if not _fits(table, console):
+        table.padding = (0, 0, 0, 0)
+    return table
 
 
-def _plan_table(plans: Sequence[Plan], *, namespaces: bool, stages: bool) -> Table:
+def _plan_table(plans: Sequence[Plan], *, namespaces: bool, stages: bool, costs: bool) -> Table:
     table = _table(namespaces=namespaces)
-    table.add_column("PLAN", min_width=16)
+    table.add_column("PLAN", min_width=8)
     table.add_column("PHASE", no_wrap=True)
     table.add_column("REASON", no_wrap=True, overflow="ellipsis")
     if stages:
         table.add_column("STAGE", no_wrap=True, overflow="ellipsis", max_width=12)
     table.add_column("CLOSED", justify="right", no_wrap=True)
-    table.add_column("COST", justify="right", no_wrap=True)
+    if costs:
+        table.add_column("COST", justify="right", no_wrap=True)
     table.add_column("AGE", justify="right", no_wrap=True)
     for plan in plans:
         counts, phase = plan.status.counts, plan.status.phase or "Pending"
@@ -123,7 +130,7 @@ def _plan_table(plans: Sequence[Plan], *, namespaces: bool, stages: bool) -> Tab
             Text(reason(plan.status.waiting)),
             *([Text(line(plan.status.current_stage or "", _LONGEST_TITLE))] if stages else []),
             Text(f"{counts.closed}/{counts.total}"),
-            Text(spent(plan.status)),
+            *([Text(spent(plan.status))] if costs else []),
             Text(_age(plan.metadata.creation_timestamp)),
         )
     return table
@@ -268,7 +275,7 @@ def cents(amount: str | None, *, zero: str = "$0.00") -> str:
 
 
 def _namespace(name: str, shown: bool) -> list[Text]:
-    return [Text(name)] if shown else []
+    return [Text(name, no_wrap=True, overflow="ellipsis")] if shown else []
 
 
 def _table(*, header: bool = True, expand: bool = False, namespaces: bool = False) -> Table:
@@ -282,7 +289,8 @@ def _table(*, header: bool = True, expand: bool = False, namespaces: bool = Fals
         header_style="dim",
     )
     if namespaces:
-        table.add_column("NAMESPACE", no_wrap=True, overflow="ellipsis", min_width=9)
+        # Like names it may wrap, so that it is made narrower first; its text does not.
+        table.add_column("NAMESPACE", min_width=9)
     return table
 
 

@@ -35,3 +35,18 @@ def test_the_list_of_plans_cuts_no_reason_but_names(width: int, reason: str) -> 
     assert row.split()[-3:] == ["2/7", "$0.42", "5m"]
     assert max(len(each.rstrip()) for each in rows) <= width
     assert "STAGE" not in head
+
+
+@pytest.mark.parametrize(("width", "costs"), [(80, ["$0.42"]), (72, ["$0.42"]), (64, [])])
+def test_with_namespaces_names_are_cut_and_no_age(width: int, costs: list[str]) -> None:
+    shown, console = terminal(width=width)
+    waits = plan(waiting={"reason": "NotificationOfTwentyFour", "since": "2030-01-01T12:00:00Z"})
+    long = {"name": "a-plan-with-as-long-a-name-as-plans-have", "namespace": "a-team-of-many-words"}
+    waits = waits.model_copy(update={"metadata": waits.metadata.model_copy(update=long)})
+
+    shown.show(tables.plan_table([plan(), waits], console, namespaces=True))
+
+    head, _, _, row = rows = console.export_text().splitlines()
+    assert head.split()[-2 - len(costs) :: 1 + len(costs)] == ["CLOSED", "AGE"]
+    assert row.split()[2:] == ["Running", "NotificationOfTwentyFour", "2/7", *costs, "5m"]
+    assert max(len(each.rstrip()) for each in rows) <= width
