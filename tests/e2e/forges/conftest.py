@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import uuid
 from collections.abc import Callable, Iterator
@@ -61,6 +62,11 @@ class Team(World):
 
     def merge(self, number: int) -> None:
         self.forge.merge(OWNER, self.repository, number)
+
+    def merging(self, **more: Any) -> None:
+        """Changes how the Project's pull requests are, from now on."""
+        patch = {"spec": {"merge": {"pullRequest": more}}}
+        self.kubectl("patch", "project", "default", "--type=merge", "-p", json.dumps(patch))
 
     def pulls(self) -> list[Object]:
         found: list[Object] = self.api("GET", "/pulls?state=all")

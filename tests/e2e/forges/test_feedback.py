@@ -17,7 +17,7 @@ WORDS = "Make it two."
 
 
 def listening(spec: Object) -> None:
-    spec["merge"]["pullRequest"] |= {"feedback": ["Comments"], "maxFeedback": 1}
+    spec["merge"]["pullRequest"] |= {"feedback": ["Comments"], "maxFeedback": 2}
 
 
 def says(here: Team, number: int, text: str, user: str = OWNER) -> None:
@@ -72,9 +72,12 @@ def test_a_review_makes_one_new_attempt_and_the_words_of_a_stranger_none(
     (words,) = told(here)
     assert words == f"{OWNER} says:\n> {WORDS}"
     assert len(here.all("agentsessions")) == 2
+    delivery = here.get(kind, "shop")["status"]["delivery"]
+    assert delivery["feedback"]["times"] == 1, "a second time would have been allowed"
     branch = here.get(kind, "shop")["status"]["delivery"]["branch"]
     assert here.on_server("show", f"{branch}:new.py") == "X = 2\n"
 
+    here.merging(maxFeedback=1)
     says(here, number, "And three.")
     found = here.await_(
         kind,

@@ -103,6 +103,25 @@ def test_a_forge_that_is_away_for_a_while_is_told_of_and_nothing_is_lost(team: M
     assert [pull["number"] for pull in here.pulls()] == [number]
 
 
+def test_one_that_cannot_be_opened_yet_is_opened_once_when_the_forge_is_back(
+    team: MakeTeam,
+) -> None:
+    here = team(NEW)
+    here.plan("shop", STAGES)
+    here.await_("task", "shop-build-new", lambda t: t["status"]["state"] == "Closed", 120)
+
+    here.forge.stop()
+    try:
+        here.await_("plan", "shop", lambda p: p["status"]["waiting"]["until"], 120)
+    finally:
+        here.forge.start()
+    number = opened(here)["status"]["delivery"]["pullRequest"]["number"]
+
+    here.merge(number)
+    here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", 120)
+    assert [pull["number"] for pull in here.pulls()] == [number]
+
+
 def test_a_cancel_closes_it_and_says_why(team: MakeTeam) -> None:
     here = team(NEW)
     here.plan("shop", STAGES)

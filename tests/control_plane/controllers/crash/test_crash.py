@@ -51,7 +51,7 @@ WEATHERS = {
     "two-faults": Weather(replicas=2, faults=True, heard=False),
 }
 SAMPLE = "two-faults"
-SAMPLED = ("two_stages_with_a_retry", "cancelled", "asked_for")
+SAMPLED = ("two_stages_with_a_retry", "cancelled", "asked_for", "proposed")
 """The stories of which each run tells one life: those with most kinds of writes."""
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
+from bernstein.api.pod import PROBE
 from bernstein.core import labels
 from bernstein.kube.resource import JOBS
 from tests.control_plane.controllers.remote import MAIN
@@ -49,22 +52,34 @@ async def test_a_plan_works_in_the_repository_that_it_names_from_begin_to_end(
         assert f'"{labels.REPOSITORY}": "web"' in text, name
 
 
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (
+            {"path": "wep"},
+            "repos[0].path: the Project has no repository 'wep', did you mean 'web'?",
+        ),
+        ({"path": "https://elsewhere.example/web.git"}, "repos[0].path: the Project has no "),
+        ({"path": "ext::sh%20-c%20id"}, "repos[0].path: the Project has no "),
+        ({"path": "--upload-pack=id"}, "repos[0].path: the Project has no "),
+        ({"path": "web", "branch": "-x"}, "no repository 'web' with the branch '-x'"),
+    ],
+)
 async def test_a_repository_that_the_project_does_not_have_is_a_problem_of_the_plan(
-    world: World,
+    entry: dict[str, str], problem: str, world: World
 ) -> None:
     await world.project(repositories=repositories("web"))
     await world.start()
-    await world.plan("shop", [stage("build", "one")], repos=[{"path": "wep"}])
+    await world.plan("shop", [stage("build", "one")], repos=[entry])
 
     plan = await world.until(PLANS, "shop", lambda p: p["status"]["phase"] == "Invalid")
 
     said = condition(plan, "Validated")
     assert said["reason"] == "PlanInvalid"
-    assert (
-        "repos[0].path: the Project has no repository 'wep', did you mean 'web'?"
-        in (said["message"])
-    )
+    assert problem in said["message"]
     assert not await world.all(TASKS)
+    jobs = await world.all(JOBS)
+    assert all(job["metadata"]["labels"][labels.JOB] == PROBE for job in jobs.values())
 
 
 async def test_a_task_waits_for_a_person_where_its_repository_is_none(world: World) -> None:
