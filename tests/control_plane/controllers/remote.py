@@ -32,6 +32,8 @@ class Pull:
     state: str = "Open"
     said: list[str] = field(default_factory=list)
     """Comments of people who may write there."""
+    red: set[str] = field(default_factory=set)
+    """Commits of which its CI has failed."""
 
 
 @dataclass
@@ -105,7 +107,8 @@ class Remote:
         tip = self.refs[f"refs/heads/{pull.head}"]
         lacks = self.refs[f"refs/heads/{pull.base}"] not in self.commits(f"refs/heads/{pull.head}")
         behind = lacks and pull.state == "Open"
-        return SeenPullRequest(number, pull.state, tip, pull.base, said=told, behind=behind)
+        ci = "Failed" if tip in pull.red else ""
+        return SeenPullRequest(number, pull.state, tip, pull.base, ci, told, behind)
 
     def asked(self, config: Any) -> ProposeResult:
         """What is told of the one pull request of these branches; or of one that is not to be open
@@ -127,7 +130,9 @@ class Remote:
         """What is said of it, but for what is known."""
         new = tuple(said for said in self.pulls[number - 1].said if said not in known)
         now = self.seen(number)
-        return ListenResult(now.sha, now.said, new, text="\n".join(f"> {said}" for said in new))
+        failed = now.ci == "Failed"
+        text = "\n".join(f"> {said}" for said in (*new, *(["CI failed"] if failed else [])))
+        return ListenResult(now.sha, now.said, new, failed, text)
 
     def commits(self, ref: str) -> list[str]:
         """Those that a ref holds, the newest first."""
