@@ -53,6 +53,8 @@ class Metrics(EngineMetrics):
         self._asked = counter(series.FORGE_REQUESTS, self.registry)
         self._refs = counter(series.REFS, self.registry)
         self._withdrawn = counter(series.WITHDRAWN, self.registry)
+        self._cache_fills = counter(series.CACHE_FILLS, self.registry)
+        self._cache_bytes = counter(series.CACHE_BYTES, self.registry)
         self._cost = counter(series.COST, self.registry)
         self._tokens = counter(series.TOKENS, self.registry)
 
@@ -178,6 +180,13 @@ class Metrics(EngineMetrics):
         for outcome, many in (("closed", closed), ("left", left)):
             if many > 0:
                 self._withdrawn(namespace, outcome).inc(many)
+
+    def cache_looked_at(
+        self, namespace: str, outcome: Literal["filled", "unchanged", "failed"], size: int
+    ) -> None:
+        """`size`: bytes that were written."""
+        self._cache_fills(namespace, outcome).inc()
+        self._cache_bytes(namespace).inc(size)
 
     def spent(self, namespace: str, adapter: str, usd: Decimal | float) -> None:
         amount = float(usd)

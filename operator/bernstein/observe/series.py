@@ -212,6 +212,19 @@ REFS_WAITING = Series(
     "Refs of deleted Plans, Tasks and sessions that are to be deleted; absent where there are "
     "none.",
 )
+CACHE_FILLS = Series(
+    "bernstein_cache_fills_total",
+    "counter",
+    ("namespace", "outcome"),
+    "Looks at caches of repositories by what became of them: `filled`; `unchanged`, as it had what "
+    "the branch's tip needs; `failed`, also where pods could not mount the claim.",
+)
+CACHE_BYTES = Series(
+    "bernstein_cache_filled_bytes_total",
+    "counter",
+    ("namespace",),
+    "Bytes that were written to caches of repositories: packs and their indexes.",
+)
 COST = Series(
     "bernstein_cost_usd_total",
     "counter",
@@ -356,6 +369,8 @@ OPERATOR = (
     REFS,
     WITHDRAWN,
     REFS_WAITING,
+    CACHE_FILLS,
+    CACHE_BYTES,
     COST,
     TOKENS,
 )

@@ -149,6 +149,9 @@ _FACTS = """
 {{ $outcome := "Succeeded" }}
 {{ if hasPrefix "unchanged" $task }}{{ $sha = $base }}{{ $files = 0 }}{{ $outcome = "" }}{{ end }}
 {{ $tree := sha1sum $sha }}
+{{ $pack := printf "pack-%s.pack" $base }}
+{{ $index := printf "pack-%s.idx" $base }}
+{{ $file := "0000000000000000000000000000000000000000000000000000000000000000" }}
 {{ $config := dict }}
 {{ range .spec.containers }}{{ $words := or .command list }}
 {{ if and (eq (len $words) 5) (eq (index $words 2) "bernstein.pods") }}
@@ -170,6 +173,11 @@ LAST_WORDS = {
     "inspect": 'dict "verdicts" $verdicts',
     "judge": 'dict "verdicts" $verdicts',
     "land": 'dict "state" "Landed" "tip" $config.sha',
+    "cache": (
+        'dict "content" (dict "commit" $base'
+        ' "pack" (dict "name" $pack "size" 1000 "sha256" $file)'
+        ' "index" (dict "name" $index "size" 100 "sha256" $file))'
+    ),
     **dict.fromkeys(("probe", "probe-work", "probe-deliver"), 'dict "too_strong" false'),
 }
 """What containers leave, by their names, as expressions of Go's templates."""

@@ -5,13 +5,27 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.programs.cached import CACHE
+from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.caches import Caches
 from bernstein.core import diagnosis, labels, pods
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.observe.metrics import Metrics
 
 LOOK_SECONDS = 15.0
 """Until pods are looked at again that wait for a claim."""
+
+
+def count(before: CacheState | None, after: CacheState, namespace: str, metrics: Metrics) -> None:
+    """Counts what has become of a look at the cache, where it ended just now."""
+    if after.filled is not None and (before is None or before.filled != after.filled):
+        had, has = before.content if before is not None else None, after.content
+        if has is None or has == had:
+            metrics.cache_looked_at(namespace, "unchanged", 0)
+        else:
+            metrics.cache_looked_at(namespace, "filled", has.pack.size + has.index.size)
+    elif after.failures > (before.failures if before is not None else 0):
+        metrics.cache_looked_at(namespace, "failed", 0)
 
 
 def trouble(

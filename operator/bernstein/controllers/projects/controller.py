@@ -150,7 +150,7 @@ class ProjectController(KindController):
 
     def _count(self, project: Project, status: ProjectStatus) -> None:
         """Counts the requests of watches that have told, and refs that were deleted, or left; so
-        pull requests of what was deleted."""
+        pull requests of what was deleted, and looks at caches."""
         for new_refs in status.refs:
             old = project.status.refs_in(new_refs.repository)
             old = old or RefPruning(repository=new_refs.repository)
@@ -160,6 +160,9 @@ class ProjectController(KindController):
                 left=new_refs.left - old.left,
                 lost=new_refs.lost - old.lost,
             )
+        for cache in status.caches:
+            before = project.status.cache_of(cache.repository)
+            claims.count(before, cache, project.metadata.namespace, self._metrics)
         for closing in status.closing:
             known = project.status.closing_in(closing.repository)
             known = known or RequestClosing(repository=closing.repository)
@@ -172,12 +175,12 @@ class ProjectController(KindController):
             forge, new = repository.forge, status.watch_of(repository.name)
             if new is None or forge is None:
                 continue
-            before = project.status.watch_of(repository.name) or PullRequestWatch()
+            watch = project.status.watch_of(repository.name) or PullRequestWatch()
             self._metrics.forge_asked(
                 project.metadata.namespace,
                 forge.type,
-                requests=new.requests - before.requests,
-                unchanged=new.unchanged - before.unchanged,
+                requests=new.requests - watch.requests,
+                unchanged=new.unchanged - watch.unchanged,
             )
 
     async def _limit_network(self, key: Key, project: Project) -> Diagnosis | None:

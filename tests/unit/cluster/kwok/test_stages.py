@@ -12,9 +12,12 @@ import yaml
 from bernstein.api import pod
 from bernstein.api.approvals.policy import PROTECTED_PATHS
 from bernstein.api.encoding import load
+from bernstein.api.programs.cache import CacheResult
+from bernstein.api.programs.cached import CACHE
 from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.programs.probe import ProbeResult
+from bernstein.api.projects.cache import CachedContent
 from bernstein.checks.changes import digest_of
 from bernstein.core import labels
 from bernstein.core.projects.probing import tries
@@ -26,6 +29,9 @@ FACTS: dict[str, object] = {
     "$base": "a" * 40,
     "$sha": "b" * 40,
     "$tree": "c" * 40,
+    "$pack": f"pack-{'a' * 40}.pack",
+    "$index": f"pack-{'a' * 40}.idx",
+    "$file": "d" * 64,
     "$files": 1,
     "$outcome": "Succeeded",
     "$verdicts": [{"name": "lint", "verdict": "Passed"}],
@@ -65,11 +71,18 @@ def said(words: str) -> Any:
         (pod.INSPECT, pod.InspectResult),
         (pod.JUDGE, JudgeResult),
         (pod.LAND, LandResult),
+        (CACHE, CacheResult),
         *((container, ProbeResult) for container in tries(objects.project().spec)),
     ],
 )
 def test_last_words_can_be_read_as_the_programs_result(container: str, kind: type) -> None:
     assert load(kind, json.dumps(said(LAST_WORDS[container]))) is not None
+
+
+def test_a_cache_has_what_a_project_may_tell_checkouts() -> None:
+    told = said(LAST_WORDS[CACHE])["content"]
+
+    assert CachedContent.model_validate(told).commit == "a" * 40
 
 
 def test_agents_change_no_protected_path() -> None:
