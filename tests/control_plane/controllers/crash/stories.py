@@ -181,6 +181,22 @@ async def outdated(world: World) -> None:
     assert remote.pulls == [pull], "a second one is never opened"
 
 
+async def pushed(world: World) -> None:
+    """A person pushes to the pull request of a Plan: that is verified, and merged then."""
+    remote = world.kubelet.remote
+    await on_forge(world, pullRequest={"lookSeconds": 5, "onNewCommits": "Verify"})
+    await world.plan("shop", [stage("a", "one")])
+    await world.until(PLANS, "shop", is_open)
+    (pull,) = remote.pulls
+    theirs = remote.push(pull)
+    await world.until(
+        PLANS, "shop", lambda p: is_open(p) and p["status"]["delivery"]["sha"] == theirs
+    )
+    remote.merge(pull)
+    await _plan_is(world, "Succeeded")
+    assert remote.pulls == [pull], "a second one is never opened"
+
+
 async def on_forge(world: World, *more: tuple[str, str], **merge: Object) -> None:
     """A Project whose agents do their work, and that people merge. `more`: names and branches of
     repositories besides."""
@@ -320,4 +336,5 @@ STORIES = {
     "answered": Story(answered, 55),
     "withdrawn": Story(withdrawn, 32),
     "outdated": Story(outdated, 45),
+    "pushed": Story(pushed, 45),
 }
