@@ -144,6 +144,11 @@ class Delivery(Model):
         description="Commit that the pull request was of before `sha`; it was verified, too. "
         "Absent once the newer one was seen there.",
     )
+    work: Sha | None = Field(
+        default=None,
+        description="Work that `sha` was made of, where it goes by a pull request. Absent: under "
+        "an older release.",
+    )
     pushed: Pushed | None = Field(
         default=None,
         description="Absent: nothing that somebody else pushed to its branch was verified.",
@@ -205,7 +210,7 @@ class Delivery(Model):
         where there is none."""
         if self.pull_request is None:
             return {}
-        names = ("branch", "pull_request", "sha", "feedback", "updates", "earlier", "until")
+        names = ("branch", "pull_request", "sha", "work", "feedback", "updates", "earlier", "until")
         kept = {name: getattr(self, name) for name in names}
         if self.pushed is not None:
             kept["pushed"] = self.pushed.model_copy(update={"taken": None})

@@ -16,6 +16,8 @@ from bernstein.pods.git import trees
 from bernstein.pods.git.client import Git
 
 MOST_COMMITS = 500
+LONGEST_PATH = 3900
+"""Bytes; a longer one cannot be checked out."""
 _PATH = 150
 _UNSEEN = "its commits hold {} as it is in none that any check sees: make one commit of them"
 
@@ -58,6 +60,9 @@ def of_tree(repository: Git, tip: str, tree: str, limits: TreeLimits) -> str:
     linked = next((change.path for change in changes if change.modes[1] == b"160000"), None)
     if linked is not None:
         return f"it adds or changes a submodule, {_named(linked)}"
+    long = next((c.path for c in changes if c.after and len(c.path) > LONGEST_PATH), None)
+    if long is not None:
+        return f"the path of {_named(long)} has over {LONGEST_PATH} bytes"
     deep = next((c.path for c in changes if c.path.count(b"/") >= limits.depth), None)
     if deep is not None:
         return f"{_named(deep)} lies in over {limits.depth} folders"

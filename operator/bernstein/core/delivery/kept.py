@@ -12,7 +12,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import RejectedWork
 from bernstein.core.projects import repositories
-from bernstein.core.verification.candidate import origin_of
+from bernstein.core.verification.candidate import is_of_people, origin_of
 
 
 def fetch(project: Workplace | None, ref: str) -> str:
@@ -66,9 +66,10 @@ def rejected_of_session(session: AgentSession | None) -> RejectedWork | None:
 
 
 def rejected_of_task(status: TaskStatus) -> RejectedWork | None:
-    """The commit of the session whose work was judged, or does not merge; None: it is the base."""
+    """The commit of the session whose work was judged, or does not merge; None: it is the base, or
+    is what people have pushed."""
     judged = status.verification
-    if judged is None:
+    if judged is None or is_of_people(judged):
         return None
     origin = origin_of(judged)
     if origin.sha == judged.base:

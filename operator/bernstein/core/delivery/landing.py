@@ -38,6 +38,7 @@ from bernstein.core.delivery.way import (
     Prepared,
     Refused,
     S,
+    Source,
 )
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
@@ -241,7 +242,7 @@ def _prepare(
     if isinstance(result, Unfinished):
         return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
-        return OnItsWay(_failed(status, delivery, landing, result, now))
+        return OnItsWay(_failed(status, delivery, landing, _of_branch(result, source), now))
     delivery = delivery.model_copy(update={"tip": result.base, "failures": None})
     surprise = _surprise(landing, result.base)
     if surprise is not None:
@@ -256,6 +257,14 @@ def _prepare(
     # Where the tip holds the change already, no candidate was pushed.
     ref = source.candidate if result.sha != result.base else landing.onto
     return Prepared(goes_on(status), candidate(status.verification, result, source.origin, ref))
+
+
+def _of_branch(why: Diagnosis, source: Source) -> Diagnosis:
+    """People who go on to push to the branch of their pull request move no ref of ours, and what is
+    counted for an agent's work is none of theirs."""
+    if source.verified is None or why.reason not in (Reason.REF_MOVED, Reason.REF_NOT_FOUND):
+        return why
+    return Diagnosis(Reason.BRANCH_TAKEN, f"somebody has pushed there meanwhile: {why.message}")
 
 
 def _land(

@@ -32,6 +32,7 @@ def merged(delivery: Delivery, landing: Landing, result: LandResult, now: dateti
     if landing.branch is not None:
         update |= {"state": "Pending", "step": "Proposing", "landed_at": None}
         update |= {"tip": commit.base, "round": landing.number}
+        update["work"] = landing.source.origin.sha
         if delivery.pull_request is not None and delivery.sha != update["sha"]:
             update["earlier"] = delivery.sha
         update |= _with_others(delivery, update["sha"])

@@ -114,7 +114,7 @@ def _deliver(snapshot: RepositorySnapshot, status: PlanStatus, now: datetime) ->
     if snapshot.project is None:
         return _follow(snapshot, status, integration, now)
     judged = partial(_judged, integration)
-    status = pushed.back(status, snapshot.project, judged)
+    status = pushed.back(status, snapshot.project, judged, integration.tip)
     status = outdated.back(status, snapshot.project, ("Merged", "Closed"))
     if proposal.is_proposed(status):
         return _propose(snapshot, snapshot.project, status, integration, now)

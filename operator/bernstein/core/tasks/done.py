@@ -28,7 +28,7 @@ from bernstein.core.tasks.pending import asked as asked_of_people
 from bernstein.core.tasks.pending import said_no
 from bernstein.core.verification import formatted, summary
 from bernstein.core.verification import round as rounds
-from bernstein.core.verification.candidate import is_of_people
+from bernstein.core.verification.candidate import is_of_people, origin_of
 from bernstein.core.verification.look import judging
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
 from bernstein.core.waiting import is_mended, waits
@@ -38,7 +38,8 @@ def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Ta
     """The next step of a Task whose agent has reported success."""
     if status.verification is None:
         return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
-    moved = pushed.back(status, snapshot.project, lambda same: same)
+    work = origin_of(status.verification).sha
+    moved = pushed.back(status, snapshot.project, lambda same: same, work)
     if moved is not status:
         return _deliver(snapshot, moved, now)
     merged = outdated.back(status, snapshot.project, ("Merged",))

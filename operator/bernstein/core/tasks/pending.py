@@ -24,7 +24,7 @@ from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.open import decide_open
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
-from bernstein.core.verification.candidate import is_of_people
+from bernstein.core.verification.candidate import is_of_people, origin_of
 from bernstein.core.verification.look import judging_late
 from bernstein.core.waiting import goes_on, waits
 
@@ -88,7 +88,8 @@ def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     if closing.has_begun(status) and said is not None and said.decision is not None:
         no = Decided(said.decision, said.by or "", said.reason or "")
         return _over(snapshot, status, no, now)
-    moved = pushed.back(status, snapshot.project, lambda same: same)
+    work = origin_of(status.verification).sha if status.verification is not None else None
+    moved = pushed.back(status, snapshot.project, lambda same: same, work)
     if moved is not status:
         return TaskDecision(move(goes_on(moved), TaskState.DONE, NOT_NEEDED, now))
     late = judging_late(status, snapshot.jobs, now)

@@ -52,8 +52,7 @@ def branch_at(delivery: Delivery | None) -> str | None:
     """Where the branch of the pull request is, as far as is known; None: there was none."""
     if delivery is None:
         return None
-    taken = delivery.pushed.taken if delivery.pushed is not None else None
-    return taken or delivery.sha
+    return _taken_of(delivery) or delivery.sha
 
 
 def holds(delivery: Delivery | None) -> bool:
@@ -99,15 +98,18 @@ def _tells(status: S, more: str, remedy: str | None, now: datetime) -> S:
     return waits(status, reason, told, now, needs_person=True, remedy=remedy)
 
 
-def back(status: S, project: Workplace | None, judged: Callable[[S], S]) -> S:
+def back(status: S, project: Workplace | None, judged: Callable[[S], S], work: str | None) -> S:
     """The status of what is being verified, where its branch has moved again, or people have ended
-    the pull request, meanwhile: that is looked at, and nothing is made of a commit of before."""
+    the pull request, meanwhile: that is looked at, and nothing is made of a commit of before.
+
+    `work`: what agents have made. What is proposed lacks some of it where one has answered people,
+    or has resolved a conflict: that is not given up for a push.
+    """
     delivery = status.delivery
-    if delivery is None or project is None or not _is_under_way(delivery):
+    if delivery is None or project is None or not _is_under_way(delivery, work):
         return status
-    pull, pushed = delivery.pull_request, delivery.pushed
+    pull, taken = delivery.pull_request, _taken_of(delivery)
     assert pull is not None
-    assert pushed is not None
     row = watched.row_of(pull, project)
     if row is None:
         return status
@@ -115,9 +117,9 @@ def back(status: S, project: Workplace | None, judged: Callable[[S], S]) -> S:
     if sha is not None and _is_left(delivery, project):
         return _taken(status, delivery, sha, judged)
     is_there = row.state == "Open" and row.base == names.branch_of(delivery.onto)
-    if pushed.taken is None and sha is None:
+    if taken is None:
         return status
-    if is_there and row.sha == pushed.taken and _is_wanted(delivery, project):
+    if is_there and row.sha == taken and _is_wanted(delivery, project):
         return status
     return _reopened(status, delivery)
 
@@ -174,9 +176,16 @@ def without_no(status: S, delivery: Delivery | None) -> S:
     return status.model_copy(update={"conditions": left})
 
 
-def _is_under_way(delivery: Delivery) -> bool:
-    """Something is made of what people have pushed, and nothing of it may have been pushed."""
-    if delivery.pull_request is None or delivery.is_proposed or not holds(delivery):
+def _taken_of(delivery: Delivery) -> str | None:
+    return delivery.pushed.taken if delivery.pushed is not None else None
+
+
+def _is_under_way(delivery: Delivery, work: str | None) -> bool:
+    """Something newer is made of what is proposed, or of what people have pushed, and nothing of it
+    may have been pushed."""
+    if delivery.pull_request is None or delivery.is_proposed:
+        return False
+    if not holds(delivery) and (work is None or delivery.work != work):
         return False
     pushes = delivery.step in ("Landing", "Proposing", "Closing")
     return not pushes and not delivery.may_have_landed

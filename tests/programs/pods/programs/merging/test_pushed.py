@@ -112,6 +112,11 @@ def test_several_commits_whose_files_are_all_there_in_the_end_are_fine(
         ({"c": "123", "d": "456"}, {"total_bytes": 5}, "its files have over 5 bytes together"),
         ({"c": "1", "d": "2"}, {"files": 1}, "it changes over 1 files"),
         ({"c/d/e": "1"}, {"depth": 2}, "'c/d/e' lies in over 2 folders"),
+        (
+            {"/".join(["c" * 99] * 40): "1"},
+            {},
+            f"the path of '{('c' * 99 + '/') * 1 + 'c' * 49}…' has over 3900 bytes",
+        ),
     ],
 )
 def test_so_is_what_no_agent_could_leave(

@@ -14,7 +14,7 @@ from bernstein.api.projects.watching import PullRequestWatch, WatchedPullRequest
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core.actions import RunLand, RunPrepare
 from bernstein.core.jobs import JobView
-from tests.unit.core.delivery.plans import CANDIDATE, ONTO, TASKS
+from tests.unit.core.delivery.plans import CANDIDATE, INTEGRATION, ONTO, TASKS
 from tests.unit.core.delivery.proposed.test_outdated import row, told
 from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, seen
 from tests.unit.core.objects import COMPARED, TIP, failed, job, over, result_job, sha, stalled_for
@@ -277,3 +277,41 @@ def test_what_is_for_another_branch_is_not_taken() -> None:
     of = project(PullRequestWatch(pull_requests=(found,)), onNewCommits="Verify")
     assert state(seen(opened(), of=of).status) == ("Unknown", "PullRequestChanged")
     assert state(seen(taken(), of=of).status) == ("Unknown", "PullRequestChanged")
+
+
+def of_before(work: str | None) -> PlanStatus:
+    """The branch has moved, and a newer one is made of what agents have made."""
+    status = seen(opened(), of=at(VERIFIED, behind=True)).status
+    delivery = told(status)
+    assert (delivery.state, delivery.work) == ("Pending", VERIFIED)
+    return status.model_copy(update={"delivery": delivery.model_copy(update={"work": work})})
+
+
+def test_so_is_what_is_pushed_while_it_is_made_anew() -> None:
+    found = told(seen(of_before(VERIFIED), of=at(THEIRS)).status).pushed
+    assert found is not None
+    assert found.taken == THEIRS
+
+
+@pytest.mark.parametrize("work", [sha(1), None])
+def test_but_for_what_an_agent_has_answered_meanwhile(work: str | None) -> None:
+    """Its work has landed in the integration ref, and would be lost."""
+    decision = seen(of_before(work), of=at(THEIRS))
+    assert told(decision.status).pushed is None
+    (prepare,) = seen(decision.status, of=at(THEIRS)).actions
+    assert isinstance(prepare, RunPrepare)
+    assert (prepare.ref, prepare.verified) == (INTEGRATION, None)
+
+
+def test_that_it_is_not_there_any_more_counts_for_nothing_and_is_looked_at_again() -> None:
+    asked = seen(taken(), of=at(THEIRS)).status
+    name = f"web-prepare-{told(asked).round}"
+    gone = seen(asked, job(name, over(failed("prepare", "RefMoved", "moved"))), of=at(THEIRS))
+    assert stalled_for(gone.status.conditions) == "BranchTaken"
+    assert gone.status.infrastructure_failures == 0
+
+    again = seen(gone.status, of=at(THEIRS))
+    assert again.actions == (), "it is not tried at once"
+    found = told(seen(gone.status, of=at(AGAIN)).status).pushed
+    assert found is not None
+    assert (found.taken, found.times) == (AGAIN, 2)

@@ -3,7 +3,10 @@ and no agent's work takes its place."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+import pytest
 
 from bernstein.api.pod import Changed
 from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
@@ -11,10 +14,13 @@ from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
+from bernstein.attestation.statement import EXTENSION
 from bernstein.core.actions import RunLand, RunListen, RunPrepare
+from tests.unit.core import objects, scheduled
+from tests.unit.core.approvals.asked import ANN, decided, known, made
 from tests.unit.core.delivery.proposed.test_outdated import row, told
 from tests.unit.core.delivery.test_task_proposal import BRANCH, MAIN, URL, look, opened, project
-from tests.unit.core.objects import BASE, COMPARED, HEAD, result_job, sha, stalled_for
+from tests.unit.core.objects import BASE, COMPARED, HEAD, NOW, result_job, sha, stalled_for
 
 THEIRS, AGAIN, SESSIONS = sha(5), sha(6), "refs/bernstein/"
 
@@ -153,3 +159,36 @@ def test_an_agents_later_work_is_not_put_in_its_place() -> None:
     assert decision.actions == ()
     assert (told(decision.status).state, told(decision.status).sha) == ("PullRequestOpen", THEIRS)
     assert look(decision.status, of=at(THEIRS)).actions == ()
+
+
+@pytest.mark.parametrize("decision", ["Reject", "Retry"])
+def test_a_no_is_one_to_what_was_pushed_alone(decision: str) -> None:
+    of = at(THEIRS)
+    subject = objects.task(status=protected())
+    asked = scheduled.decide(objects.snapshot(subject, project=of), NOW)
+    no = decided(made(asked), decision, reason="not that file")
+    subject = objects.task(status=asked.status)
+    given = objects.snapshot(subject, project=of, approvals=known(no))
+    status = scheduled.decide(given, NOW).status
+
+    assert (status.state, status.attempt) == (TaskState.DONE, opened().attempt)
+    found = told(status).pushed
+    assert found is not None
+    assert (found.refused, told(status).sha) == (THEIRS, HEAD)
+    assert f"it was not approved by {ANN}, who says: not that file" in (found.message or "")
+
+
+def test_a_yes_lets_it_land() -> None:
+    of = at(THEIRS)
+    asked = scheduled.decide(objects.snapshot(objects.task(status=protected()), project=of), NOW)
+    yes = known(decided(made(asked), "Approve"))
+    given = objects.snapshot(objects.task(status=asked.status), project=of, approvals=yes)
+    status = scheduled.decide(given, NOW).status
+    assert status.state is TaskState.DONE
+
+    landing = look(turn(status), of=of).status
+    (land,) = look(landing, of=of).actions
+    assert isinstance(land, RunLand)
+    said = json.loads(land.attests)[EXTENSION]
+    assert said["pushed"] == {"branch": BRANCH, "sha": THEIRS}
+    assert said["approval"]["by"] == ANN
