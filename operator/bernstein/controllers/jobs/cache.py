@@ -7,11 +7,9 @@ from bernstein.api.programs.cache import CacheConfig
 from bernstein.api.programs.cached import CACHE
 from bernstein.api.projects.accounts import READ
 from bernstein.api.projects.workplace import Workplace
-from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs import of_project, pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
-from bernstein.core import labels
-from bernstein.core.owners import unblocking
 from bernstein.core.projects.actions import RunCache
 from bernstein.places import CACHE as VOLUME
 
@@ -45,11 +43,4 @@ def cache_job(
         deadline=DEADLINE_SECONDS,
         grace=5,
     )
-    return pod.job(
-        project,
-        name=action.job,
-        namespace=namespace,
-        owner=unblocking(owner),
-        more_labels={labels.JOB: CACHE, labels.ASKED: action.asked},
-        pod=spec,
-    )
+    return of_project.job(action, CACHE, project, namespace, owner, spec)

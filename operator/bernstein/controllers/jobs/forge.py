@@ -15,12 +15,11 @@ from bernstein.api.programs.forge import (
 )
 from bernstein.api.projects.repository import Repository
 from bernstein.api.projects.workplace import Workplace
-from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs import of_project, pod
 from bernstein.controllers.jobs.pod import Object, mount
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
 from bernstein.core.actions import RunClose, RunListen, RunPropose
-from bernstein.core.owners import unblocking
 from bernstein.core.projects.actions import RunWatch, RunWithdraw
 
 PROPOSE_SECONDS = 600
@@ -74,14 +73,8 @@ def withdraw_job(
     settings: OperatorSettings,
 ) -> Object:
     close = RunClose(action.job, action.number, action.head, action.base, action.comment)
-    return pod.job(
-        project,
-        name=action.job,
-        namespace=namespace,
-        owner=unblocking(owner),
-        more_labels={labels.JOB: PROPOSE, labels.ASKED: action.asked},
-        pod=_pod(PROPOSE, _to_close(close, project), project, settings, CLOSE_SECONDS),
-    )
+    spec = _pod(PROPOSE, _to_close(close, project), project, settings, CLOSE_SECONDS)
+    return of_project.job(action, PROPOSE, project, namespace, owner, spec)
 
 
 def _to_close(action: RunClose, project: Workplace) -> ProposeConfig:
@@ -108,14 +101,8 @@ def watch_job(
         seconds=0 if action.once else seconds,
         comments="Comments" in project.spec.merge.pull_requests.feedback,
     )
-    return pod.job(
-        project,
-        name=action.job,
-        namespace=namespace,
-        owner=unblocking(owner),
-        more_labels={labels.JOB: WATCH, labels.ASKED: action.asked},
-        pod=_pod(WATCH, config, project, settings, seconds + PROPOSE_SECONDS),
-    )
+    spec = _pod(WATCH, config, project, settings, seconds + PROPOSE_SECONDS)
+    return of_project.job(action, WATCH, project, namespace, owner, spec)
 
 
 def listen_job(

@@ -16,11 +16,10 @@ from bernstein.api.programs.probe import (
 )
 from bernstein.api.project import Project
 from bernstein.api.projects.accounts import ACCOUNTS, WORK, Account
-from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs import of_project, pod
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.settings import OperatorSettings
-from bernstein.core import labels, names
-from bernstein.core.owners import unblocking
+from bernstein.core import names
 from bernstein.core.projects.actions import RunProbe
 from bernstein.core.projects.probing import ATTESTATION, SIGNING, model_keys, tries
 from bernstein.core.reasons.waits import PROBE_SECONDS
@@ -60,14 +59,7 @@ def probe_job(
         deadline=PROBE_SECONDS,
         grace=5,
     )
-    return pod.job(
-        project,
-        name=action.job,
-        namespace=namespace,
-        owner=unblocking(owner),
-        more_labels={labels.JOB: PROBE, labels.ASKED: action.asked},
-        pod=spec,
-    )
+    return of_project.job(action, PROBE, project, namespace, owner, spec)
 
 
 def _volumes(project: Project) -> Iterator[Object]:

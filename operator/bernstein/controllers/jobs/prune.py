@@ -6,11 +6,9 @@ from bernstein.api.pod import PRUNE
 from bernstein.api.programs.prune import PruneConfig, RefAt
 from bernstein.api.projects.accounts import WORK
 from bernstein.api.projects.workplace import Workplace
-from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs import of_project, pod
 from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
-from bernstein.core import labels
-from bernstein.core.owners import unblocking
 from bernstein.core.projects.actions import RunPrune
 
 DEADLINE_SECONDS = 600
@@ -34,11 +32,4 @@ def prune_job(
         deadline=DEADLINE_SECONDS,
         grace=5,
     )
-    return pod.job(
-        project,
-        name=action.job,
-        namespace=namespace,
-        owner=unblocking(owner),
-        more_labels={labels.JOB: PRUNE, labels.ASKED: action.asked},
-        pod=spec,
-    )
+    return of_project.job(action, PRUNE, project, namespace, owner, spec)
