@@ -73,6 +73,11 @@ def test_the_account_that_was_refused_is_named() -> None:
     ("words", "reason"),
     [
         ("! [remote rejected] x (pre-receive hook declined)", "BranchProtected"),
+        (
+            "remote: Gitea: User permission denied for writing.\n"
+            "! [remote rejected] x (pre-receive hook declined)",
+            "CredentialRefused",
+        ),
         ("! [remote rejected] x (no room)", "PushRejected"),
         ("! [remote rejected] x (shallow update not allowed)", "PushRejected"),
         ("! [remote rejected] x (updates of this ref are not supported)", "PushRejected"),

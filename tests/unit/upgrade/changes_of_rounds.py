@@ -136,11 +136,12 @@ def _is_a_quote(pair: Pair) -> bool:
     return bool(said) and quoted(says) == said
 
 
-def _names_the_way_of_agents(pair: Pair) -> bool:
+def _names_what_else_helps(pair: Pair) -> bool:
     both = (pair.recorded, pair.today)
     said, says = (status.get("outcome", {}).get("remedy", "") for status in both)
     kept, more, _ = says.partition(", where its address is a private one, too; of agents, ")
-    return bool(more) and said == f"{kept})."
+    login = says.removesuffix(" If its login is refused, mend its Secret.")
+    return said == f"{kept})." if more else said == login
 
 
 WORDS = (
@@ -157,10 +158,10 @@ WORDS = (
         _is_a_quote,
     ),
     Change(
-        "the remedy names the other field of the network that may keep pods from the git server",
+        "the remedy names what else may keep a pod from the git server: network or login",
         "AgentSession",
         ("outcome.remedy",),
-        _names_the_way_of_agents,
+        _names_what_else_helps,
     ),
 )
 

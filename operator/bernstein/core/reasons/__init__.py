@@ -253,7 +253,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
     Reason.CREDENTIAL_REFUSED: Policy(
         Retry.PROBE,
         False,
-        "Let the account push: work to refs/bernstein/, deliver to the branch.",
+        "Let the account push: work to refs/bernstein/, deliver to the branch. If its login is "
+        "refused, mend its Secret.",
         not_landed=True,
     ),
     Reason.BRANCH_PROTECTED: Policy(

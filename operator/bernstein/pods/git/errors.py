@@ -48,6 +48,8 @@ _TABLE = (
             r"|failed to lock|cannot lock ref",
         ),
     ),
+    # Gitea says so in its hook, where others refuse the login.
+    ("Authentication", re.compile(r"User permission denied for writing")),
     (
         Reason.BRANCH_PROTECTED,
         re.compile(
