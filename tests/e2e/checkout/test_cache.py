@@ -3,89 +3,22 @@ than a hint."""
 
 from __future__ import annotations
 
-import json
-import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from tests.demo import manifests
+from tests.e2e.checkout.volume import Volume, a_volume
 from tests.e2e.conftest import EXISTS, MakeWorld, World, condition, does, writing
 from tests.stack import Stack
 
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Volume:
-    """A folder of the node, and whoever may do anything there."""
-
-    stack: Stack
-    namespace: str
-
-    @property
-    def folder(self) -> str:
-        return f"bernstein-{self.namespace}"
-
-    def does(self, command: str) -> None:
-        """Run this as root in the folder's parent."""
-        name = f"root-{uuid.uuid4().hex[:6]}"
-        container = {
-            "name": "root",
-            "image": "bernstein-toolchain:dev",
-            "imagePullPolicy": "IfNotPresent",
-            "command": ["sh", "-ec", f"cd /node && {command}"],
-            "securityContext": {"runAsUser": 0},
-            "volumeMounts": [{"name": "node", "mountPath": "/node"}],
-        }
-        node = {"name": "node", "hostPath": {"path": "/var/tmp"}}
-        spec = {"restartPolicy": "Never", "containers": [container], "volumes": [node]}
-        where = {"name": name, "namespace": self.namespace}
-        made = {"apiVersion": "v1", "kind": "Pod", "metadata": where, "spec": spec}
-        self.stack.kubectl("apply", "-f", "-", stdin=json.dumps(made))
-        ended = "--for=jsonpath={.status.phase}=Succeeded"
-        self.stack.kubectl("-n", self.namespace, "wait", f"pod/{name}", ended, "--timeout=120s")
-
-    def claim(self, here: World) -> None:
-        """A claim `caches` in the world's namespace, bound to the folder."""
-        common = {"storageClassName": "", "accessModes": ["ReadWriteMany"]}
-        room = {"storage": "1Gi"}
-        volume = {
-            "apiVersion": "v1",
-            "kind": "PersistentVolume",
-            "metadata": {"name": self.folder},
-            "spec": {
-                **common,
-                "capacity": room,
-                "hostPath": {"path": f"/var/tmp/{self.folder}"},
-                "persistentVolumeReclaimPolicy": "Retain",
-                "claimRef": {"name": "caches", "namespace": here.namespace},
-            },
-        }
-        self.stack.kubectl("apply", "-f", "-", stdin=json.dumps(volume))
-        here.apply(
-            {
-                "apiVersion": "v1",
-                "kind": "PersistentVolumeClaim",
-                "metadata": {"name": "caches"},
-                "spec": {**common, "resources": {"requests": room}, "volumeName": self.folder},
-            }
-        )
-
-
 @pytest.fixture
 def volume(stack: Stack) -> Iterator[Volume]:
-    made = Volume(stack, f"cache-{uuid.uuid4().hex[:6]}")
-    namespace = manifests.namespace(made.namespace)
-    del namespace["metadata"]["labels"]  # its pods are root's
-    stack.kubectl("apply", "-f", "-", stdin=json.dumps(namespace))
-    made.does(f"mkdir {made.folder} && chmod 0777 {made.folder}")
-    yield made
-    made.does(f"rm -rf {made.folder}")
-    stack.kubectl("delete", "persistentvolume", made.folder, "--wait=false", "--ignore-not-found")
-    stack.kubectl("delete", "namespace", made.namespace, "--wait=false")
+    with a_volume(stack) as made:
+        yield made
 
 
 def _cached(spec: Object) -> None:

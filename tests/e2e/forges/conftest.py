@@ -6,7 +6,7 @@ import itertools
 import json
 import subprocess
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -92,6 +92,7 @@ def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator
         namespace, name = f"{slug}-{uuid.uuid4().hex[:5]}", f"app-{next(_numbers)}"
         url = repository_of_all(forge, name)
         token = forge.token("forge", "write:repository", "write:issue")
+        passwords = {each: forge.token(each, "write:repository") for each in GIT_ACCOUNTS}
         offered = Agents(scenario=yaml.safe_dump({"tasks": tasks or []}))
         *others, project = manifests.project(_no_server(namespace), namespace, offered)
         _on_forge(project["spec"], url)
@@ -103,13 +104,13 @@ def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator
             change(project["spec"])
         objects = [
             manifests.namespace(namespace),
-            *_secrets(forge, namespace, token, ssh=ssh),
+            *_secrets(forge, namespace, token, {} if ssh else passwords),
             *others,
             project,
         ]
         stack.kubectl("apply", "-f", "-", stdin=manifests.as_list(objects))
         server = _no_server(namespace)
-        tells = {each: _line_of_key(forge, each) for each in GIT_ACCOUNTS} if ssh else {}
+        keys = {each: _line_of_key(forge, each) for each in GIT_ACCOUNTS}
         made.append(
             Team(
                 stack,
@@ -118,7 +119,7 @@ def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator
                 name,
                 project=project,
                 forge=forge,
-                secrets={**tells, "forge": token},
+                secrets={**(keys if ssh else passwords), "forge": token},
             )
         )
         return made[-1]
@@ -162,15 +163,18 @@ def _key(forge: Gitea, account: str) -> str:
     return (forge.folder / f"key-of-{account}").read_text()
 
 
-def _account(forge: Gitea, account: str, *, ssh: bool) -> Object:
-    if not ssh:
-        given = {"username": account, "password": forge.password}
+def _account(forge: Gitea, account: str, password: str | None) -> Object:
+    """The type and the content of its Secret; without a password it has an SSH key."""
+    if password is not None:
+        given = {"username": account, "password": password}
         return {"type": "kubernetes.io/basic-auth", "stringData": given}
     given = {"ssh-privatekey": _key(forge, account), "known_hosts": forge.known_hosts}
     return {"type": "kubernetes.io/ssh-auth", "stringData": given}
 
 
-def _secrets(forge: Gitea, namespace: str, token: str, *, ssh: bool) -> list[Object]:
+def _secrets(
+    forge: Gitea, namespace: str, token: str, passwords: Mapping[str, str]
+) -> list[Object]:
     assert forge.certificate is not None
     where = {"namespace": namespace}
     accounts = [
@@ -178,7 +182,7 @@ def _secrets(forge: Gitea, namespace: str, token: str, *, ssh: bool) -> list[Obj
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {**where, "name": f"git-{account}"},
-            **_account(forge, account, ssh=ssh),
+            **_account(forge, account, passwords.get(account)),
         }
         for account in GIT_ACCOUNTS
     ]

@@ -1,15 +1,14 @@
 """What containers of real pods can read of credentials, with a repository that is reached by SSH.
 
 Each that runs long enough is looked into: files of its volumes, and the environments and command
-lines of its processes. Of all others the pods are read as they were admitted.
+lines of its processes. Of all others the pods are read as they were admitted. With https all are
+looked into, in `inside/test_every_pod.py`.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from tests.background import wait_for
 from tests.e2e.conftest import EXISTS, Object, condition, does
 from tests.e2e.forges.conftest import MakeTeam, Team
+from tests.e2e.forges.inside.container import Container, running
 from tests.unit.controllers.jobs.credentials import held
 
 GO = "until [ -e /tmp/go ]; do sleep 0.2; done"
@@ -31,17 +31,12 @@ WAITS: Object = {
 STAGES: list[Object] = [
     {"name": "build", "steps": [{"title": "new", "completionSignals": [EXISTS]}]}
 ]
-TOKEN = re.compile(rb"eyJ[\w-]{20,}\.eyJ[\w-]{20,}\.[\w-]{20,}")
-"""As Kubernetes makes them for pods."""
-NOT_OURS = ("proc", "sysfs", "cgroup", "cgroup2", "mqueue", "devpts")
-"""Kinds of mounts that every container has, and that no volume is of."""
-MOST = 1 << 19
-"""Bytes of a file that is read: credentials are small."""
+CALLBACK = "token for bernstein.dev/callback"
 
 EXPECTED: dict[tuple[str, str], set[str]] = {
     ("agent", "checkout"): {"git-read/ssh-privatekey", "git-read/known_hosts"},
     ("agent", "pusher"): {"git-work/ssh-privatekey", "git-work/known_hosts"},
-    ("agent", "recorder"): {"token for bernstein.dev/callback"},
+    ("agent", "recorder"): {CALLBACK},
     ("check", "checkout"): {"git-read/ssh-privatekey", "git-read/known_hosts"},
     ("inspect", "checkout"): {"git-read/ssh-privatekey", "git-read/known_hosts"},
     ("begin", "begin"): {"git-work/ssh-privatekey", "git-work/known_hosts"},
@@ -64,10 +59,11 @@ def test_in_real_pods_each_container_finds_the_credential_that_it_should_and_no_
     pod = _running(here, "agent")
 
     assert _found(here, pod, "agent") == set()
-    assert _found(here, pod, "recorder") == {"a token"}
+    assert _found(here, pod, "recorder") == {CALLBACK}
     assert _found(here, pod, "pusher") == {"work"}
 
-    assert b"OPENSSH PRIVATE KEY" in _inside(here, pod, "pusher"), "files of Secrets are read"
+    key = {"a private key": "OPENSSH PRIVATE KEY"}
+    assert _inside(here, pod, "pusher").holds(key).keys() == {"a private key"}
     here.kubectl("exec", pod, "-c", "agent", "--", "touch", "/tmp/go")
     here.await_(
         "plan", "shop", lambda p: p["status"]["delivery"]["state"] == "PullRequestOpen", 240
@@ -116,42 +112,14 @@ def _running(here: Team, kind: str) -> str:
     return found[0]
 
 
-def _inside(here: Team, pod: str, container: str) -> bytes:
-    """All that is in its volumes, and what its processes were started with; seen from the node:
-    nobody may connect to a container of ours."""
-    status = here.get("pod", pod)["status"]
-    each = [*status["containerStatuses"], *status.get("initContainerStatuses", ())]
-    (uid,) = (c["containerID"].rpartition("/")[2] for c in each if c["name"] == container)
-    processes = [p for p in Path("/proc").glob("[0-9]*") if uid in _read(p / "cgroup").decode()]
-    assert processes, "it does not run on this machine"
-    told = [_read(process / name) for process in processes for name in ("environ", "cmdline")]
-    return b"\0".join([*told, *_files(processes[0])])
-
-
-def _files(process: Path) -> Iterator[bytes]:
-    rows = [row.split(" ") for row in (process / "mounts").read_text().splitlines()]
-    places = [at for _, at, kind, *_ in rows if kind not in NOT_OURS]
-    volumes = [at for at in places if at != "/" and not at.startswith(("/proc", "/sys", "/dev"))]
-    assert volumes
-    for at in volumes:
-        root = Path(f"{process}/root{at}")
-        for file in [root] if root.is_file() else root.rglob("*"):
-            if file.is_file() and not file.is_symlink() and file.stat().st_size < MOST:
-                yield _read(file)
-
-
-def _read(file: Path) -> bytes:
-    """What has gone meanwhile is empty."""
-    try:
-        return file.read_bytes()
-    except OSError:
-        return b""
+def _inside(here: Team, pod: str, container: str) -> Container:
+    uid = here.get("pod", pod)["metadata"]["uid"]
+    (found,) = (each for each in running() if (each.pod, each.name) == (uid, container))
+    return found
 
 
 def _found(here: Team, pod: str, container: str) -> set[str]:
-    read = _inside(here, pod, container)
-    found = {name for name, value in here.secrets.items() if value.encode() in read}
-    return found | ({"a token"} if TOKEN.search(read) else set())
+    return {*_inside(here, pod, container).holds(here.secrets)}
 
 
 def _containers(pod: Object) -> Iterator[Any]:

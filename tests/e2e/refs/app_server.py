@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import ssl
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ FOLDER = Path("/etc/app-server")
 """With `tls.crt`, `tls.key`, and `ID.pem` of each app: the public half of its key."""
 PORT = 6443
 """That the example's NetworkPolicy lets the minter reach."""
+HOLD = Path("/tmp/hold")
+"""While it is there nobody is answered."""
 INSTALLATIONS = {"1234567": "12345678", "1234568": "12345679"}
 """The one of each app."""
 
@@ -45,13 +48,16 @@ def _decoded(part: str) -> bytes:
 
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
+        while HOLD.exists():
+            time.sleep(0.1)
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         app = signed_by(self.headers["authorization"].removeprefix("Bearer "))
         wanted = f"/api/v3/app/installations/{INSTALLATIONS.get(app or '')}/access_tokens"
         if app is None or self.path != wanted:
             self._answer(401, {"message": "A JSON web token could not be decoded"})
             return
-        print(json.dumps({"app": app, **body}), flush=True)
+        # With its end in one piece: others print at the same time.
+        print(json.dumps({"app": app, **body}) + "\n", end="", flush=True)
         may = body["permissions"]
         told = {
             "token": "ghs_"

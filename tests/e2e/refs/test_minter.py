@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,10 +20,12 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from bernstein.core import labels
+from tests.background import wait_for
 from tests.demo import certificate, manifests
 from tests.demo.certificate import Certificate
 from tests.demo.manifests import GitServer
 from tests.e2e.conftest import Object, World
+from tests.e2e.forges.inside.container import Container, running
 from tests.e2e.refs import app_server
 from tests.stack import Stack, dns_peers
 from tests.unit.docs.pages import ROOT
@@ -39,6 +42,7 @@ MINTED = {
 }
 """How the token of each Secret begins."""
 ACCOUNT = "github-app-minter"
+PATCHES = "token for https://kubernetes.default.svc"
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +185,37 @@ def test_the_cronjob_fills_each_secret_with_the_token_of_its_account(here: World
     assert {each["app"] for each in asked} == set(APPS.values())
     assert {tuple(each["repositories"]) for each in asked} == {("app",)}
     assert content(here, "other") == {"token": "somebody-s"}
+
+
+def test_each_of_its_containers_finds_the_key_of_its_app_and_the_token_that_patches_alone(
+    here: World,
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root sees the processes of containers")
+    keys = {name: content(here, name)["private-key.pem"].splitlines()[1] for name in APPS}
+    hold = ("exec", "deploy/forge", "--")
+    here.kubectl(*hold, "touch", str(app_server.HOLD))
+    found = dict[str, Container]()
+
+    def all_run() -> bool:
+        pods = {
+            pod["metadata"]["uid"]
+            for pod in here.all("pods")
+            if pod["metadata"]["labels"].get("app") == ACCOUNT
+        }
+        found.clear()
+        found.update({each.name: each for each in running() if each.pod in pods})
+        return {"works", "delivers"} <= found.keys()
+
+    wait_for(all_run, 120)
+    held = {name: each.holds(keys) for name, each in found.items()}
+    here.kubectl(*hold, "rm", str(app_server.HOLD))
+
+    token = {PATCHES: frozenset({"/run/secrets/kubernetes.io/serviceaccount"})}
+    assert held == {
+        "works": {"github-app-works": frozenset({"/app-key"}), **token},
+        "delivers": {"github-app-delivers": frozenset({"/app-key"}), **token},
+    }
 
 
 def test_no_token_and_no_key_is_in_its_logs_or_its_end(here: World) -> None:

@@ -1,0 +1,150 @@
+"""Looks into every container of a team's pods: when its program has been started, and whenever the
+pod connects to the forge. It is held for as long as somebody looks."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import httpx
+
+from bernstein.core import labels
+from tests.background import wait_for
+from tests.e2e.forges.conftest import Team
+from tests.e2e.forges.inside import container
+from tests.e2e.forges.inside.container import Container, Held
+
+EVERY_SECONDS = 0.01
+"""A program of ours needs many times as long to begin."""
+Who = tuple[str, str]
+"""The kind of a Job, and the container."""
+
+
+@dataclass
+class Looks:
+    """What was found, and when nobody could be told."""
+
+    server: tuple[str, int]
+    """The forge itself."""
+    found: dict[Who, set[frozenset[tuple[str, frozenset[str]]]]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
+    connected: set[Who] = field(default_factory=set)
+    """Into which it was looked while its pod was connected to the forge."""
+    faults: list[Exception] = field(default_factory=list)
+    _team: Team | None = None
+    _begun: threading.Event = field(default_factory=threading.Event)
+    _over: threading.Event = field(default_factory=threading.Event)
+    _kinds: dict[str, str] = field(default_factory=dict)
+
+    def begin(self, team: Team) -> None:
+        """With this team; whoever has connected until now has waited."""
+        self._team = team
+        self._begun.set()
+
+    def await_(self, *kinds: str) -> None:
+        """Until such a pod has been looked into."""
+        wait_for(lambda: set(kinds) <= {kind for kind, _ in [*self.found]}, 240)
+
+    def held(self) -> dict[Who, list[Held]]:
+        """Whatever a container of this kind was seen to hold, once each."""
+        return {who: [dict(each) for each in found] for who, found in self.found.items()}
+
+    def at_start(self) -> None:
+        """Run beside the test: stops what is new, looks, lets it go on."""
+        self._begun.wait()
+        looked, before = set[tuple[str, str]](), set[int]()
+        while not self._over.wait(EVERY_SECONDS):
+            now = {*container.processes()}
+            new, before = now - before, now
+            for process in sorted(new):
+                if container.is_being_made(process):
+                    before.discard(process)
+                    continue
+                who = container.of_process(process)
+                if who is not None and who not in looked:
+                    looked.add(who)
+                    self._noting([Container(*who, (process,))])
+
+    def at_connection(self, client: socket.socket) -> None:
+        """Looks into the pod that has connected, then pours to the forge and back."""
+        self._begun.wait()
+        with client, contextlib.suppress(OSError):
+            network = container.that_connects(*client.getpeername())
+            if network is not None:
+                self._noting(container.running(network), connected=True)
+            with socket.create_connection(self.server, 10) as server:
+                threading.Thread(target=_pour, args=(server, client), daemon=True).start()
+                _pour(client, server)
+
+    def _noting(self, found: list[Container], *, connected: bool = False) -> None:
+        for each in found:
+            try:
+                self._look(each, connected)
+            except (httpx.HTTPError, LookupError, OSError, ValueError) as fault:
+                self.faults.append(fault)
+
+    def _look(self, into: Container, connected: bool) -> None:
+        assert self._team is not None
+        try:
+            into.stop()
+            kind = self._kind(into.pod)
+            if kind is None:
+                return
+            held = into.holds(self._team.secrets)
+        finally:
+            into.go_on()
+        self.found[kind, into.name].add(frozenset(held.items()))
+        if connected:
+            self.connected.add((kind, into.name))
+
+    def _kind(self, pod: str) -> str | None:
+        """The label of its Job; None: it is not of this team. What lands a Plan's work is a kind of
+        its own."""
+        assert self._team is not None
+        if pod not in self._kinds:
+            for each in self._team.all("pods"):
+                own = each["metadata"]["labels"]
+                kind = own.get(labels.JOB, own.get("app", ""))
+                of_plan = kind == "land" and labels.TASK not in own
+                self._kinds[each["metadata"]["uid"]] = "land a plan" if of_plan else kind
+        return self._kinds.get(pod)
+
+    def end(self) -> None:
+        self._over.set()
+        self._begun.set()
+
+
+@contextlib.contextmanager
+def looking(server: tuple[str, int]) -> Iterator[tuple[Looks, int]]:
+    """The port of the forge's address at which whoever connects is looked into."""
+    looks = Looks(server)
+    with socket.create_server((server[0], 0)) as listening:
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = listening.accept()
+                    threading.Thread(
+                        target=looks.at_connection, args=(client,), daemon=True
+                    ).start()
+
+        beside = [threading.Thread(target=each, daemon=True) for each in (accept, looks.at_start)]
+        for each in beside:
+            each.start()
+        yield looks, int(listening.getsockname()[1])
+        looks.end()
+        listening.shutdown(socket.SHUT_RDWR)
+        for each in beside:
+            each.join(30)
+
+
+def _pour(source: socket.socket, to: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(1 << 16):
+            to.sendall(data)
+        to.shutdown(socket.SHUT_WR)
