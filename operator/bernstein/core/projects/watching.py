@@ -33,7 +33,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.projects import repositories, repository_job
 from bernstein.core.projects.actions import RunWatch, WatchDecision
 from bernstein.core.projects.repository_job import MOST_SECONDS, all_but
-from bernstein.core.reasons.waits import seconds_to_ask
+from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS, seconds_to_ask
 from bernstein.core.sanitise import text
 
 _LEAST_SECONDS = 30
@@ -206,7 +206,9 @@ def _over(
         return WatchDecision(watch.model_copy(update=update), all_but("", snapshot.jobs), 1.0)
     # Who tells something else at each look has no more Jobs than looks.
     look = snapshot.project.spec.merge.pull_requests.look_seconds
-    seconds = float(max(look, min(told.retry_after or 0, MOST_SECONDS)))
+    seconds = float(max(look, min(told.retry_after or 0, MAX_RETRY_AFTER_SECONDS)))
+    if seconds > MOST_SECONDS:
+        update |= {"reason": ForgeReason.RATE_LIMITED, "message": "it asks to wait", "remaining": 0}
     update["until"] = now + timedelta(seconds=seconds)
     return WatchDecision(watch.model_copy(update=update), all_but("", snapshot.jobs), seconds)
 

@@ -43,7 +43,7 @@ def seconds_to_ask(reason: str, failures: int, asked: int | None) -> int:
     that it names. `asked`: that one, in seconds."""
     if asked is None and policy(reason).retry is Retry.LATER:
         asked = PROBE_SECONDS
-    return max(min(asked or 0, longest_wait(reason)), seconds_to_wait(reason, failures))
+    return max(min(asked or 0, MAX_RETRY_AFTER_SECONDS), seconds_to_wait(reason, failures))
 
 
 def longest_wait(reason: str) -> int:

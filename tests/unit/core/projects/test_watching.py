@@ -284,13 +284,15 @@ def test_limits_without_end_are_asked_about_less_and_less() -> None:
     assert step(often, job(run, limited(60))).requeue_after == 240
 
 
-def test_what_was_told_along_with_a_limit_is_no_reason_to_ask_before_its_end() -> None:
+@pytest.mark.parametrize("seconds", [HOUR, 7 * HOUR])
+def test_what_was_told_along_with_a_limit_is_no_reason_to_ask_before_its_end(seconds: int) -> None:
     watch, run = begun()
-    result = WatchResult((MERGED,), retry_after=HOUR, remaining=0)
+    result = WatchResult((MERGED,), retry_after=seconds, remaining=0)
     decision = step(watch, job(run, over(ended("watch", said=result))))
-    assert decision.requeue_after == HOUR
+    assert decision.requeue_after == seconds
     assert decision.status is not None
-    assert step(decision.status, now=at(HOUR - 1)).actions == ()
+    assert step(decision.status, now=at(seconds - 1)).actions == ()
+    assert step(decision.status, now=at(seconds)).actions
 
 
 def test_a_changed_project_has_another_job() -> None:

@@ -91,7 +91,7 @@ def back(status: S, project: Workplace | None, ends: tuple[str, ...]) -> S:
         return status
     pull = delivery.pull_request
     row = watched.row_of(pull, project) if pull is not None else None
-    if row is None or row.state not in ends or (row.state == "Merged" and row.sha != delivery.sha):
+    if row is None or row.state not in ends:
         return status
     update = {"state": "PullRequestOpen", "step": None, "reason": None, "message": None}
     return status.model_copy(update={"delivery": delivery.model_copy(update=update)})

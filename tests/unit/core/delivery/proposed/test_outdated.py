@@ -152,6 +152,13 @@ def test_people_who_merge_the_older_one_meanwhile_have_merged_what_was_verified(
     assert (merged.phase, told(merged).state, told(merged).sha) == ("Succeeded", "Merged", sha(2))
 
 
+def test_people_who_merge_another_one_meanwhile_have_merged_what_nobody_has_verified() -> None:
+    """Else candidates that hold all of it already would be made for ever."""
+    merged = seen(candidate(), of=project(row("Merged", sha(9))))
+    assert (told(merged.status).state, merged.actions) == ("Unknown", ())
+    assert stalled_for(merged.status.conditions) == "PullRequestChanged"
+
+
 def test_so_they_have_while_the_newer_one_was_pushed() -> None:
     status = pushed()
     result = ProposeResult(SeenPullRequest(7, "Merged", sha(2), "main"), URL)
