@@ -141,7 +141,7 @@ def _names_what_else_helps(pair: Pair) -> bool:
     said, says = (status.get("outcome", {}).get("remedy", "") for status in both)
     kept, more, _ = says.partition(", where its address is a private one, too; of agents, ")
     login = says.removesuffix(" If its login is refused, mend its Secret.")
-    return said == f"{kept})." if more else said == login
+    return bool(said == (f"{kept})." if more else login))
 
 
 WORDS = (

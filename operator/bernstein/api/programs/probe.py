@@ -31,8 +31,8 @@ class ProbeConfig:
     ref: str | None = None
     """A ref that is not there, and that the account is to be allowed to push; None: it has none."""
     proposed: str | None = None
-    """A branch that is not there, and that only `deliver` may push, as the other; None: there are
-    no pull requests."""
+    """A branch that is not there, and that only `deliver` may push, as the other; None: there is
+    no forge."""
 
 
 @dataclass(frozen=True, slots=True)

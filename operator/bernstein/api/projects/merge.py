@@ -8,6 +8,7 @@ from pydantic import Field
 
 from bernstein.api.meta import Model, cel, refuses, rule
 from bernstein.api.projects.commits import Commits, Signing
+from bernstein.api.vocabulary import PlanMerge
 
 Method = Literal["Merge", "Squash"]
 SucceedOn = Literal["Merged", "Opened"]
@@ -126,16 +127,10 @@ class Merge(Model):
         "resolves it first.",
     )
 
-    @property
-    def proposes(self) -> bool:
-        """Whether people merge what is delivered, by pull requests."""
-        return self.strategy == "pr"
-
-    @property
-    def by_task(self) -> bool:
-        """Whether each Task of a Plan delivers its own work."""
-        per = self.pull_requests.per if self.proposes else self.per
-        return per == "Task"
+    def delivers(self, of_plan: PlanMerge | None) -> Per:
+        """Whether a Plan with this `merge` delivers as a whole, or each of its Tasks by itself."""
+        proposes = "pr" in (self.strategy, of_plan)
+        return (self.pull_requests.per if proposes else self.per) or "Plan"
 
     @property
     def pull_requests(self) -> PullRequests:

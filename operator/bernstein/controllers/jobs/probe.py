@@ -95,7 +95,7 @@ def _tries(name: str, tried: Account, project: Project, settings: OperatorSettin
         secret=secret,
         config_map=repository.ca.name if repository.ca is not None else "",
         ref=names.probe_ref(project.metadata.uid) if account == WORK else None,
-        proposed=names.PROBED_BRANCH if account == WORK and project.spec.merge.proposes else None,
+        proposed=names.PROBED_BRANCH if account == WORK and repository.forge else None,
     )
     mounts = [
         {**each, "name": _called(each["name"], tried.place)}

@@ -235,7 +235,7 @@ def _why_too_strong(project: Project, probe: Probe | None) -> tuple[str, str] | 
         return None
     where = f" of repository '{found.name}'" if several else ""
     # A pull request is of a branch there.
-    branches = f"'{found.branch}'" + (" or below 'bernstein/'" * project.spec.merge.proposes)
+    branches = f"'{found.branch}'" + (" or below 'bernstein/'" if found.forge else "")
     return "MayPush", f"the git server would let the work account push to {branches}{where}"
 
 

@@ -172,17 +172,23 @@ def test_a_begin_whose_job_was_deleted_and_does_not_go_needs_a_person() -> None:
 
 
 @pytest.mark.parametrize(
-    ("merge", "per"),
+    ("merge", "of_plan", "per"),
     [
-        ({"strategy": "pr", "pullRequest": {"per": "Task"}}, "Task"),
-        ({"strategy": "pr"}, None),
-        ({"strategy": "direct"}, None),
-        ({"strategy": "direct", "per": "Plan"}, None),
-        ({"strategy": "direct", "per": "Task"}, "Task"),
+        ({"strategy": "pr", "pullRequest": {"per": "Task"}}, None, "Task"),
+        ({"strategy": "pr"}, None, None),
+        ({"strategy": "direct"}, None, None),
+        ({"strategy": "direct", "per": "Plan"}, None, None),
+        ({"strategy": "direct", "per": "Task"}, None, "Task"),
+        ({"strategy": "direct", "per": "Task"}, "pr", None),
     ],
 )
-def test_how_a_plan_delivers_is_written_down_when_it_begins(merge: Any, per: str | None) -> None:
-    new, project = objects.plan(begun=False), objects.project(merge=merge)
+def test_how_a_plan_delivers_is_written_down_when_it_begins(
+    merge: Any, of_plan: str | None, per: str | None
+) -> None:
+    new = objects.plan(begun=False, merge=of_plan)
+    (repository,) = objects.project().spec.repositories
+    on_forge = {**repository.dump(), "forge": {"type": "gitea", "token": {"name": "f", "key": "t"}}}
+    project = objects.project(merge=merge, repositories=[on_forge])
     ref = names.integration_ref(objects.PLAN_UID)
     made = objects.result_job("web-begin-0", "begin", BeginResult(objects.BASE, objects.BASE, ref))
 

@@ -8,7 +8,6 @@ Asks ──▶ Next: its turn ──▶ the Job is at work ──┬──▶ be
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
 
 from bernstein.api.integration import Integration, RepositoryStatus
 from bernstein.api.plan import ASKS, NEXT, Plan, PlanStatus
@@ -81,7 +80,7 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
         return PlanDecision(tried)
     if result.integration != integration and place is None:
         integration = names.old_integration_ref(plan.metadata.uid)
-    per: Literal["Task"] | None = "Task" if project.spec.merge.by_task else None
+    per = project.spec.merge.delivers(plan.spec.merge)
     several = len(project.spec.repositories) > 1
     begun = Integration(
         repository=repository.name if several else None,
@@ -89,7 +88,7 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
         target=target,
         target_sha=result.target_sha,
         since=now,
-        per=per,
+        per="Task" if per == "Task" else None,
         place=place,
     )
     return PlanDecision(_begun(goes_on(status), begun, number))
