@@ -112,13 +112,14 @@ def network_of(process: int) -> str:
 def that_connects(address: str, port: int) -> str | None:
     """The network with a connection from there; None: nobody's on this node."""
     parts = reversed(address.split("."))
-    wanted = f" {''.join(f'{int(part):02X}' for part in parts)}:{port:04X} ".encode()
-    seen = {network_of(1)}
+    wanted = f"{''.join(f'{int(part):02X}' for part in parts)}:{port:04X}".encode()
+    seen = {network_of(os.getpid())}
     for process in processes():
         network = network_of(process)
         if network not in seen:
             seen.add(network)
-            if wanted in _read(_PROC / str(process) / "net/tcp"):
+            rows = map(bytes.split, _read(_PROC / str(process) / "net/tcp").splitlines())
+            if any(row[1] == wanted for row in rows):  # the node has it as a remote address
                 return network
     return None
 
