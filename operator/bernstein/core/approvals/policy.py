@@ -118,31 +118,33 @@ def why_result(
     What changes nothing lands nothing. A change of a protected path is asked about whatever the
     policy says: it is what runs, or steers, where no check of ours is.
     """
-    if judged.sha == judged.base:
-        return ()
-    if policy.result == "Never":
-        return _of_protected_paths(judged, protected)
-    risks = _risks(task, judged, protected)
-    if policy.result == "Always":
-        return ("all work is asked about", *risks)
-    return risks
+    return why_whole(policy, (task,), judged, protected)
 
 
 def why_whole(
     policy: ApprovalPolicy, tasks: Iterable[Task], judged: Verification, protected: str
 ) -> tuple[str, ...]:
-    """Why a person would have to say yes to what was pushed to the work of all these, as if it were
-    the work of each; empty: nobody would."""
-    each = (why_result(policy, task, judged, protected) for task in tasks)
-    return tuple(dict.fromkeys((*(why for found in each for why in found), *why_models(judged))))
+    """The same of the work of all these. What it changes is asked about whatever Tasks there are:
+    also where there is none."""
+    if judged.sha == judged.base:
+        return ()
+    if policy.result == "Never":
+        return _of_protected_paths(judged, protected)
+    risks = _risks(tasks, judged, protected)
+    if policy.result == "Always":
+        return ("all work is asked about", *risks)
+    return risks
 
 
-def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
-    risks = []
+def _of_task(task: Task) -> Iterator[str]:
     if task.spec.role == "security":
-        risks.append("its role is security")
+        yield "its role is security"
     if task.spec.complexity == "high":
-        risks.append("its complexity is high")
+        yield "its complexity is high"
+
+
+def _risks(tasks: Iterable[Task], judged: Verification, protected: str) -> tuple[str, ...]:
+    risks = list(dict.fromkeys(why for task in tasks for why in _of_task(task)))
     risks += _of_protected_paths(judged, protected)
     if judged.protected_by is None:
         # Nothing was compared, with this list or another one, as where a program's message is lost.

@@ -6,6 +6,8 @@ needs their yes cannot have it: nothing of that is taken for granted.
 
 from __future__ import annotations
 
+from bernstein.api.plan import PlanTask
+from bernstein.api.states import TaskState
 from bernstein.api.verification import Verification
 from bernstein.checks.changes import digest_of
 from bernstein.core.approvals import policy
@@ -16,9 +18,12 @@ from bernstein.core.verification.expected import plan as verification
 _LONGEST = 600
 
 
-def without_model(snapshot: PlanSnapshot) -> str:
+def unverifiable(snapshot: PlanSnapshot) -> str:
     """Why nothing that people push can be verified as a whole, as a sentence without a full stop;
     "": it can."""
+    if gone := _gone(snapshot):
+        which = some((f"'{line(name, 63)}'" for name in gone), len(gone))
+        return f"nobody knows any more what was asked of work that is in it, as {which} is deleted"
     left = verification.left_to_steps(snapshot)
     if not left:
         return ""
@@ -31,12 +36,31 @@ def without_yes(snapshot: PlanSnapshot, judged: Verification) -> str:
     project = snapshot.project
     if project is None:
         return "its Project is gone"
-    if why := without_model(snapshot):
+    if why := unverifiable(snapshot):
         return why
     rules = policy.effective(project.spec, snapshot.plan.spec)
     protected = digest_of(project.spec.protected_paths)
-    because = policy.why_whole(rules, snapshot.tasks.values(), judged, protected)
+    because = (
+        *policy.why_whole(rules, snapshot.tasks.values(), judged, protected),
+        *policy.why_models(judged),
+    )
     if not because:
         return ""
     told = "a person would have to say yes, and nobody is asked about a Plan as a whole: "
     return line(told + "; ".join(because), _LONGEST)
+
+
+def _gone(snapshot: PlanSnapshot) -> tuple[str, ...]:
+    """The Tasks whose work is in it, and that are not there any more: with each went its signals,
+    and what it asked of models and people."""
+    delivered = (
+        row
+        for row in snapshot.status.tasks
+        if row.state == TaskState.CLOSED or row.landed is not None
+    )
+    return tuple(row.name for row in delivered if not _is_there(row, snapshot))
+
+
+def _is_there(row: PlanTask, snapshot: PlanSnapshot) -> bool:
+    task = snapshot.tasks.get(row.name)
+    return task is not None and row.uid in (None, task.metadata.uid)

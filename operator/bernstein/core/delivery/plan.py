@@ -168,7 +168,7 @@ def _propose(
             newer = outdated.step(state.status, project, judged, now)
             status = pushed.without_no(newer.status, newer.status.delivery)
             if status.partial is None:
-                why_not = partial(wholes.without_model, snapshot)
+                why_not = partial(wholes.unverifiable, snapshot)
                 status = pushed.step(status, project, judged, why_not, now).status
             return PlanDecision(status, state.actions, newer.requeue_after or state.requeue_after)
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.plan import PlanStatus, PlanTask
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.verification import Origin, Verification
 from bernstein.checks.rules import cross_model, file_scope
-from bernstein.core.approvals.wholes import without_model, without_yes
+from bernstein.core.approvals.wholes import unverifiable, without_yes
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification.expected.plan import specs_of
 from tests.unit.core import objects
@@ -55,15 +56,15 @@ def pushed(**facts: Any) -> Verification:
 def test_what_a_model_must_say_is_said_of_one_step_alone(
     snapshot: PlanSnapshot, named: str
 ) -> None:
-    assert named in without_model(snapshot)
-    assert without_yes(snapshot, pushed()) == without_model(snapshot)
+    assert named in unverifiable(snapshot)
+    assert without_yes(snapshot, pushed()) == unverifiable(snapshot)
 
 
 def test_where_no_model_and_nobody_must_say_anything_checks_are_enough() -> None:
-    assert without_model(whole()) == ""
+    assert unverifiable(whole()) == ""
     assert without_yes(whole(), pushed()) == ""
     advice = {"crossModel": {"enabled": True, "onIssues": "Report"}}
-    assert without_model(whole(models=[OPENAI], gates=advice)) == ""
+    assert unverifiable(whole(models=[OPENAI], gates=advice)) == ""
 
 
 @pytest.mark.parametrize(
@@ -95,3 +96,53 @@ def test_files_that_may_only_be_added_to_are_looked_at_as_those_of_a_step() -> N
     assert scope.required
     assert scope.reads is not None
     assert (scope.reads.files, scope.reads.append_only) == ((), ("CHANGELOG.md",))
+
+
+GONE = "nobody knows any more what was asked of work that is in it, as 'two' is deleted"
+
+
+def rows(*tasks: tuple[Task, TaskState]) -> PlanStatus:
+    each = (
+        PlanTask(name=task.metadata.name, stage="-", uid=task.metadata.uid, state=state)
+        for task, state in tasks
+    )
+    return PlanStatus(observed_generation=1, tasks=tuple(each))
+
+
+def test_once_a_task_is_deleted_whose_work_is_in_it_nobody_knows_what_that_needs() -> None:
+    one, two = closed("one"), closed("two", completionSignals=[REVIEW])
+    status = rows((one, TaskState.CLOSED), (two, TaskState.CLOSED))
+    gone = plan_snapshot(objects.plan(status=status), one)
+    assert unverifiable(gone) == GONE
+    assert without_yes(gone, pushed()) == GONE
+    all_there = plan_snapshot(objects.plan(status=status), one, closed("two"))
+    assert unverifiable(all_there) == ""
+
+
+def test_so_it_is_where_another_one_of_its_name_is_there() -> None:
+    two = closed("two")
+    (row,) = rows((two, TaskState.CLOSED)).tasks
+    other = row.model_copy(update={"uid": "of-the-first"})
+    status = PlanStatus(observed_generation=1, tasks=(other,))
+    assert unverifiable(plan_snapshot(objects.plan(status=status), two)) == GONE
+
+
+def test_work_that_was_never_delivered_asks_for_nothing() -> None:
+    one, two = closed("one"), closed("two")
+    status = rows((one, TaskState.CLOSED), (two, TaskState.CANCELLED))
+    assert unverifiable(plan_snapshot(objects.plan(status=status), one)) == ""
+
+
+@pytest.mark.parametrize(
+    ("project", "facts", "why"),
+    [
+        ({"approval": {"result": "Always"}}, {}, "all work is asked about"),
+        ({}, {"protected": "CLAUDE.md"}, "it changes a protected path: 'CLAUDE.md'"),
+        ({"approval": {"result": "HighRisk"}}, {"tests_weakened": "test_a.py"}, "'test_a.py'"),
+    ],
+)
+def test_what_it_changes_is_asked_about_whatever_tasks_are_there(
+    project: dict[str, Any], facts: dict[str, Any], why: str
+) -> None:
+    none = plan_snapshot(objects.plan(), project=objects.project(**project))
+    assert why in without_yes(none, pushed(**facts))
