@@ -41,7 +41,12 @@ def run(config: LandConfig) -> LandResult:
     git.init_bare(Path(config.git_dir))
     repository = Git(Path(config.git_dir), config.remote)
     expect, verified = config.expect, config.sha
-    pushes = expect is not None and expect != verified and _tip(repository, config.onto) == expect
+    tip = _tip(repository, config.onto) if expect not in (None, verified) else expect
+    pushes = expect is not None and expect != verified and tip == expect
+    if tip is not None and tip != expect and config.branch_at == verified:
+        # No push of ours has brought it there: that it is there says nothing of its attestation.
+        log.event("land", state="Moved", tip=tip, sha=verified, attestation="")
+        return LandResult("Moved", tip)
     if pushes and expect is not None:
         _verify(repository, config, expect)
     config = signing.what_lands(repository, config, pushes=pushes)

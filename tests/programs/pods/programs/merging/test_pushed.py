@@ -47,6 +47,18 @@ def test_where_the_branch_has_not_moved_it_is_the_candidate_itself(
     assert (landed.state, origin.tip(BRANCH)) == ("Landed", theirs)
 
 
+def test_it_has_not_landed_by_being_there_where_the_branch_has_moved_meanwhile(
+    origin: Origin, verified: str, prepares: Prepares, do_land: Callable[..., LandResult]
+) -> None:
+    """Where it is needs no push, so that its place alone proves nothing: it may not be attested."""
+    theirs = origin.commit({"api.py": "better\n"}, verified, ref=BRANCH)
+    result = prepares(theirs)
+    there = {"onto": "main", "branch": BRANCH, "branch_at": theirs}
+    tip = origin.commit({"b": "2\n"}, result.base, ref=TARGET)
+
+    assert do_land(theirs, result.base, **there) == LandResult("Moved", tip)
+
+
 def test_else_it_is_merged_with_the_branch_and_nobodys_commit_goes(
     origin: Origin, verified: str, prepares: Prepares
 ) -> None:
