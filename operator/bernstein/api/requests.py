@@ -49,6 +49,8 @@ class RefusalReason(StrEnum):
     """Nothing of the Plan has landed."""
     NOTHING_TO_MERGE = "NothingToMerge"
     """No merge has failed: it is not verified, or its delivery goes on by itself."""
+    PUSHED_TO = "PushedTo"
+    """Its pull request has commits that no agent has made, which a new attempt would lack."""
     NOTHING_TO_VERIFY = "NothingToVerify"
     """There is no finished work of it that could be judged."""
     MERGE_IN_PROGRESS = "MergeInProgress"

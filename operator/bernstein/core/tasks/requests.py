@@ -36,6 +36,7 @@ from bernstein.api.task import Round, TaskStatus
 from bernstein.core import requests
 from bernstein.core.actions import StopSession, TaskAction, TaskDecision, give_up
 from bernstein.core.delivery import conflict, landing, proposal
+from bernstein.core.delivery.proposed import pushed
 from bernstein.core.fsm import is_final, move
 from bernstein.core.sanitise import line
 from bernstein.core.snapshot import TaskSnapshot
@@ -118,7 +119,7 @@ def _retry(
     if refusal is None and rounds.is_of_base(status) and snapshot.plan is None:
         status = landing.on_newer_tip(status)
         return _done(snapshot, status, request, requests.ON_THE_TIP, now)
-    refusal = refusal or _not_failed(snapshot, status)
+    refusal = refusal or _not_failed(snapshot, status) or _pushed_to(status)
     if refusal is not None:
         return _refused(snapshot, status, request, refusal, now)
     number = 1 + (status.round.number if status.round is not None else 0)
@@ -151,6 +152,14 @@ def _not_failed(snapshot: TaskSnapshot, status: TaskStatus) -> Refusal | None:
     if not failed and not conflict.is_stalled(status):
         return RefusalReason.NOTHING_TO_RETRY, _state_of(status)
     return None
+
+
+def _pushed_to(status: TaskStatus) -> Refusal | None:
+    """What a new attempt made would never be delivered."""
+    if not pushed.holds(status.delivery):
+        return None
+    text = f"{pushed.HOLDS}, which a new attempt would lack: push there what mends it, or cancel it"
+    return RefusalReason.PUSHED_TO, text
 
 
 def _on_failing_base(status: TaskStatus) -> Refusal:

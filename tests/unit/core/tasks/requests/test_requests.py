@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.delivery import Pushed
 from bernstein.api.plan import PartialDelivery, Plan, PlanStatus, PlanTask
 from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, TaskRequest
 from bernstein.api.states import TaskState
@@ -18,7 +19,7 @@ from bernstein.core.tasks import decide as task_decide
 from bernstein.core.waiting import seconds_left
 from tests.unit.core import objects, scheduled
 from tests.unit.core.delivery.tasks import step
-from tests.unit.core.objects import NOW, Object, at, held, status, told, verification
+from tests.unit.core.objects import NOW, Object, at, held, sha, status, told, verification
 
 
 def request(number: int = 1, verb: str = "Retry") -> Object:
@@ -121,6 +122,24 @@ def test_after_a_second_round_a_third_one_is_counted_as_the_second() -> None:
 
     assert found.round is not None
     assert (found.round.number, found.round.since) == (2, 8)
+
+
+@pytest.mark.parametrize("pushed", [{"taken": sha(5)}, {"holds": True}])
+@pytest.mark.parametrize("before", ["failed", "in conflict"])
+def test_no_new_attempt_is_paid_for_that_would_lack_what_people_have_pushed(
+    before: str, pushed: dict[str, Any]
+) -> None:
+    found = failed() if before == "failed" else in_conflict(None)
+    update = {"branch": "refs/heads/bernstein/work", "sha": sha(4), "pushed": Pushed(**pushed)}
+    delivery = (found.delivery or step("Preparing")).model_copy(update=update)
+    found = found.model_copy(update={"delivery": delivery})
+    after = asked(found)
+
+    assert after.round is None
+    assert after.attempt == found.attempt
+    assert answers(after) == [("r-1", "Refused", "PushedTo")]
+    assert after.requests is not None
+    assert after.requests[0].message.startswith("its branch has commits that no agent has made")
 
 
 # --- once -----------------------------------------------------------------------------------------
