@@ -37,6 +37,7 @@ _NEXT = {
     "NothingToRetry": "see how it stands with `bernstein logs {name}`",
     "TaskDeleted": "apply a Plan with what is left, under another name; or, where all the rest is "
     "Closed, deliver that: `bernstein deliver {name} --partial`",
+    "PushedTo": "push to its branch what mends it, or cancel it with `bernstein cancel {name}`",
     "NothingToVerify": "see what it does, or waits for, with `bernstein logs {name}`",
     "NothingToMerge": "see what it does, or waits for, with `bernstein logs {name}`",
     "MergeInProgress": "ask again once the merge is over",
