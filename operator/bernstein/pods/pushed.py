@@ -7,7 +7,6 @@ nobody knows anything: what checks do not look at, or rely on, is refused here.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 from bernstein.api.pod import TreeLimits
 from bernstein.api.programs.merge import PushedConfig
@@ -16,6 +15,8 @@ from bernstein.pods.git import trees
 from bernstein.pods.git.client import Git
 
 MOST_COMMITS = 500
+MOST_OBJECTS = 20_000
+"""Of those commits, without what is in the last one."""
 LONGEST_PATH = 3900
 """Bytes; a longer one cannot be checked out."""
 _PATH = 150
@@ -34,22 +35,33 @@ def of_history(repository: Git, tip: str, sha: str, config: PushedConfig) -> str
     commits = int(repository.text("rev-list", "--count", *new))
     if commits > MOST_COMMITS:
         return f"it brings {commits} commits, and {MOST_COMMITS} are looked through at most"
-    unseen = next(_unseen(repository, new, sha), None)
-    return _UNSEEN.format(_named(unseen)) if unseen is not None else ""
+    hidden = ["--objects", "--no-object-names", *new, f"{sha}^{{tree}}"]
+    objects = int(repository.text("rev-list", "--count", *hidden))
+    if objects > MOST_OBJECTS:
+        return (
+            f"its commits bring {objects} objects that the files of the last one are not, and "
+            f"{MOST_OBJECTS} are looked through at most: make one commit of them"
+        )
+    unseen = _unseen(repository, hidden)
+    return _UNSEEN.format(_named(_path_of(repository, unseen, new))) if unseen is not None else ""
 
 
-def _unseen(repository: Git, new: list[str], sha: str) -> Iterator[bytes]:
-    """Paths of files, in whatever commit, of contents that the last one does not have."""
-    rows = repository.run("rev-list", "--objects", *new).splitlines()
-    brought = dict(row.partition(b" ")[::2] for row in rows)
-    seen = {entry.object_id for entry in trees.entries(repository, sha).values()}
-    asked = {each: path for each, path in brought.items() if each.decode("ascii") not in seen}
-    request = b"".join(each + b"\n" for each in asked)
+def _unseen(repository: Git, hidden: list[str]) -> str | None:
+    """A content of a file, in whatever commit, that the last one does not have."""
+    request = repository.run("rev-list", *hidden)
     kinds = repository.run("cat-file", "--batch-check=%(objectname) %(objecttype)", input=request)
-    for row in kinds.splitlines():
-        object_id, _, kind = row.partition(b" ")
-        if kind == b"blob":
-            yield asked[object_id]
+    for row in kinds.decode("ascii").splitlines():
+        object_id, _, kind = row.partition(" ")
+        if kind == "blob":
+            return object_id
+    return None
+
+
+def _path_of(repository: Git, object_id: str, new: list[str]) -> bytes:
+    """Of all names that came with it, which may be of any length, only this one is read."""
+    flags = ("--root", "-m", "-r", "--no-renames", "--format=", "--name-only", "-z", "-1")
+    found = repository.run("log", *flags, f"--find-object={object_id}", *new)
+    return found.strip(b"\0\n").partition(b"\0")[0] or object_id.encode("ascii")
 
 
 def of_tree(repository: Git, tip: str, tree: str, limits: TreeLimits) -> str:

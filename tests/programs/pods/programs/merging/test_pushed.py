@@ -9,6 +9,7 @@ import pytest
 
 from bernstein.api.pod import TreeLimits
 from bernstein.api.programs.merge import LandResult, PrepareResult, PushedConfig
+from bernstein.pods import pushed
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.merging.refs import CANDIDATE, TARGET, reason
 
@@ -28,8 +29,8 @@ def verified(origin: Origin) -> str:
 @pytest.fixture
 def prepares(verified: str, do_prepare: Prepares) -> Prepares:
     def run(sha: str, *, as_it_is: bool = True, **limits: Any) -> PrepareResult:
-        pushed = PushedConfig(verified, as_it_is, TreeLimits(**limits))
-        return do_prepare(sha, ref=BRANCH, onto="main", merge=True, pushed=pushed)
+        theirs = PushedConfig(verified, as_it_is, TreeLimits(**limits))
+        return do_prepare(sha, ref=BRANCH, onto="main", merge=True, pushed=theirs)
 
     return run
 
@@ -106,6 +107,20 @@ def test_so_is_a_side_of_a_merge_whose_tree_is_thrown_away(
     side = origin.commit({"key.pem": "secret\n"}, verified)
     theirs = origin.commit({"c": "1\n"}, verified, side, ref=BRANCH)
     assert "'key.pem'" in prepares(theirs).refused
+
+
+def test_so_is_more_than_anybody_looks_through(
+    origin: Origin, verified: str, prepares: Prepares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushed, "MOST_OBJECTS", 3)
+    many = origin.commit({f"c{n}": f"{n}\n" for n in range(3)}, verified)
+    kept = origin.commit({"d": "1\n"}, many, ref=BRANCH)
+    assert prepares(kept).sha == kept, "what the last one has is looked at as what it holds"
+    theirs = origin.commit({f"c{n}": None for n in range(3)}, kept, ref=BRANCH)
+    assert prepares(theirs).refused == (
+        "its commits bring 7 objects that the files of the last one are not, and 3 are looked "
+        "through at most: make one commit of them"
+    )
 
 
 def test_several_commits_whose_files_are_all_there_in_the_end_are_fine(
