@@ -26,7 +26,7 @@ from tests.programs.pods.programs.merging.keys import key_pair
 from tests.stack import Stack
 
 PAGE = {"type": "path_exists", "path": "page.md"}
-WORK = writing("new.py", "X = 1\n")
+WORK = writing("new.py", "X  =  1\n")  # what is formatted already is not pushed again
 TASKS = [
     does("new", WORK),
     does("show", writing("page.md", "X is 1\n")),
