@@ -35,7 +35,8 @@ class LeftRequests:
     ) -> None:
         self._clock = clock
         self._left: defaultdict[str, dict[str, LeftRequest]] = defaultdict(dict)
-        """By Project and branch."""
+        """By Project and branch: by its uid, where the owner's status had that, since another
+        Project of the same name closes nothing of it."""
         plans.informer.add_handler(self._plan_changed)
         tasks.informer.add_handler(self._task_changed)
         projects.informer.add_handler(self._project_changed)
@@ -54,32 +55,36 @@ class LeftRequests:
         for left in found:
             if owner.status.project is None:
                 return
-            known = self._left[of_project(owner.metadata.namespace, owner.status.project)]
+            uid, of = owner.status.project_uid, owner.status.project
+            known = self._left[uid or of_project(owner.metadata.namespace, of)]
             if len(known) < MOST_IN_MEMORY:
                 known[_name(left)] = left
 
-    def _project_changed(self, _old: Object | None, new: Object | None) -> None:
+    def _project_changed(self, old: Object | None, new: Object | None) -> None:
+        meta = (new or old or {})["metadata"]
+        keys = meta["uid"], of_project(meta["namespace"], meta["name"])
         if new is None:
+            for key in keys:
+                self._left.pop(key, None)
             return
         closing = (new.get("status") or {}).get("closing") or ()
-        meta = new["metadata"]
-        known = self._left.get(of_project(meta["namespace"], meta["name"]))
-        if known and closing:
-            self._forget(known, [RequestClosing.model_validate(each) for each in closing])
+        if closing and any(self._left.get(key) for key in keys):
+            self._forget(keys, [RequestClosing.model_validate(each) for each in closing])
 
-    def _forget(self, known: dict[str, LeftRequest], closing: Iterable[RequestClosing]) -> None:
+    def _forget(self, keys: Iterable[str], closing: Iterable[RequestClosing]) -> None:
         for each in closing:
             for row in (*each.waiting, *((each.at_work,) if each.at_work is not None else ())):
-                for name in [name for name, left in known.items() if _is(left, row)]:
-                    del known[name]
+                for known in [self._left.get(key, {}) for key in keys]:
+                    for name in [name for name, left in known.items() if _is(left, row)]:
+                        del known[name]
 
     def of(self, project: Project) -> Sequence[LeftRequest]:
         """What memory alone has."""
-        return tuple(self._left.get(_where(project), {}).values())
+        return tuple(left for key in _keys(project) for left in self._left.get(key, {}).values())
 
     def written(self, project: Project, closing: Iterable[RequestClosing]) -> None:
         """The Project's status has these now."""
-        self._forget(self._left.get(_where(project), {}), closing)
+        self._forget(_keys(project), closing)
 
 
 def _is(left: LeftRequest, row: RequestToClose) -> bool:
@@ -90,5 +95,6 @@ def _name(left: LeftRequest) -> str:
     return f"{left.repository}/{left.branch}"
 
 
-def _where(project: Project) -> str:
-    return of_project(project.metadata.namespace, project.metadata.name)
+def _keys(project: Project) -> tuple[str, str]:
+    meta = project.metadata
+    return meta.uid, of_project(meta.namespace, meta.name)

@@ -77,12 +77,17 @@ def decide(snapshot: WithdrawSnapshot, now: datetime) -> WithdrawDecision:
     if state.at_work is not None:
         return _look(snapshot, state, state.at_work, now)
     left = repository_job.seconds_left(state.until, now, state.reason)
-    if left > 0:
+    if left > 0 and not (_is_only_told(before) and state.waiting):
         return WithdrawDecision(state, all_but("", snapshot.jobs), left)
     state, wait = _next(project, state, now)
     # What is at work is written down before there is a Job.
     kept = state if known is not None or state != before else None
     return WithdrawDecision(kept, all_but("", snapshot.jobs), wait)
+
+
+def _is_only_told(state: RequestClosing) -> bool:
+    """Nothing waits: it is told for a while what stays open, as no Job can be asked to close it."""
+    return not state.waiting and state.reason in (Reason.FORGE_GONE, Reason.PULL_REQUEST_MISSING)
 
 
 def _with_departed(state: RequestClosing, snapshot: WithdrawSnapshot) -> RequestClosing:
@@ -92,6 +97,8 @@ def _with_departed(state: RequestClosing, snapshot: WithdrawSnapshot) -> Request
         rows.pop(_key(state.at_work), None)
     order = sorted(rows.values(), key=lambda row: (row.tries, row.due, row.branch))
     most = MOST_TO_CLOSE // len(snapshot.project.whole.spec.repositories)
+    if state.at_work is not None:
+        most -= 1  # it comes back where it fails
     update = {"waiting": tuple(order[:most]), "unwritten": max(len(order) - most, 0)}
     return state.model_copy(update=update)
 
@@ -104,7 +111,7 @@ def _next(
     project: Workplace, state: RequestClosing, now: datetime
 ) -> tuple[RequestClosing, float | None]:
     """What is closed next, and when to look again."""
-    state = state.model_copy(update={"until": None})
+    told_until, state = state.until, state.model_copy(update={"until": None})
     for row in state.waiting:
         gone = _out_of_reach(project, row)
         if gone is not None:
@@ -112,7 +119,10 @@ def _next(
     due = [row for row in state.waiting if row.due <= now]
     if due:
         return _without(state, due[0]).model_copy(update={"at_work": due[0]}), 1.0
-    if not state.waiting:  # what stays open was told for a while
+    if not state.waiting and state.reason is not None and told_until is None:
+        until = now + timedelta(seconds=MOST_SECONDS)
+        return state.model_copy(update={"until": until}), float(MOST_SECONDS)
+    if not state.waiting:
         update = {"failures": 0, "reason": None, "message": None}
         return state.model_copy(update=update), None
     first = min(row.due for row in state.waiting)

@@ -27,9 +27,11 @@ class Known:
         revision = str(self._revision)
         return {"name": name, "namespace": "team", "uid": name, "resourceVersion": revision}
 
-    def deleted(self, **delivery: Any) -> None:
+    def deleted(self, of: str | None = None, **delivery: Any) -> None:
+        """A Plan. `of`: the uid of its Project."""
         plan = objects.plan()
         told = {"project": "default", "phase": "Delivering", "delivery": proposed(**delivery)}
+        told |= {"project_uid": of}
         status = plan.status.model_copy(update=told)
         obj = {"spec": plan.spec.dump(), "status": status.dump()}
         cache = self.caches.plans.informer._cache
@@ -41,6 +43,10 @@ class Known:
         obj = {"spec": self.project.whole.spec.dump(), "status": status.dump()}
         meta = self._meta("default")
         self.caches.projects.informer._cache.update({**obj, "metadata": meta})
+
+    def goes(self) -> None:
+        obj = {"spec": self.project.whole.spec.dump(), "metadata": self._meta("default")}
+        self.caches.projects.informer._cache.delete(obj)
 
     @property
     def left(self) -> list[str]:
@@ -72,6 +78,28 @@ def test_who_waits_for_its_turn_forgets_what_who_leads_has_written_down(client: 
     rows = closing(known)
 
     known.shows(rows.model_copy(update={"waiting": (), "at_work": rows.waiting[0]}))
+
+    assert known.left == []
+
+
+def test_another_project_of_the_same_name_closes_nothing_of_it(client: Client) -> None:
+    known = Known(client)
+    known.deleted(repository=None, of=known.project.metadata.uid)
+    assert len(known.left) == 1
+
+    meta = known.project.metadata.model_copy(update={"uid": "another"})
+    known.project = known.project.model_copy(update={"metadata": meta})
+
+    assert known.left == []
+
+
+def test_what_goes_together_with_its_project_is_not_remembered(client: Client) -> None:
+    known = Known(client)
+    known.shows()
+    known.deleted(repository=None)
+    assert len(known.left) == 1
+
+    known.goes()
 
     assert known.left == []
 

@@ -239,3 +239,34 @@ def test_more_than_there_is_room_for_waits_in_memory() -> None:
     assert state is not None
     assert len(state.waiting) == MOST_TO_CLOSE - 1
     assert state.unwritten == 11
+
+
+def test_one_that_fails_comes_back_to_a_list_that_is_full() -> None:
+    many = tuple(row(number) for number in range(1, MOST_TO_CLOSE + 12))
+    state = step(None, departed=many).status
+    assert state is not None
+    (run,) = step(state, departed=many).actions
+    assert isinstance(run, RunWithdraw)
+
+    known = broken(state, run)
+    for _ in range(2):
+        assert len(known.waiting) + (known.at_work is not None) <= MOST_TO_CLOSE
+        found = step(known, departed=many, now=at(4000)).status
+        assert found is not None
+        known = found
+
+
+def test_what_no_job_can_close_is_told_for_an_hour_and_keeps_no_other_one_back() -> None:
+    known, now = step(None, departed=(row(repository="another"),)).status, NOW
+    assert known is not None
+    told = step(known)
+    assert told.status is not None
+    assert (told.status.reason, told.requeue_after) == ("PullRequestMissing", 3600)
+
+    other = step(told.status, departed=(row(8),), now=now).status
+    assert other is not None
+    assert other.at_work is not None
+
+    over = step(told.status, now=at(3600)).status
+    assert over is not None
+    assert (over.reason, over.left) == (None, 1)
