@@ -42,11 +42,18 @@ def give_objects(repository: Git, held: Folders, sha: str, own: Git) -> None:
         _, kind, object_id = head.split(b" ")
         if kind == b"tree" or (kind == b"blob" and held.holds(path)):
             wanted.append(object_id.decode("ascii"))
-    folder = own.git_dir / "objects" / "pack"
+    objects = own.git_dir / "objects"
+    folder = objects / "pack"
     folder.mkdir(parents=True, exist_ok=True)
     request = "".join(f"{each}\n" for each in dict.fromkeys(wanted)).encode("ascii")
     flags = ("pack-objects", "--quiet", "--threads=1")
-    name = repository.run(*flags, str(folder / "pack"), input=request)
+    # git writes a pack where its own objects are before it renames it, and ours are on another
+    # volume.
+    env = {
+        "GIT_OBJECT_DIRECTORY": str(objects),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(repository.git_dir / "objects"),
+    }
+    name = repository.run(*flags, str(folder / "pack"), input=request, env=env)
     promised = f"pack-{name.decode('ascii').strip()}.promisor"
     (folder / promised).touch()  # else git takes what the pack does not have for lost
     for setting, value in _SETTINGS.items():

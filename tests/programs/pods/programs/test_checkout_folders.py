@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -228,3 +229,17 @@ def test_without_folders_all_of_it_is_written(
 ) -> None:
     checkout.run(replace(config(origin, volumes), folders=()))
     assert "web/index.html" in files(volumes.worktree)
+
+
+def test_the_worktree_may_be_on_another_volume_than_our_repository(
+    origin: Origin, tip: str, volumes: Volumes, tmp_path: Path
+) -> None:
+    """As it is in pods."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        if Path(other).stat().st_dev == tmp_path.stat().st_dev:
+            pytest.skip("this machine has one file system")
+        worktree = Path(other) / "workspace"
+        checkout.run(replace(config(origin, volumes), worktree=str(worktree)))
+
+        assert files(worktree).keys() >= HELD
+        assert plain_git(worktree, "log", "--format=%H", "-1").strip() == tip
