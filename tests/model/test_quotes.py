@@ -8,12 +8,13 @@ import copy
 import json
 import traceback
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 import structlog
 
+from bernstein.api.pod import Failure
 from bernstein.core.sanitise import quoting
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.resource import Object, Resource
@@ -121,7 +122,7 @@ def _in_texts(value: Any) -> Any:
 
 def _said(record: Object, text: str) -> str:
     """A text with the mark. Programs of ours say which words are those of git or of its server."""
-    if set(record) == {"reason", "message"}:
+    if set(record) == {field.name for field in fields(Failure)}:
         return quoting(text, MARK, 500)
     return f"{text} {MARK}"
 

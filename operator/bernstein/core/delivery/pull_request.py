@@ -77,7 +77,7 @@ def of_plan(
         _goal(plan.spec.description),
         _table(plan, rows, snapshot.tasks),
         _whole(status, integration),
-        _more(f"bernstein -n {meta.namespace} status {meta.name}", status.delivery),
+        _more(f"bernstein -n {meta.namespace} logs plan/{meta.name}", status.delivery),
     )
 
 
@@ -94,7 +94,7 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> PullRequestText:
         f"{told}: {count(status.attempt, 'attempt')}, ${_money(status.spend_usd)}.",
         _goal(task.spec.description),
         f"Verified: {_code(judged.sha)}, {_counted(judged.checks)}.{_theirs(judged)}",
-        _more(f"kubectl -n {meta.namespace} describe btask {meta.name}", status.delivery),
+        _more(f"bernstein -n {meta.namespace} logs task/{meta.name}", status.delivery),
     )
 
 

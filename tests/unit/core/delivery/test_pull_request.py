@@ -75,7 +75,7 @@ Verified: `{sha(2)}`, as its last step landed it.
 What every check has said, and who has approved what:
 
 ```console
-$ bernstein -n team status web
+$ bernstein -n team logs plan/web
 ```
 """
     )

@@ -65,6 +65,8 @@ async def _merge(terminal: Terminal, names: Sequence[str], at_most: str | None) 
         try:
             async with asyncio.timeout(seconds), merging.here.running():
                 await merging.begin(cluster)
+                for words in merging.proposed():
+                    terminal.say(words, "dim")
                 await merging.over(told)
         except TimeoutError:
             merging.settle(told, late=True, over=True)
@@ -97,6 +99,11 @@ class _Merging:
         unseen = f"what is done in namespace '{self._namespace}', which was not listed yet"
         trouble = self.here.bell.trouble()
         return "; ".join(filter(None, (some(waiting, len(waiting)) or unseen, trouble)))
+
+    def proposed(self) -> list[str]:
+        """What is waited for that people have to merge: it may take days."""
+        found = [each for each in self.unsettled() if each.metadata.uid in self.waiting]
+        return [standing.waits_for_people(each) for each in found if standing.is_proposed(each)]
 
     def unsettled(self) -> list[Plan | Task]:
         """What is still waited for as it is now, with the Tasks of Plans."""

@@ -143,6 +143,18 @@ def of_plan(plan: Plan, tasks: Iterable[Task], *, over: bool = False) -> End | N
     return End(what, name, False, reason, message, remedy)
 
 
+def is_proposed(subject: Task | Plan) -> bool:
+    """People have a pull request to merge."""
+    waiting = subject.status.waiting
+    return waiting is not None and waiting.reason == WaitReason.PULL_REQUEST_OPEN
+
+
+def waits_for_people(subject: Task | Plan) -> str:
+    waiting = subject.status.waiting
+    assert waiting is not None
+    return f"… {called(subject)}: {line(waiting.message, 1024)}; --timeout ends the wait"
+
+
 def _proposed(what: str, name: str, status: TaskStatus | PlanStatus) -> End | None:
     """Where people have a pull request to merge."""
     waiting = status.waiting

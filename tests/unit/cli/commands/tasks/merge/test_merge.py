@@ -354,3 +354,6 @@ async def test_a_pull_request_that_nobody_has_merged_in_time_is_told_as_that(
     (failed,) = answer.json["failed"]
     assert (answer.code, failed["reason"]) == (1, "PullRequestOpen")
     assert failed["message"] == "a person merges https://git.example/pulls/7"
+    people = await bernstein("merge", called, "--timeout", "1s")
+    said = f"… {of} '{called}': a person merges https://git.example/pulls/7; --timeout ends"
+    assert said in " ".join(people.out.split())
