@@ -229,15 +229,20 @@ def _doing(status: TaskStatus) -> tuple[str, str]:
 
 def _landing(judged: Verification | None, delivery: Delivery | None) -> tuple[str, str]:
     """(reason, message) of work that is judged or on its way to where it belongs."""
+    pushed = _pushed(delivery)
     if judged is not None and judged.passed is None and not judged.lost:
         out = f"; still out: {judged.outstanding.checks}" if judged.outstanding else ""
         if not judged.candidate:
             return "Verifying", f"what was done is judged by the checks{out}"
+        if pushed:
+            return "Verifying", f"{pushed}: it is judged by the checks{out}"
         again = f"for the {ordinal(judged.round + 1)} time"
         return "Verifying", f"{_moved(delivery)}; it is verified again on the new tip, {again}{out}"
     match delivery.step if delivery is not None else None:
         case "Next":
             return "NextToLand", "it is its turn to land"
+        case "Preparing" if pushed:
+            return "Preparing", f"{pushed}: a candidate is made of it"
         case "Preparing":
             return "Preparing", f"{_moved(delivery)}; a candidate is made on the new tip"
         case "Landing":
@@ -246,6 +251,14 @@ def _landing(judged: Verification | None, delivery: Delivery | None) -> tuple[st
             return "Proposing", "its pull request is being opened"
         case _:
             return "Delivering", "it is verified and about to land"
+
+
+def _pushed(delivery: Delivery | None) -> str:
+    """What people have pushed, and where, while that is verified; "": nothing is."""
+    if delivery is None or delivery.pushed is None or delivery.pushed.taken is None:
+        return ""
+    number = delivery.pull_request.number if delivery.pull_request is not None else ""
+    return f"{delivery.pushed.taken[:12]} was pushed to pull request {number}"
 
 
 def _moved(delivery: Delivery | None) -> str:

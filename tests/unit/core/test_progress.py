@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bernstein.api.delivery import Delivery
+from bernstein.api.delivery import Delivery, PullRequest, Pushed
 from bernstein.api.meta import Condition
 from bernstein.api.plan import Counts, PlanStatus
 from bernstein.api.states import TaskState
@@ -256,3 +256,24 @@ def test_work_whose_target_has_moved_says_so_and_how_often_it_was_verified(
     condition = conditions.find(told.conditions, "Reconciling")
     assert condition is not None
     assert (condition.reason, condition.message) == ("Verifying", said)
+
+
+@pytest.mark.parametrize("step", ["Preparing", None])
+def test_what_people_have_pushed_is_said_while_it_is_verified(step: Any) -> None:
+    judged = objects.verification(
+        candidate=step is None, round=1, passed=None if step is None else True
+    )
+    pull = PullRequest(
+        number=7, url="https://git.example/pulls/7", state="Open", sha=objects.sha(2)
+    )
+    pushed = Pushed(times=1, taken="c0ffee" * 6 + "c0ff")
+    delivery = Delivery(
+        state="Pending", onto="refs/heads/main", step=step, pushed=pushed, pull_request=pull
+    )
+    found = objects.done(verification=judged, delivery=delivery)
+
+    told = progress.of_task(objects.task(status=found), found, at(0))
+
+    condition = conditions.find(told.conditions, "Reconciling")
+    assert condition is not None
+    assert condition.message.startswith("c0ffeec0ffee was pushed to pull request 7: ")

@@ -120,7 +120,9 @@ def _tell_delivery(terminal: Terminal, delivery: Delivery | None, where: str = "
         attested = _ATTESTED.get(delivery.attestation or "", "")
         if attested and delivery.reason == Reason.ATTESTATION_REFUSED:
             attested += ": the git server takes none"
-        terminal.say(f"  {where}{delivery.sha[:12]} on {delivery.onto or 'the branch'}{attested}")
+        # What people merge may be another commit there, such as of a squash.
+        at = "on" if delivery.pull_request is None else "merged into"
+        terminal.say(f"  {where}{delivery.sha[:12]} {at} {delivery.onto or 'the branch'}{attested}")
     elif where and delivery.pull_request is None:
         terminal.say(f"  {where}{_UNLANDED.get(delivery.state, delivery.state)}")
     if delivery.pull_request is not None:

@@ -61,6 +61,11 @@ def test_the_pull_request_is_told_with_what_ci_says_of_it(ci: str | None, words:
     delivery = {"state": "PullRequestOpen", "pullRequest": pull}
     shown = f"  pull request 7, open{words}: https://git.example/app/pulls/7"
 
+    squashed = {**delivery, "state": "Merged", "sha": "a" * 40, "onto": "refs/heads/main"}
+    assert (
+        "  aaaaaaaaaaaa merged into refs/heads/main" in told(plan(delivery=squashed)).splitlines()
+    )
+
     waits = plan(phase="Delivering", delivery=delivery)
     assert shown in told(waits).splitlines()
     held = stalled("PullRequestClosed", "it was closed", delivery=delivery)
