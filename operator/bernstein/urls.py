@@ -11,7 +11,8 @@ PROXY, NO_PROXY = "BERNSTEIN_PROXY", "BERNSTEIN_NO_PROXY"
 container say nothing about where a credential may go."""
 MORE_CA = "BERNSTEIN_CA"
 """The same, of a file with authorities that are trusted beside a server's own."""
-_USER = re.compile(r"(?<=://)[^/\s@]*@")
+_USER = re.compile(r"(?<=://)(?!(?<=ssh://)git@)[^/\s@]*@")
+"""Of SSH `git` is everybody's user, and a part of the address."""
 
 
 def without_users(text: str, instead: str = "") -> str:

@@ -12,6 +12,8 @@ from bernstein.urls import NO_PROXY, PROXY, is_direct, proxy_of, without_users
     [
         ("https://bot:secret@git.example/a.git", "https://<>git.example/a.git"),
         ("from https://a@x/ to ssh://b@y/", "from https://<>x/ to ssh://<>y/"),
+        ("git fetch ssh://git@x:22/a.git", "git fetch ssh://git@x:22/a.git"),
+        ("ssh://git:secret@x/ https://git@x/", "ssh://<>x/ https://<>x/"),
         ("https://git.example/a@b", "https://git.example/a@b"),
         ("mail bot@git.example", "mail bot@git.example"),
         ("https://git.example and bot@host", "https://git.example and bot@host"),
