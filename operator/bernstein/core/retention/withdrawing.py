@@ -91,15 +91,19 @@ def _is_only_told(state: RequestClosing) -> bool:
 
 
 def _with_departed(state: RequestClosing, snapshot: WithdrawSnapshot) -> RequestClosing:
-    """The list with what was deleted since, as far as there is room: what is due first."""
-    rows = {_key(row): row for row in (*snapshot.departed, *state.waiting)}
-    if state.at_work is not None:
-        rows.pop(_key(state.at_work), None)
-    order = sorted(rows.values(), key=lambda row: (row.tries, row.due, row.branch))
+    """The list with what was deleted since, as far as there is room, what is due first. What it has
+    stays in it: memory has forgotten that."""
+    written = (*state.waiting, *((state.at_work,) if state.at_work is not None else ()))
+    known = {_key(row) for row in written}
+    new = {_key(row): row for row in snapshot.departed if _key(row) not in known}
+    added = sorted(new.values(), key=lambda row: (row.due, row.branch))
     most = MOST_TO_CLOSE // len(snapshot.project.whole.spec.repositories)
     if state.at_work is not None:
         most -= 1  # it comes back where it fails
-    update = {"waiting": tuple(order[:most]), "unwritten": max(len(order) - most, 0)}
+    room = max(most - len(state.waiting), 0)
+    rows = (*state.waiting, *added[:room])
+    order = sorted(rows, key=lambda row: (row.tries, row.due, row.branch))
+    update = {"waiting": tuple(order), "unwritten": len(added[room:])}
     return state.model_copy(update=update)
 
 

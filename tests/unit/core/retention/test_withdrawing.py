@@ -256,6 +256,25 @@ def test_one_that_fails_comes_back_to_a_list_that_is_full() -> None:
         known = found
 
 
+def test_one_that_fails_is_not_lost_where_memory_has_more_than_there_is_room_for() -> None:
+    first = tuple(row(number) for number in range(1, MOST_TO_CLOSE + 1))
+    more = tuple(row(number) for number in range(100, 130))
+    state = step(None, departed=first).status
+    assert state is not None
+    assert state.at_work is not None
+    (run,) = step(state).actions
+    assert isinstance(run, RunWithdraw)
+    failed = broken(state, run)
+
+    found = step(failed, departed=more, now=at(4000)).status
+
+    assert found is not None
+    assert found.at_work is not None
+    kept = {each.number for each in (*found.waiting, found.at_work)}
+    assert {each.number for each in first} <= kept
+    assert found.unwritten == len(more)
+
+
 def test_what_no_job_can_close_is_told_for_an_hour_and_keeps_no_other_one_back() -> None:
     known, now = step(None, departed=(row(repository="another"),)).status, NOW
     assert known is not None
