@@ -100,6 +100,7 @@ async def test_what_was_kept_is_shown_after_the_session_that_it_is_about(
         "job": "mine-s1-tests-0",
         "log": "\n".join(row[2:] for row in SHOWN),
         "note": None,
+        "repository": None,
     }
     assert record["checks_missing"] is None
 
