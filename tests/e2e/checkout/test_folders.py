@@ -6,7 +6,7 @@ import json
 
 from tests.e2e.conftest import EXISTS, MakeWorld, Object, does
 
-LOOKS = "git status --porcelain > a/seen && git log --format=%s -1 >> a/seen; ls -d b >> a/seen"
+LOOKS = 'seen=$(git status --porcelain; git log --format=%s -1; ls -d b); echo "$seen" > a/seen'
 
 
 def writes(*paths: str) -> Object:
