@@ -13,11 +13,10 @@ from bernstein.api.pod import Failure
 from bernstein.api.programs.forge import LISTEN, PROPOSE, AskedForge, ListenResult, ProposeResult
 from bernstein.api.project import Project
 from bernstein.core import labels, pods
+from bernstein.core.diagnosis import MOST_REQUESTS
 from bernstein.kube.resource import Key, Object
 from bernstein.observe.metrics import Metrics
 
-MOST = 10_000
-"""Of one Job: more is no word of a program that has so little time."""
 _RESULTS: dict[str, type[ListenResult | ProposeResult]] = {
     LISTEN: ListenResult,
     PROPOSE: ProposeResult,
@@ -43,7 +42,7 @@ def observer(
         if told is None:
             return
         namespace = new["metadata"]["namespace"]
-        requests = min(max(told.requests, 0), MOST)
+        requests = min(max(told.requests, 0), MOST_REQUESTS)
         metrics.forge_asked(
             namespace,
             _forge(project(Key(namespace, own.get(labels.PROJECT, ""))), own),

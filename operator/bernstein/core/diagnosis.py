@@ -35,7 +35,7 @@ _HOLDERS_WORDS = 500
 """Characters: who may write Jobs may give one many finalizers."""
 _LAST_WORDS = 500
 """Characters of what a program that broke has printed last."""
-_MOST_REQUESTS = 10_000
+MOST_REQUESTS = 10_000
 """Of one Job: more is no word of a program that has so little time."""
 FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
@@ -84,7 +84,7 @@ def _bounded(asked: AskedForge | None) -> AskedForge | None:
     """What such a program may have asked; a time that no forge means is none."""
     if asked is None:
         return None
-    after, requests = asked.retry_after, min(max(asked.requests, 0), _MOST_REQUESTS)
+    after, requests = asked.retry_after, min(max(asked.requests, 0), MOST_REQUESTS)
     names_one = after is not None and 0 < after <= MAX_RETRY_AFTER_SECONDS
     unchanged = min(max(asked.unchanged, 0), requests)
     return AskedForge(after if names_one else None, requests, unchanged)

@@ -84,26 +84,27 @@ def probe_job(project: str, number: int) -> str:
 def watch_job(project: str, number: int, repository: str | None = None) -> str:
     """Name of the Job that watches a Project's pull requests, as `probe_job` has its own; those of
     another repository than the first by its name."""
-    of = "" if repository is None else f"{repository}-"
-    return bounded(f"{project}--watch-{of}{number}")
+    return _job_of_project(project, "watch", number, repository)
 
 
 def prune_job(project: str, number: int, repository: str | None = None) -> str:
     """Name of the Job that deletes refs which nobody needs any more; as `watch_job`."""
-    of = "" if repository is None else f"{repository}-"
-    return bounded(f"{project}--prune-{of}{number}")
+    return _job_of_project(project, "prune", number, repository)
 
 
 def close_job(project: str, number: int, repository: str | None = None) -> str:
     """Name of the Job that closes the pull request of what was deleted; as `watch_job`."""
-    of = "" if repository is None else f"{repository}-"
-    return bounded(f"{project}--close-{of}{number}")
+    return _job_of_project(project, "close", number, repository)
 
 
 def cache_job(project: str, number: int, repository: str | None = None) -> str:
     """Name of the Job that fills the cache of a repository; as `watch_job`."""
+    return _job_of_project(project, "cache", number, repository)
+
+
+def _job_of_project(project: str, what: str, number: int, repository: str | None) -> str:
     of = "" if repository is None else f"{repository}-"
-    return bounded(f"{project}--cache-{of}{number}")
+    return bounded(f"{project}--{what}-{of}{number}")
 
 
 PROBED_BRANCH = "refs/heads/bernstein/probe"

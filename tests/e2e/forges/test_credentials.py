@@ -7,16 +7,13 @@ looked into, in `inside/test_every_pod.py`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from tests.background import wait_for
 from tests.e2e.conftest import EXISTS, Object, condition, does
 from tests.e2e.forges.conftest import MakeTeam, Team
-from tests.e2e.forges.inside.container import Container, running
+from tests.e2e.forges.inside.container import Container, needs_root, running
 from tests.unit.controllers.jobs.credentials import held
 
 GO = "until [ -e /tmp/go ]; do sleep 0.2; done"
@@ -52,8 +49,7 @@ EXPECTED: dict[tuple[str, str], set[str]] = {
 def test_in_real_pods_each_container_finds_the_credential_that_it_should_and_no_other(
     team: MakeTeam,
 ) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root sees the processes of containers")
+    needs_root()
     here = team([does("new", WAITS)], ssh=True)
     here.plan("shop", STAGES)
     pod = _running(here, "agent")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +24,7 @@ from tests.demo import certificate, manifests
 from tests.demo.certificate import Certificate
 from tests.demo.manifests import GitServer
 from tests.e2e.conftest import Object, World
-from tests.e2e.forges.inside.container import Container, running
+from tests.e2e.forges.inside.container import Container, needs_root, running
 from tests.e2e.refs import app_server
 from tests.stack import Stack, dns_peers
 from tests.unit.docs.pages import ROOT
@@ -190,8 +189,7 @@ def test_the_cronjob_fills_each_secret_with_the_token_of_its_account(here: World
 def test_each_of_its_containers_finds_the_key_of_its_app_and_the_token_that_patches_alone(
     here: World,
 ) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root sees the processes of containers")
+    needs_root()
     keys = {name: content(here, name)["private-key.pem"].splitlines()[1] for name in APPS}
     hold = ("exec", "deploy/forge", "--")
     here.kubectl(*hold, "touch", str(app_server.HOLD))

@@ -17,7 +17,7 @@ from bernstein.api.programs.forge import (
 )
 from bernstein.api.project import Project
 from bernstein.controllers import forge_metrics
-from bernstein.core import labels
+from bernstein.core import diagnosis, labels
 from bernstein.kube.resource import Key, Object
 from bernstein.observe.metrics import Metrics
 from tests.unit.core import objects
@@ -124,4 +124,4 @@ def test_what_no_program_of_ours_says_is_bounded() -> None:
 
     found = counted((pod(LISTEN, AT_WORK), end(LISTEN, said)))
 
-    assert found == {("gitea", "unchanged"): forge_metrics.MOST}
+    assert found == {("gitea", "unchanged"): diagnosis.MOST_REQUESTS}

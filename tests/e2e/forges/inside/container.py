@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 _PROC = Path("/proc")
 _LEFT = re.compile(
     r"/pods/(?P<pod>[0-9a-f-]{36})/containers/(?P<name>[a-z0-9-]+)/[0-9a-f]+ /dev/termination-log "
@@ -72,6 +74,11 @@ class Container:
         for at in sorted(places):
             if at != "/" and not at.startswith(("/proc", "/sys", "/dev")):
                 yield from ((at, content) for content in _files(Path(f"{first}/root{at}")))
+
+
+def needs_root() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root sees the processes of containers")
 
 
 def running(network: str | None = None) -> list[Container]:

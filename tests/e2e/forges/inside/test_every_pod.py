@@ -8,7 +8,6 @@ nobody when they have been started. What the pods of a GitHub App's minter hold 
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from tests.e2e.checkout.volume import Volume, a_volume
 from tests.e2e.conftest import EXISTS, Object, does, writing
 from tests.e2e.forges.conftest import OWNER, MakeTeam, Team, repository_of_all
+from tests.e2e.forges.inside.container import needs_root
 from tests.e2e.forges.inside.looks import Looks, looking
 from tests.e2e.forges.inside.table import SERVERLESS, TABLE
 from tests.gitea import Gitea, ssh_key
@@ -46,8 +46,7 @@ def volume(stack: Stack) -> Iterator[Volume]:
 
 @pytest.fixture
 def looks(forge: Gitea) -> Iterator[tuple[Looks, int]]:
-    if os.geteuid() != 0:
-        pytest.skip("only root sees the processes of containers")
+    needs_root()
     with looking((forge.host, forge.port)) as made:
         yield made
 

@@ -103,7 +103,8 @@ class _Merging:
     def proposed(self) -> list[str]:
         """What is waited for that people have to merge: it may take days."""
         found = [each for each in self.unsettled() if each.metadata.uid in self.waiting]
-        return [standing.waits_for_people(each) for each in found if standing.is_proposed(each)]
+        told = ((called(each), standing.waits_for_people(each)) for each in found)
+        return [f"… {what}: {words}; --timeout ends the wait" for what, words in told if words]
 
     def unsettled(self) -> list[Plan | Task]:
         """What is still waited for as it is now, with the Tasks of Plans."""

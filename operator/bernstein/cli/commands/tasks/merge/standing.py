@@ -116,7 +116,7 @@ def of_task(task: Task, *, decided: bool, over: bool = False) -> End | None:
     if status.waiting is not None and is_stalled(status) and seen:
         message, remedy = notes.explanation(status.waiting, task)
         return End(what, name, False, status.waiting.reason, " ".join(message.split()), remedy)
-    if over and (proposed := _proposed(what, name, status)):
+    if over and (proposed := _proposed(task)):
         return proposed
     if is_final(status, task.spec.max_retries):
         last = status.history[-1] if status.history else None
@@ -134,7 +134,7 @@ def of_plan(plan: Plan, tasks: Iterable[Task], *, over: bool = False) -> End | N
     if plan.spec.suspend and plan.status.ended_at is None:
         again = f"let it go on with `bernstein resume {name}`"
         return End(what, name, False, "Suspended", "it is suspended", again)
-    if over and (proposed := _proposed(what, name, plan.status)):
+    if over and (proposed := _proposed(plan)):
         return proposed
     if not is_at_rest(plan, [task for task in tasks if _is_of(task, plan)]):
         return None
@@ -143,25 +143,21 @@ def of_plan(plan: Plan, tasks: Iterable[Task], *, over: bool = False) -> End | N
     return End(what, name, False, reason, message, remedy)
 
 
-def is_proposed(subject: Task | Plan) -> bool:
-    """People have a pull request to merge."""
+def waits_for_people(subject: Task | Plan) -> str | None:
+    """What people have to merge, on the forge; None: nothing of it is proposed."""
     waiting = subject.status.waiting
-    return waiting is not None and waiting.reason == WaitReason.PULL_REQUEST_OPEN
-
-
-def waits_for_people(subject: Task | Plan) -> str:
-    waiting = subject.status.waiting
-    assert waiting is not None
-    return f"… {called(subject)}: {line(waiting.message, 1024)}; --timeout ends the wait"
-
-
-def _proposed(what: str, name: str, status: TaskStatus | PlanStatus) -> End | None:
-    """Where people have a pull request to merge."""
-    waiting = status.waiting
     if waiting is None or waiting.reason != WaitReason.PULL_REQUEST_OPEN:
         return None
+    return line(waiting.message, 1024)
+
+
+def _proposed(subject: Task | Plan) -> End | None:
+    message = waits_for_people(subject)
+    if message is None:
+        return None
     remedy = "merge it on the forge, then ask again"
-    return End(what, name, False, waiting.reason, line(waiting.message, 1024), remedy)
+    what, name = called(subject), subject.metadata.name
+    return End(what, name, False, WaitReason.PULL_REQUEST_OPEN, message, remedy)
 
 
 def deleted(subject: Plan | Task) -> End:
