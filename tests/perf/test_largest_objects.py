@@ -29,7 +29,7 @@ from bernstein.core.scheduling.schedule import Board, Schedule
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.tasks import decide as of_task
 from bernstein.kube.patches import json_patch
-from tests.perf.pace import quickest
+from tests.perf.pace import TRIES, quickest
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project
 from tests.unit.core.scheduling.project_snapshot import ProjectSnapshot
@@ -211,10 +211,11 @@ def test_no_step_of_the_largest_plans_takes_the_loop_200_ms(kind: str) -> None:
 
 def test_what_stages_hold_is_looked_up_once_and_not_for_every_task() -> None:
     """As many Tasks in one stage before as in all: what grows with the edges would be 8 times."""
-    taken = []
-    for steps, times in ((6, 8), (48, 1)):
-        taken.append(seconds_to_schedule(steps, times))
-    assert taken[1] < 3 * taken[0], "each Task with each before would cost 8 times as much"
+    found: list[float] = []
+    while len(found) < TRIES and (not found or found[-1] >= 3):
+        few, many = seconds_to_schedule(6, 8), seconds_to_schedule(48, 1)
+        found.append(many / few)
+    assert min(found) < 3, f"each Task with each before would cost 8 times as much; {found}"
 
 
 def seconds_to_schedule(steps: int, times: int) -> float:

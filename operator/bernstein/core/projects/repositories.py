@@ -92,13 +92,11 @@ def entry(plan: PlanSpec, said: str | None) -> PlanRepository | None:
 
 def entries_used(plan: PlanSpec) -> Iterator[PlanRepository]:
     """The entries of `repos` that steps work in, each once, in the order of the steps."""
-    seen: set[str] = set()
-    for stage in plan.stages:
-        for step in stage.steps:
-            its = entry(plan, step.repo or stage.repo)
-            if its is not None and its.called not in seen:
-                seen.add(its.called)
-                yield its
+    if not plan.repos:
+        return
+    said = {step.repo or stage.repo: None for stage in plan.stages for step in stage.steps}
+    its = (entry(plan, each) for each in said)
+    yield from {each.called: each for each in its if each is not None}.values()
 
 
 def place_of_plan(plan: Plan, project: Project | None) -> Workplace | None:
