@@ -11,12 +11,13 @@ from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, Pro
 from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.closing import RequestClosing
 from bernstein.api.projects.refs import RefPruning
-from bernstein.api.reasons import UNTRUSTED
+from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.core import conditions
 from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects import caching
 from bernstein.core.projects.probing import FINDINGS, users
+from bernstein.core.projects.repository_job import OUT_OF_REACH
 from bernstein.core.remedies import remedy_of, with_remedy
 from bernstein.core.sanitise import count, line, quoted, some, without_quotes
 
@@ -28,6 +29,8 @@ _TOLD = 3
 `status.probe`."""
 PROBING = "Probing"
 """Why `Ready` is Unknown at first."""
+_LEFT = 800
+"""Characters that name pull requests which stay open."""
 _PROBES = "a Job tries its credentials; Plans may use it meanwhile"
 
 
@@ -292,16 +295,26 @@ def _closed(
     why = next((each for each in closing if each.reason is not None), None)
     if why is None:
         return conditions.drop(before, kind)
-    several = len(project.spec.repositories) > 1
-    where = f" in repository '{why.repository}'" if several else ""
-    cause = without_quotes(why.message or "", "status.closing").rstrip(".")
+    generation = project.metadata.generation
+    reason, text = why.reason or "", _why_open(project, why)
+    return conditions.put(before, kind, "True", reason, text, generation=generation, now=now)
+
+
+def _why_open(project: Project, closing: RequestClosing) -> str:
+    """Which pull requests are not closed, and what helps. What nobody closes any more people may
+    have closed since: nothing looks."""
+    cause = without_quotes(closing.message or "", "status.closing").rstrip(".")
+    rows = project.spec.repositories
+    moved = closing.reason == Reason.PULL_REQUEST_MISSING  # then they are not in this one
+    where = f" in repository '{closing.repository}'" if len(rows) > 1 and not moved else ""
     text = f"pull requests of what was deleted are not closed{where}: {cause}"
-    if why.left:
-        text = f"{text}; close yourself what status.closing[].lastLeft names"
-    told, generation = with_remedy(text, why.reason or ""), project.metadata.generation
-    return conditions.put(
-        before, kind, "True", why.reason or "", told, generation=generation, now=now
-    )
+    those = line(some(closing.last_left, closing.left), _LEFT)
+    if closing.reason in OUT_OF_REACH:
+        return f"{text}. Remedy: Close on the forge what of these is open still: {those}."
+    told = with_remedy(text, closing.reason or "")
+    if closing.left:
+        told = f"{told} Given up before, so close it on the forge if it is open still: {those}."
+    return told
 
 
 def _filled(

@@ -18,6 +18,8 @@ from bernstein.core.reasons.waits import longest_wait
 
 MOST_SECONDS = 3600
 """That one waits at most for the next Job."""
+OUT_OF_REACH = (Reason.FORGE_GONE, Reason.PULL_REQUEST_MISSING)
+"""Why a pull request stays open that no Job can be asked to close."""
 
 T = TypeVar("T")
 

@@ -27,7 +27,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.projects import repositories, repository_job
 from bernstein.core.projects.actions import RunWithdraw, WithdrawDecision
-from bernstein.core.projects.repository_job import MOST_SECONDS, all_but
+from bernstein.core.projects.repository_job import MOST_SECONDS, OUT_OF_REACH, all_but
 from bernstein.core.reasons.waits import seconds_to_ask
 from bernstein.core.sanitise import text
 
@@ -73,7 +73,7 @@ def decide(snapshot: WithdrawSnapshot, now: datetime) -> WithdrawDecision:
     project = snapshot.project
     known = project.status.closing_in(project.spec.repository.name)
     before = known or RequestClosing(repository=project.spec.repository.name)
-    state = _with_departed(before, snapshot)
+    state = _with_departed(_with_moved(project, before), snapshot)
     if state.at_work is not None:
         return _look(snapshot, state, state.at_work, now)
     left = repository_job.seconds_left(state.until, now, state.reason)
@@ -87,14 +87,46 @@ def decide(snapshot: WithdrawSnapshot, now: datetime) -> WithdrawDecision:
 
 def _is_only_told(state: RequestClosing) -> bool:
     """Nothing waits: it is told for a while what stays open, as no Job can be asked to close it."""
-    return not state.waiting and state.reason in (Reason.FORGE_GONE, Reason.PULL_REQUEST_MISSING)
+    return not state.waiting and state.reason in OUT_OF_REACH
+
+
+def _with_moved(project: Workplace, state: RequestClosing) -> RequestClosing:
+    """The list with what the status has of repositories that the Project has no more, or calls
+    otherwise: it is in no other list then, and no longer in memory."""
+    names_there = {each.name for each in project.whole.spec.repositories}
+    known = {_key(row) for row in _written(state)}
+    gone = (each for each in project.status.closing if each.repository not in names_there)
+    rows = {_key(row): row for each in gone for row in _written(each)}
+    moved = [
+        row
+        for key, row in rows.items()
+        if key not in known and home(project, row.repository, row.onto) == project.spec.place
+    ]
+    room = max(MOST_TO_CLOSE - len(_written(state)), 0)
+    state = state.model_copy(update={"waiting": (*state.waiting, *moved[:room])})
+    for row in moved[room:]:
+        no_room = Diagnosis(Reason.PULL_REQUEST_MISSING, "status.closing has no room for it")
+        state = _left(state, row, no_room)
+    return state
+
+
+def home(project: Workplace, digest: str, onto: str) -> int:
+    """The index of the repository in whose list a pull request is: of those with this address the
+    one with its branch. Where there is none it is in the first, which tells that it stays open."""
+    rows = [*enumerate(project.whole.spec.repositories)]
+    same = [(place, each) for place, each in rows if repositories.digest(each) == digest]
+    exact = [place for place, each in same if names.branch_ref(each.branch) == onto]
+    return (exact or [place for place, _ in same] or [0])[0]
+
+
+def _written(state: RequestClosing) -> tuple[RequestToClose, ...]:
+    return (*state.waiting, *((state.at_work,) if state.at_work is not None else ()))
 
 
 def _with_departed(state: RequestClosing, snapshot: WithdrawSnapshot) -> RequestClosing:
     """The list with what was deleted since, as far as there is room, what is due first. What it has
     stays in it: memory has forgotten that."""
-    written = (*state.waiting, *((state.at_work,) if state.at_work is not None else ()))
-    known = {_key(row) for row in written}
+    known = {_key(row) for row in _written(state)}
     new = {_key(row): row for row in snapshot.departed if _key(row) not in known}
     added = sorted(new.values(), key=lambda row: (row.due, row.branch))
     most = MOST_TO_CLOSE // len(snapshot.project.whole.spec.repositories)
@@ -116,10 +148,12 @@ def _next(
 ) -> tuple[RequestClosing, float | None]:
     """What is closed next, and when to look again."""
     told_until, state = state.until, state.model_copy(update={"until": None})
-    for row in state.waiting:
-        gone = _out_of_reach(project, row)
+    beyond = [(row, _out_of_reach(project, row)) for row in state.waiting]
+    for row, gone in beyond:
         if gone is not None:
-            return _without(_left(state, row, gone), row), 1.0
+            state = _without(_left(state, row, gone), row)
+    if any(gone is not None for _, gone in beyond):
+        return state, 1.0
     due = [row for row in state.waiting if row.due <= now]
     if due:
         return _without(state, due[0]).model_copy(update={"at_work": due[0]}), 1.0
@@ -136,11 +170,11 @@ def _next(
 def _out_of_reach(project: Workplace, row: RequestToClose) -> Diagnosis | None:
     """Why no Job can be asked to close it."""
     repository = project.spec.repository
+    if row.repository != repositories.digest(repository):
+        what = "the Project has no repository any more that is where they are"
+        return Diagnosis(Reason.PULL_REQUEST_MISSING, what)
     if repository.forge is None:
         return Diagnosis(Reason.FORGE_GONE, "the Project names no forge of its repository any more")
-    if row.repository != repositories.digest(repository):
-        what = "the repository of the Project is another one now"
-        return Diagnosis(Reason.PULL_REQUEST_MISSING, what)
     return None
 
 
@@ -211,14 +245,10 @@ def _over(
     if pull.state not in ends or row.number not in (0, pull.number):
         strange = Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{PROPOSE} left no result that is one")
         return _failed(state, row, strange, now)
-    done = _another(
-        state,
-        closed=min(state.closed + (pull.state == "Closed"), _COUNT),
-        failures=0,
-        reason=None,
-        message=None,
-        until=now + timedelta(seconds=PAUSE_SECONDS),
-    )
+    done = _another(state, closed=min(state.closed + (pull.state == "Closed"), _COUNT), failures=0)
+    if state.reason not in OUT_OF_REACH:  # else it is told for a while what stays open
+        until = now + timedelta(seconds=PAUSE_SECONDS)
+        done = done.model_copy(update={"reason": None, "message": None, "until": until})
     return WithdrawDecision(done, (), float(PAUSE_SECONDS))
 
 

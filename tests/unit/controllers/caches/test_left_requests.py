@@ -104,8 +104,14 @@ def test_what_goes_together_with_its_project_is_not_remembered(client: Client) -
     assert known.left == []
 
 
-def test_one_of_a_repository_that_the_project_has_not_is_written_nowhere(client: Client) -> None:
+def test_one_of_a_repository_that_the_project_has_not_is_told_and_forgotten(
+    client: Client,
+) -> None:
     known = Known(client)
     known.deleted(repository="another")
+    rows = closing(known)
+    assert [row.repository for row in rows.waiting] == ["another"]
 
-    assert closing(known).waiting == ()
+    known.caches.left_requests.written(known.project, (rows,))
+
+    assert known.left == []

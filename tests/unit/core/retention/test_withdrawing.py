@@ -9,6 +9,8 @@ import pytest
 
 from bernstein.api.pod import Failure
 from bernstein.api.programs.forge import AskedForge, ProposeResult, SeenPullRequest
+from bernstein.api.project import Project
+from bernstein.api.projects import workplace
 from bernstein.api.projects.closing import MOST_TO_CLOSE, RequestClosing, RequestToClose
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core import labels
@@ -289,3 +291,115 @@ def test_what_no_job_can_close_is_told_for_an_hour_and_keeps_no_other_one_back()
     over = step(told.status, now=at(3600)).status
     assert over is not None
     assert (over.reason, over.left) == (None, 1)
+
+
+def with_repositories(
+    known: RequestClosing, *named: tuple[str, str], forge: bool = True
+) -> Project:
+    """The Project with repositories of these names and addresses, which had another one before."""
+    before = on_forge()
+    its = before.spec.repository
+    if not forge:
+        its = its.model_copy(update={"forge": None})
+    rows = tuple(its.model_copy(update={"name": name, "url": url}) for name, url in named)
+    spec = before.whole.spec.model_copy(update={"repositories": rows})
+    status = before.status.model_copy(update={"closing": (known,)})
+    return before.whole.model_copy(update={"spec": spec, "status": status})
+
+
+def in_each(whole: Project) -> list[RequestClosing | None]:
+    places = [workplace.at(whole, each.name) for each in whole.spec.repositories]
+    return [decide(WithdrawSnapshot(place, {}), NOW).status for place in places]
+
+
+def test_what_waits_for_a_repository_goes_on_where_that_is_called_otherwise() -> None:
+    its = on_forge().spec.repository
+    old = RequestClosing(repository="old", at_work=row(7), waiting=(row(8, due=at(60)),))
+    whole = with_repositories(old, ("other", f"{its.url}-other"), ("new", its.url))
+
+    first, second = in_each(whole)
+
+    assert first is None
+    assert second is not None
+    assert second.repository == "new"
+    assert second.at_work == row(7)
+    assert second.waiting == (row(8, due=at(60)),)
+
+
+def test_what_waits_for_a_repository_that_is_gone_is_told_to_stay_open() -> None:
+    its = on_forge().spec.repository
+    old = RequestClosing(repository="old", at_work=row(7), waiting=(row(8),))
+    whole = with_repositories(old, ("a", f"{its.url}-a"), ("b", f"{its.url}-b"), forge=False)
+
+    first, second = in_each(whole)
+
+    assert second is None
+    assert first is not None
+    assert (first.left, first.reason) == (2, "PullRequestMissing")
+    assert set(first.last_left) == {"bernstein/web-7 (7)", "bernstein/web-8 (8)"}
+    status = readiness.status(whole, 0, None, None, NOW, readiness.Told(closing=(first,)))
+    (found,) = [c for c in status.conditions if c.type == "PullRequestsNotClosed"]
+    assert "bernstein/web-7 (7)" in found.message
+    assert "in repository" not in found.message
+    assert "cancel" not in found.message
+
+
+def test_more_than_the_list_of_the_new_name_can_hold_is_counted_as_left() -> None:
+    its = on_forge().spec.repository
+    gone = [
+        RequestClosing(repository=name, waiting=tuple(row(n) for n in numbers))
+        for name, numbers in (("x", range(1, 51)), ("y", range(101, 121)))
+    ]
+    whole = with_repositories(gone[0], ("new", its.url))
+    status = whole.status.model_copy(update={"closing": tuple(gone)})
+
+    (found,) = in_each(whole.model_copy(update={"status": status}))
+
+    assert found is not None
+    assert len(found.waiting) + (found.at_work is not None) == MOST_TO_CLOSE
+    assert found.left == 20
+
+
+def test_of_two_branches_of_one_repository_only_one_closes_it() -> None:
+    its = on_forge().spec.repository
+    old = RequestClosing(repository="old", waiting=(row(7, onto="refs/heads/next"),))
+    whole = with_repositories(old, ("a", its.url), ("b", its.url))
+    a, b = whole.spec.repositories
+    b = b.model_copy(update={"branch": "next"})
+    spec = whole.spec.model_copy(update={"repositories": (a, b)})
+
+    first, second = in_each(whole.model_copy(update={"spec": spec}))
+
+    assert first is None
+    assert second is not None
+    assert second.at_work is not None
+
+
+def test_what_stays_open_is_told_for_its_hour_though_another_one_was_closed() -> None:
+    whole = step(None, departed=(row(7), row(8, repository="another"))).status
+    assert whole is not None
+    assert (whole.left, whole.reason) == (1, "PullRequestMissing")
+    begun = step(whole).status
+    assert begun is not None
+    (run,) = step(begun).actions
+    assert isinstance(run, RunWithdraw)
+    said = ProposeResult(SeenPullRequest(7, "Closed", sha(2)), URL)
+
+    done = step(begun, job(run, over(ended("propose", said=said)))).status
+
+    assert done is not None
+    assert (done.closed, done.reason) == (1, "PullRequestMissing")
+    last = step(done)
+    assert last.status is not None
+    assert (last.status.reason, last.requeue_after) == ("PullRequestMissing", 3600)
+
+
+def test_what_was_given_up_is_not_said_to_be_open() -> None:
+    state, run = begun()
+    failing = broken(state, run).model_copy(
+        update={"left": 1, "last_left": ("bernstein/old-1 (1)",)}
+    )
+    status = readiness.status(project(None), 0, None, None, NOW, readiness.Told(closing=(failing,)))
+    (found,) = [c for c in status.conditions if c.type == "PullRequestsNotClosed"]
+    assert "if it is open still: bernstein/old-1 (1)" in found.message
+    assert "close yourself" not in found.message
