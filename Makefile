@@ -67,6 +67,7 @@ lint: venv ## format, lint, types, layers, generated files
 	$(PY) -m mypy
 	.venv/bin/lint-imports --no-cache
 	$(PY) -m bernstein.crds --check
+	$(PY) -m tests.chart --check
 
 test-unit: venv packages ## seconds, no cluster
 	$(PYTEST) tests/unit -n 2
@@ -129,8 +130,9 @@ bench-overhead: setup ## an agent's end to Closed on the real node, by phase, so
 bench-checkout: venv ## checkouts of a large repository, with a cache and without, some 10 minutes
 	$(PY) -m tests.perf.bench checkout $(BENCH)
 
-generate: venv ## write what is generated: the CRDs, also in the chart
+generate: venv ## write what is generated: the CRDs, also in the chart, and the table of its values
 	$(PY) -m bernstein.crds
+	$(PY) -m tests.chart
 
 lock: venv ## resolve the dependencies anew
 	.venv/bin/uv pip compile -q --python-version 3.11 --generate-hashes --no-emit-index-url \

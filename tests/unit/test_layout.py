@@ -21,6 +21,7 @@ MOST_LINES_OF_A_FUNCTION = 60
 
 # Rooms of unit tests that are not called like a package: where what they test is.
 ELSEWHERE = {
+    "chart": ROOT / "charts" / "bernstein",
     "cluster": ROOT / "tests" / "cluster",
     "docs": ROOT / "docs",
     "images": ROOT / "tests" / "images",

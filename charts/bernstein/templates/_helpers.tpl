@@ -87,13 +87,69 @@ nodeSelector:
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .settings.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- $selector := include "bernstein.selector" . | fromYaml }}
+{{- $constraints := .settings.topologySpreadConstraints }}
+{{- if kindIs "invalid" $constraints }}
+{{- $constraints = list (dict "maxSkew" 1 "topologyKey" "kubernetes.io/hostname" "whenUnsatisfiable" "ScheduleAnyway") }}
+{{- end }}
+{{- with $constraints }}
 topologySpreadConstraints:
-  - maxSkew: 1
-    topologyKey: kubernetes.io/hostname
-    whenUnsatisfiable: ScheduleAnyway
-    labelSelector:
-      matchLabels:
-        {{- include "bernstein.selector" . | nindent 8 }}
+  {{- range . }}
+  - {{ merge (dict) (hasKey . "labelSelector" | ternary (dict) (dict "labelSelector" (dict "matchLabels" $selector))) . | toYaml | nindent 4 | trim }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Called with the same: what a component's pods are labelled and annotated with. */}}
+{{- define "bernstein.podMetadata" -}}
+labels:
+  {{- include "bernstein.selector" . | nindent 2 }}
+  {{- with .settings.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .settings.podAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Called with the same: a component's account. */}}
+{{- define "bernstein.account" -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ include (printf "bernstein.%s" .component) .root }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "bernstein.componentLabels" . | nindent 4 }}
+  {{- with .settings.serviceAccount.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+automountServiceAccountToken: false
+{{- end -}}
+
+{{/* Called with the same. */}}
+{{- define "bernstein.disruptionBudget" -}}
+{{- if .settings.podDisruptionBudget.enabled }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ include (printf "bernstein.%s" .component) .root }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "bernstein.componentLabels" . | nindent 4 }}
+spec:
+  maxUnavailable: {{ .settings.podDisruptionBudget.maxUnavailable }}
+  selector:
+    matchLabels:
+      {{- include "bernstein.selector" . | nindent 6 }}
+{{- end }}
 {{- end -}}
 
 {{- define "bernstein.containerSecurity" -}}

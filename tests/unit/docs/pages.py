@@ -41,7 +41,11 @@ class Block:
 
 
 def pages() -> list[Path]:
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    folders = ("charts", "docs")
+    return [
+        *sorted(ROOT.glob("*.md")),
+        *(p for f in folders for p in sorted((ROOT / f).rglob("*.md"))),
+    ]
 
 
 def blocks(language: str) -> Iterator[Block]:

@@ -32,6 +32,7 @@ def test_there_is_a_recipe_for_each_list_that_grows() -> None:
         "Add a route",
         "Add a controller",
         "Add a field to a spec",
+        "Add a value of the chart",
         "Add a decision page",
     ]
 

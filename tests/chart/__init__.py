@@ -1,0 +1,1 @@
+"""What is generated of the chart: the table of its values, on its page."""

@@ -1,0 +1,84 @@
+"""What the chart renders for whom: `values` has one file for each. CRDs are shown elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
+
+SETS = {path.stem: path for path in sorted((Path(__file__).parent / "values").glob("*.yaml"))}
+
+# One that the chart makes itself is another one each time.
+CERTIFICATE = ("--set", "server.tls.existingSecret=server-certificate")
+
+
+class _Yaml(SingleFileSnapshotExtension):
+    _write_mode = WriteMode.TEXT
+    file_extension = "yaml"
+
+
+def text_of(tools: Tools, values: str, *more: str) -> str:
+    chosen = ("-n", RELEASE_NAMESPACE, "-f", str(SETS[values]), *CERTIFICATE)
+    return tools.helm("template", "bernstein", str(CHART), *chosen, *more)
+
+
+def objects_of(tools: Tools, values: str, *more: str) -> list[dict[str, Any]]:
+    return [o for o in yaml.safe_load_all(text_of(tools, values, *more)) if o]
+
+
+@pytest.mark.parametrize("values", SETS)
+def test_what_is_rendered_is_exactly_this(
+    tools: Tools, values: str, snapshot: SnapshotAssertion
+) -> None:
+    text = text_of(tools, values, "--set", "crds.install=false")
+
+    assert text == snapshot(extension_class=_Yaml)
+
+
+@pytest.mark.parametrize("values", SETS)
+def test_rendering_twice_gives_the_same_bytes(tools: Tools, values: str) -> None:
+    assert text_of(tools, values) == text_of(tools, values)
+
+
+@pytest.mark.parametrize("values", SETS)
+def test_the_api_server_takes_every_object(tools: Tools, chart: None, values: str) -> None:
+    taken = tools.run(
+        *("kubectl", "apply", "--server-side", "--dry-run=server", "--force-conflicts"),
+        *("--validate=strict", "-n", RELEASE_NAMESPACE, "-f-"),
+        stdin=text_of(tools, values),
+    )
+
+    assert taken.returncode == 0, taken.stderr
+    assert "Warning" not in taken.stderr
+
+
+@pytest.mark.parametrize("values", SETS)
+def test_every_pod_meets_the_restricted_standard(tools: Tools, namespace: str, values: str) -> None:
+    # The namespace's default service account is made a moment after the namespace.
+    tools.kubectl("wait", "--for=create", "serviceaccount/default", "-n", namespace)
+    tools.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+
+    for name, template in templates(objects_of(tools, values)).items():
+        template["spec"]["serviceAccountName"] = "default"
+        pod = {"apiVersion": "v1", "kind": "Pod", **template}
+        pod["metadata"] = {"name": name, "namespace": namespace}
+        tools.kubectl("create", "--dry-run=server", "-f-", stdin=json.dumps(pod))
+
+
+def templates(objects: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Of every pod that the chart makes, by a name."""
+    found = {}
+    for each in objects:
+        if each["kind"] == "Pod":
+            found[each["metadata"]["name"]] = {"spec": each["spec"]}
+        elif "template" in each.get("spec", {}):
+            found[each["metadata"]["name"]] = each["spec"]["template"]
+    assert len(found) >= 2
+    return found
