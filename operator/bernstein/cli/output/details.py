@@ -56,7 +56,7 @@ def tell_standing(
     message, _ = notes.ending(plan)
     if message:
         terminal.say(terminal.settings.placed(message))
-    _tell_deliveries(terminal, plan)
+    _tell_deliveries(terminal, plan, tasks)
     _tell_questions(terminal, tasks, message)
     if helps := asked.remedy(plan, *tasks):
         terminal.advise(helps)
@@ -87,7 +87,7 @@ def tell_ending(
     mark, style = ("✓", "green") if good else ("✗", "red")
     shown = terminal.settings.placed(message)
     terminal.say(f"{mark} {phase}{': ' if message else ''}{shown}", style)
-    _tell_deliveries(terminal, plan)
+    _tell_deliveries(terminal, plan, tasks)
     if remedy and not good:
         terminal.advise(remedy)
     if further := notes.how_it_goes_on(plan):
@@ -101,8 +101,17 @@ def tell_ending(
     tell_tasks(terminal, tasks, f"{message} {remedy}")
 
 
-def _tell_deliveries(terminal: Terminal, plan: Plan) -> None:
-    """Tells how far its work is on its way in each of its repositories."""
+def _tell_deliveries(terminal: Terminal, plan: Plan, tasks: Sequence[Task]) -> None:
+    """Tells how far its work is on its way in each of its repositories; where each Task brings its
+    own, how far that of each is."""
+    by_task = notes.landings(plan, tasks)
+    shown = room(terminal.people, _ROWS)
+    for name, delivery in by_task[:shown]:
+        _tell_delivery(terminal, delivery, f"{name}: ")
+    if len(by_task) > shown:
+        terminal.say(f"  … and {len(by_task) - shown} more")
+    if by_task:
+        return
     for row in plan.status.repositories:
         _tell_delivery(terminal, row.delivery, f"{row.name}: ")
     if not plan.status.repositories:
@@ -111,7 +120,7 @@ def _tell_deliveries(terminal: Terminal, plan: Plan) -> None:
 
 def _tell_delivery(terminal: Terminal, delivery: Delivery | None, where: str = "") -> None:
     """Tells what has landed, which pull request has the work, and what the forge says of it.
-    `where`: the repository, of a Plan that works in several."""
+    `where`: the repository, of a Plan that works in several; the Task, where each has its own."""
     if delivery is None:
         if where:
             terminal.say(f"  {where}nothing is delivered")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from bernstein.api.delivery import PullRequest
+from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.meta import Condition
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
@@ -15,6 +16,7 @@ from bernstein.api.task import Move, Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting, WaitReason
 from bernstein.cli.output import asked
+from bernstein.core import names
 from bernstein.core.approvals import answers
 from bernstein.core.owners import plan_of
 from bernstein.core.plans.field_errors import did_you_mean
@@ -37,6 +39,7 @@ _UNKNOWN = re.compile(r"(?:no agent|the model) '(.*)', (?:it has|but): (.*)")
 MOST_COMPARED = 150
 """Words that an unknown one is compared with: more than a message mostly has."""
 _CI = {"Pending": ", CI runs", "Passed": ", CI passed", "Failed": ", CI failed"}
+_DELIVERED = ("Merged", "NoChange")
 _LONGEST = 4096
 LONGEST_NOTE = 200
 """Characters of what somebody else says that a terminal shows."""
@@ -45,8 +48,9 @@ SHORT_SHA = 8
 NOT_LOOKED_AT = "the operator has not looked at it yet: `bernstein doctor` tells whether it works"
 
 
-def note(task: Task, progress: str) -> str:
-    """What a Task does, waits for, or ended with; one line, which a terminal's table cuts."""
+def note(task: Task, progress: str, plan: Plan | None = None) -> str:
+    """What a Task does, waits for, or ended with; one line, which a terminal's table cuts. `plan`:
+    that it is of, where that is known."""
     status, word = task.status, task_status(task)
     match word:
         case "in_progress" | "claimed":
@@ -57,7 +61,7 @@ def note(task: Task, progress: str) -> str:
         case "done":
             return _verifying(task)
         case "closed":
-            return _merged(task)
+            return _closed(task, plan)
         case "cancelled":
             return shortened(task.spec.cancel.reason, _LONGEST) if task.spec.cancel else ""
     if status.waiting is None:
@@ -256,13 +260,37 @@ def _judging(judged: Verification | None) -> str:
     return line(f"verifying{again}{out}", _LONGEST)
 
 
-def _merged(task: Task) -> str:
+def _closed(task: Task, plan: Plan | None) -> str:
     delivery, attempts = task.status.delivery, task.status.attempt
     tries = f", {attempts} attempts" if attempts > 1 else ""
     if delivery and delivery.state == "NoChange":
         return f"verified, nothing to merge{tries}"
     sha = f" {delivery.sha[:SHORT_SHA]}" if delivery and delivery.sha else ""
-    return f"merged{sha}{tries}{_less_than_all(task.status.verification)}{_decided(task.status)}"
+    told = f"{_whereabouts(task, plan)}{sha}{tries}"
+    return f"{told}{_less_than_all(task.status.verification)}{_decided(task.status)}"
+
+
+def _whereabouts(task: Task, plan: Plan | None) -> str:
+    """Where the work of a Task is that is Closed: that of a Plan's gets to the branch with it."""
+    delivery = task.status.delivery
+    if delivery is None or not names.is_work_ref(delivery.onto or ""):
+        return "merged"
+    whole = _delivery_of(task, plan) if plan is not None else None
+    pull = whole.pull_request if whole is not None else None
+    if whole is not None and (whole.state in _DELIVERED or (pull and pull.state == "Merged")):
+        return "merged"
+    if pull is not None and pull.state == "Open":
+        return f"in pull request {pull.number}"
+    return "in the plan"
+
+
+def _delivery_of(task: Task, plan: Plan) -> Delivery | None:
+    """That of the Plan's work in the repository that the Task works in."""
+    if not plan.status.repositories:
+        return plan.status.delivery
+    row = next((row for row in plan.status.tasks if row.name == task.metadata.name), None)
+    its = (each for each in plan.status.repositories if row and each.name == row.repository)
+    return next((each.delivery for each in its), None)
 
 
 def _decided(status: TaskStatus) -> str:
@@ -280,6 +308,22 @@ def _less_than_all(judged: Verification | None) -> str:
     told = f", {line(', '.join(bad), _LONGEST)} failed (not required)" if bad else ""
     whole = judged is None or judged.quality_score in (None, 100)
     return told if whole else f"{told}, {score(judged)}"
+
+
+def landings(plan: Plan, tasks: Iterable[Task]) -> list[tuple[str, Delivery]]:
+    """What each Task has brought to the branch, or proposes, with its name, in the Plan's order;
+    nothing of a Plan that brings it there as a whole."""
+    status, by_name = plan.status, {task.metadata.name: task for task in tasks}
+    begun = [each.integration for each in status.repositories] or [status.integration]
+    if not any(each is not None and each.per is not None for each in begun):
+        return []
+    found = ((row.name, by_name.get(row.name)) for row in status.tasks)
+    each = ((name, task.status.delivery) for name, task in found if task is not None)
+    return [
+        (name, delivery)
+        for name, delivery in each
+        if delivery is not None and (delivery.pull_request is not None or delivery.sha)
+    ]
 
 
 def judged(subject: Task | Plan) -> list[tuple[str, Verification]]:

@@ -55,6 +55,8 @@ _LONGEST_DESCRIPTION = 1000
 _LONGEST_TITLE = 300
 """What names, titles and lines of a spec may have; a terminal cuts them at its columns."""
 _LONGEST_CAUSE = 300
+_OF_NO_STEP = "beside its steps"
+"""Above Tasks that are of no step: those that resolve conflicts, or answer a pull request."""
 
 
 def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = False) -> Table:
@@ -186,7 +188,7 @@ def _lines(shown: Shown | None) -> str:
 
 
 def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) -> Table:
-    """Every step of a Plan below its stage.
+    """Every step of a Plan below its stage, and below them Tasks that are of none.
 
     `progress` is what agents say that they do, by name of the Task.
     """
@@ -200,11 +202,17 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
     for stage in plan.spec.stages:
         table.add_row(Text(line(stage.name, _LONGEST_TITLE), style="bold"))
         for name, step in zip(names[stage.name], stage.steps, strict=True):
-            _step_row(table, step.heading, by_name.get(name), progress.get(name, ""))
+            _step_row(table, step.heading, by_name.get(name), progress.get(name, ""), plan)
+    if plan.status.extra:
+        table.add_row(Text(_OF_NO_STEP, style="bold"))
+    for row in plan.status.extra:
+        task = by_name.get(row.name)
+        title = row.name if task is None else task.spec.title
+        _step_row(table, title, task, progress.get(row.name, ""), plan)
     return table
 
 
-def _step_row(table: Table, title: str, task: Task | None, progress: str) -> None:
+def _step_row(table: Table, title: str, task: Task | None, progress: str, plan: Plan) -> None:
     if task is None:
         table.add_row(Text(f"  ○ {line(title, _LONGEST_TITLE)}", style="dim"))
         return
@@ -213,7 +221,7 @@ def _step_row(table: Table, title: str, task: Task | None, progress: str) -> Non
     table.add_row(
         Text(f"  {_MARKS.get(word, '○')} {line(title, _LONGEST_TITLE)}", style=style),
         Text(word.replace("_", " "), style=style),
-        Text(note(task, progress), style="dim"),
+        Text(note(task, progress, plan), style="dim"),
         Text(spent(task.status, zero="")),
     )
 

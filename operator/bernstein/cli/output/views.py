@@ -106,7 +106,8 @@ class LineView:
         self, plan: Plan, tasks: Sequence[Task], progress: Mapping[str, str], trouble: str
     ) -> None:
         del progress  # it changes too often for a log
-        told = [(move.time, sentence(move, task)) for task in tasks for move in self._moved(task)]
+        moves = [(move, task) for task in tasks for move in self._moved(task)]
+        told = [(move.time, sentence(move, task, plan)) for move, task in moves]
         if plan.status.ended_at is None:
             told += [line for task in tasks for line in self._waits(task)]
         for moment, message in sorted(told, key=lambda line: line[0]):
@@ -201,8 +202,9 @@ def cause(waiting: Waiting) -> Hashable:
     return waiting.reason, notes.explanation(waiting)[0] if waiting.needs_person else ""
 
 
-def sentence(move: Move, task: Task) -> str:
-    """The state that a Task moved to, its name, and what that means."""
+def sentence(move: Move, task: Task, plan: Plan | None = None) -> str:
+    """The state that a Task moved to, its name, and what that means. `plan`: that it is of, where
+    that is known."""
     word = to_snake(move.to_state)
     detail = move.reason
     match move.to_state:
@@ -213,7 +215,7 @@ def sentence(move: Move, task: Task) -> str:
         case TaskState.DONE:
             detail = _done(move, task)
         case TaskState.CLOSED:
-            detail = notes.note(task, "")
+            detail = notes.note(task, "", plan)
         case TaskState.FAILED if move == notes.last_failure(task) and task.status.feedback:
             detail = task.status.feedback
     return row(word, f"{task.metadata.name}  {detail}")

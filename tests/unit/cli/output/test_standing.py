@@ -12,7 +12,7 @@ from bernstein.cli.output import details, notes, tables
 from bernstein.cli.output.views import LineView
 from bernstein.cli.settings import CliSettings
 from bernstein.core.serializers import plan_record
-from tests.unit.cli.scenes import ago, condition, name, needs, plan, task, terminal
+from tests.unit.cli.scenes import SHA, ago, condition, name, needs, plan, task, terminal
 
 AGAIN = "`bernstein retry task/x` gives it another round"
 
@@ -308,3 +308,82 @@ def test_words_are_compared_for_so_many_tasks_and_with_so_many_words_alone() -> 
 
     assert told(plan(phase="Running"), *many).count("did you mean") == details.MOST_MEANT
     assert "did you mean" not in told(plan(phase="Running"), task(0, state="Open", **last))
+
+
+PER_TASK = {"target": "refs/heads/main", "targetSha": SHA, "ref": "refs/bernstein/u/integration"}
+LANDED = {"state": "Merged", "sha": SHA, "onto": "refs/heads/main"}
+
+
+def rows(*numbers: int) -> list[dict[str, Any]]:
+    return [{"name": name(n), "stage": "design", "step": n, "state": "Closed"} for n in numbers]
+
+
+def test_where_each_task_is_delivered_by_itself_each_commit_and_request_is_told() -> None:
+    pull = {"number": 7, "url": "https://git.example/app/pulls/7", "state": "Open", "sha": SHA}
+    proposed = {"state": "PullRequestOpen", "sha": SHA, "pullRequest": pull}
+    tasks = [task(0, state="Closed", delivery=LANDED), task(1, state="Done", delivery=proposed)]
+    begun = plan(integration=PER_TASK | {"per": "Task"}, tasks=rows(0, 1))
+
+    lines = told(begun, *tasks).splitlines()
+
+    assert f"  {name(0)}: a1b2c3d4a1b2 on refs/heads/main" in lines
+    assert f"  {name(1)}: pull request 7, open: https://git.example/app/pulls/7" in lines
+    whole = plan(integration=PER_TASK, tasks=rows(0, 1))
+    assert name(0) not in told(whole, tasks[0])
+
+
+@pytest.mark.parametrize(
+    ("delivery", "words"),
+    [
+        (None, "in the plan a1b2c3d4"),
+        ({"state": "Pending"}, "in the plan a1b2c3d4"),
+        ({"state": "PullRequestOpen", "pull": "Open"}, "in pull request 7 a1b2c3d4"),
+        ({"state": "Unknown", "pull": "Merged"}, "merged a1b2c3d4"),
+        ({"state": "Rejected", "pull": "Closed"}, "in the plan a1b2c3d4"),
+        ({"state": "Merged", "sha": SHA}, "merged a1b2c3d4"),
+        ({"state": "NoChange"}, "merged a1b2c3d4"),
+    ],
+)
+def test_a_step_is_called_merged_once_its_plan_is(
+    delivery: dict[str, Any] | None, words: str
+) -> None:
+    if delivery is not None and "pull" in delivery:
+        pull = {"number": 7, "url": "https://git.example/7", "state": delivery.pop("pull")}
+        delivery["pullRequest"] = pull | {"sha": SHA}
+    onto = "refs/bernstein/u/integration"
+    done = task(0, state="Closed", delivery={"state": "Merged", "sha": SHA, "onto": onto})
+
+    assert notes.note(done, "", plan(delivery=delivery)) == words
+    assert notes.note(done, "").startswith("in the plan")
+
+
+def test_in_several_repositories_a_step_is_where_its_own_is() -> None:
+    onto = "refs/bernstein/u/integration"
+    tasks = [
+        task(n, state="Closed", delivery={"state": "Merged", "sha": SHA, "onto": onto})
+        for n in (0, 1)
+    ]
+    its = [row | {"repository": where} for row, where in zip(rows(0, 1), ("a", "b"), strict=True)]
+    each = [{"name": "a", "delivery": {"state": "Merged"}}, {"name": "b"}]
+
+    notes_of = [notes.note(one, "", plan(tasks=its, repositories=each)) for one in tasks]
+
+    assert notes_of == ["merged a1b2c3d4", "in the plan a1b2c3d4"]
+
+
+def test_a_task_that_answers_a_pull_request_has_its_row_below_the_steps() -> None:
+    answers: dict[str, Any] = {"name": "rate-limit-api--answer-1", "stage": "-", "answers": 1}
+    found = task(2, state="InProgress", attempt=1)
+    meta = found.metadata.model_copy(update={"name": answers["name"]})
+    spec = found.spec.model_copy(update={"title": "Change what was said of the pull request"})
+    answerer = found.model_copy(update={"metadata": meta, "spec": spec})
+    shown, console = terminal(width=120)
+
+    at_work = {answers["name"]: "editing"}
+    shown.show(tables.steps_table(plan(tasks=[*rows(*range(7)), answers]), [answerer], at_work))
+
+    lines = console.export_text().splitlines()
+    (row,) = [each for each in lines if "Change what was said of the pull request" in each]
+    assert "in progress" in row
+    assert "editing" in row
+    assert "beside its steps" in [each.strip() for each in lines]

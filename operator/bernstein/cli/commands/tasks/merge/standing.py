@@ -17,7 +17,7 @@ from bernstein.core import owners
 from bernstein.core.fsm import VERIFYING, is_final
 from bernstein.core.plans.places import view
 from bernstein.core.plans.standstill import is_at_rest
-from bernstein.core.sanitise import line
+from bernstein.core.sanitise import line, some
 from bernstein.core.serializers import Document, task_status
 from bernstein.core.tasks.retention import ended_at
 from bernstein.core.waiting import is_held, is_stalled
@@ -130,7 +130,7 @@ def of_plan(plan: Plan, tasks: Iterable[Task], *, over: bool = False) -> End | N
     """None while it is on its way. `over`: nobody waits any longer."""
     what, name = called(plan), plan.metadata.name
     if succeeded(plan):
-        return End(what, name, good=True, message="delivered")
+        return End(what, name, good=True, message=_delivered(plan, tasks))
     if plan.spec.suspend and plan.status.ended_at is None:
         again = f"let it go on with `bernstein resume {name}`"
         return End(what, name, False, "Suspended", "it is suspended", again)
@@ -141,6 +141,15 @@ def of_plan(plan: Plan, tasks: Iterable[Task], *, over: bool = False) -> End | N
     message, remedy = notes.ending(plan)
     reason = plan.status.waiting.reason if plan.status.waiting is not None else "NotDelivered"
     return End(what, name, False, reason, message, remedy)
+
+
+def _delivered(plan: Plan, tasks: Iterable[Task]) -> str:
+    """That it is, with the commits: those of its Tasks, where each has brought its own."""
+    status = plan.status
+    whole = [row.delivery for row in status.repositories] or [status.delivery]
+    each = [landed for _, landed in notes.landings(plan, [t for t in tasks if _is_of(t, plan)])]
+    shas = [d.sha[: notes.SHORT_SHA] for d in each or whole if d is not None and d.sha]
+    return f"delivered {some(shas, len(shas))}" if shas else "delivered"
 
 
 def waits_for_people(subject: Task | Plan) -> str | None:

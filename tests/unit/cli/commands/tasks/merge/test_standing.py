@@ -140,3 +140,18 @@ def test_a_plan_is_waited_for_until_it_has_ended_or_needs_somebody() -> None:
         (False, "MergeConflict"),
         (False, "Suspended"),
     ]
+
+
+def test_a_plan_that_is_delivered_names_its_commits() -> None:
+    done = [condition("Succeeded", "True", "Delivered")]
+    whole = plan(conditions=done, delivery={"state": "Merged", "sha": SHA})
+    begun = {"target": "refs/heads/main", "targetSha": SHA, "ref": "refs/x", "per": "Task"}
+    by_task = plan(conditions=done, integration=begun, tasks=rows())
+    theirs = [owned(task(n, **CLOSED), by_task) for n in range(5)]
+
+    ends = [standing.of_plan(whole, []), standing.of_plan(by_task, theirs)]
+
+    assert [end.message for end in ends if end is not None] == [
+        "delivered a1b2c3d4",
+        "delivered a1b2c3d4, a1b2c3d4, a1b2c3d4 and 2 more",
+    ]
