@@ -87,6 +87,7 @@ test-control-plane: venv components ## a real API server, no containers
 
 test-crash: venv components ## the operator killed after every write, behind a bad network
 	BERNSTEIN_CRASH_AFTER=every $(PYTEST) -n 2 tests/control_plane/controllers/crash \
+	  tests/control_plane/controllers/projects \
 	  tests/control_plane/controllers/requests/test_replayed.py \
 	  tests/control_plane/controllers/test_crashes.py
 

@@ -162,6 +162,9 @@ class Gitea:
         url = f"{self.url}/api/v1/repos/{owner}/{repository}/pulls/{number}/merge"
         wait_for(lambda: self.ask("POST", url, owner, Do="merge").is_success, 60)
 
+    def https_url(self, owner: str, name: str) -> str:
+        return f"{self.url}/{owner}/{name}.git"
+
     def ssh_url(self, owner: str, name: str) -> str:
         return f"ssh://git@{self.host}:{self.ssh_port}/{owner}/{name}.git"
 
@@ -187,7 +190,7 @@ class Gitea:
         """Makes one with a first commit on `main`; returns its address."""
         path = f"/admin/users/{owner}/repos"
         self.api("POST", path, name=name, auto_init=True, default_branch="main")
-        return f"{self.url}/{owner}/{name}.git"
+        return self.https_url(owner, name)
 
     def commit(
         self, owner: str, name: str, file: str, text: str, *, branch: str, new: str | None = None

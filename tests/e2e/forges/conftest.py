@@ -79,7 +79,7 @@ MakeTeam = Callable[..., Team]
 @pytest.fixture
 def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator[MakeTeam]:
     """Call it with the demo agent's tasks and changes to the Project; `ssh`: how its repository is
-    reached."""
+    reached; `repository`: that of another team, in place of one of its own."""
     made: list[Team] = []
 
     def make(
@@ -87,19 +87,21 @@ def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator
         change: Callable[[Object], None] | None = None,
         *,
         ssh: bool = False,
+        repository: str | None = None,
     ) -> Team:
         slug = request.node.name.lower().replace("_", "-")[:40].strip("-")
-        namespace, name = f"{slug}-{uuid.uuid4().hex[:5]}", f"app-{next(_numbers)}"
-        url = repository_of_all(forge, name)
+        namespace = f"{slug}-{uuid.uuid4().hex[:5]}"
+        name = repository or f"app-{next(_numbers)}"
+        url = forge.https_url(OWNER, name) if repository else repository_of_all(forge, name)
         token = forge.token("forge", "write:repository", "write:issue")
         passwords = {each: forge.token(each, "write:repository") for each in GIT_ACCOUNTS}
         offered = Agents(scenario=yaml.safe_dump({"tasks": tasks or []}))
         *others, project = manifests.project(_no_server(namespace), namespace, offered)
         _on_forge(project["spec"], url)
         if ssh:
-            (repository,) = project["spec"]["repositories"]
-            repository["url"] = forge.ssh_url(OWNER, name)
-            repository["forge"]["api"] = f"{forge.url}/api/v1"
+            (entry,) = project["spec"]["repositories"]
+            entry["url"] = forge.ssh_url(OWNER, name)
+            entry["forge"]["api"] = f"{forge.url}/api/v1"
         if change is not None:
             change(project["spec"])
         objects = [

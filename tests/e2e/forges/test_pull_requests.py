@@ -201,25 +201,33 @@ def test_a_task_without_a_plan_has_its_own(team: MakeTeam) -> None:
 def test_of_two_plans_both_are_merged_as_they_were_verified_on_what_had_landed(
     team: MakeTeam,
 ) -> None:
-    tasks = [does("new", writing("new.py", "X = 1\n")), does("use", writing("use.py", "Y = 1\n"))]
-    here = team(tasks)
+    """They have the same name, in two namespaces, and never meet."""
+    here = team(NEW)
+    there = team([does("new", writing("use.py", "Y = 1\n"))], repository=here.repository)
     here.api("POST", "/branch_protections", rule_name="main", block_on_outdated_branch=True)
     here.plan("shop", STAGES)
-    here.plan("web", [{"name": "build", "steps": [{"title": "use"}]}])
-    first = opened(here)["status"]["delivery"]["pullRequest"]["number"]
-    plan = here.await_("plan", "web", lambda p: delivery(p, "PullRequestOpen"), 180)
-    second, before = (plan["status"]["delivery"][key] for key in ("pullRequest", "sha"))
+    there.plan("shop", [{"name": "build", "steps": [{"title": "new"}]}])
+    (first, branch, _), (second, other, before) = map(proposed, (here, there))
+    assert first != second
+    assert branch != other
 
     here.merge(first)
-    plan = here.await_(
+    plan = there.await_(
         "plan",
-        "web",
+        "shop",
         lambda p: delivery(p, "PullRequestOpen") and p["status"]["delivery"]["sha"] != before,
         180,
     )
     assert plan["status"]["delivery"].get("earlier") in (None, before)
     assert plan["status"]["delivery"]["tip"] == here.tip(), "it was verified on what had landed"
-    here.merge(second["number"])
-    plan = here.await_("plan", "web", lambda p: p["status"]["phase"] == "Succeeded", 60)
+    there.merge(second)
+    for each in (here, there):
+        each.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", 60)
     assert {"new.py", "use.py"} <= set(here.files())
     assert [pull["merged"] for pull in here.pulls()] == [True, True]
+
+
+def proposed(here: Team) -> tuple[int, str, str]:
+    """Number, branch and commit of the pull request of its Plan."""
+    told = opened(here)["status"]["delivery"]
+    return told["pullRequest"]["number"], told["branch"], told["sha"]
