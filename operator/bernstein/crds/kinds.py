@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,16 +33,25 @@ def _condition(kind: str, field: str = "status") -> str:
 
 
 def _why(*kinds: str) -> Column:
-    """The column Reason: that of the first of these conditions that there is.
+    """The column Reason: that of the first of these conditions that there is."""
+    return Column("Reason", _first(kinds, "reason"))
 
-    A path has no "or". What stands in brackets with commas between is looked up in turn, and the
-    first that is found is shown; the space before it lets filters be read there.
-    """
+
+def _first(kinds: Iterable[str], field: str) -> str:
+    """A path has no "or". What stands in brackets with commas between is looked up in turn, and the
+    first that is found is shown; the space before it lets filters be read there."""
     in_turn = ",".join(f' ?(@.type=="{kind}")' for kind in kinds)
-    return Column("Reason", f".status.conditions[{in_turn}].reason")
+    return f".status.conditions[{in_turn}].{field}"
 
 
 _PROGRESS = (ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.SUCCEEDED)
+_WARNINGS = (
+    *(ConditionType.PULL_REQUESTS_NOT_CLOSED, ConditionType.CACHE_NOT_FILLED),
+    *(ConditionType.REFS_NOT_DELETED, ConditionType.WORK_CREDENTIAL_TOO_STRONG),
+    ConditionType.READ_CREDENTIAL_TOO_STRONG,
+)
+"""Of a Project, which has one only while there is a reason for it; those first that are new, and
+not as somebody may have chosen."""
 AGE = Column("Age", ".metadata.creationTimestamp", "date")
 
 
@@ -69,6 +79,7 @@ KINDS = (
             Column("Running", ".status.running", "integer"),
             Column("Max", ".spec.limits.maxAgents", "integer"),
             AGE,
+            Column("Warning", _first(_WARNINGS, "type"), wide=True),
             Column("URL", ".spec.repositories[0].url", wide=True),
             Column("Branch", ".spec.repositories[0].branch", wide=True),
             Column("Merge", ".spec.merge.strategy", wide=True),
@@ -95,6 +106,7 @@ KINDS = (
             Column("CI", ".status.delivery.pullRequest.ci", wide=True),
             Column("Project", ".status.project", wide=True),
             Column("Approval", ".status.approval.name", wide=True),
+            Column("URL", ".status.delivery.pullRequest.url", wide=True),
         ),
     ),
     Kind(
@@ -111,6 +123,7 @@ KINDS = (
             Column("Role", ".spec.role", wide=True),
             Column("Until", ".status.waiting.until", wide=True),
             Column("Approval", ".status.approval.name", wide=True),
+            Column("URL", ".status.delivery.pullRequest.url", wide=True),
         ),
     ),
     Kind(

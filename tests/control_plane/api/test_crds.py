@@ -189,6 +189,7 @@ def test_every_column_of_kubectl_get_is_there(tools: Tools, namespace: str, kind
         ("Plan", {"Validated": "Valid", "Succeeded": "Cancelled"}, "Cancelled"),
         ("Plan", {"Validated": "Valid", "Suspended": "Suspended"}, "Suspended"),
         ("Approval", {"Succeeded": "SentBack"}, "SentBack"),
+        ("Project", {"Ready": "Accepted", "RefsNotDeleted": "NoRoom"}, "RefsNotDeleted"),
     ],
 )
 async def test_kubectl_get_says_why_of_the_first_condition_that_there_is(
@@ -208,7 +209,7 @@ async def test_kubectl_get_says_why_of_the_first_condition_that_there_is(
     }
     await operator.patch(KINDS[kind], "one", namespace, status, subresource="status")
 
-    table = tools.kubectl("get", KINDS[kind].plural, "-n", namespace)
+    table = tools.kubectl("get", KINDS[kind].plural, "-n", namespace, "-o", "wide")
 
     assert shown in table.splitlines()[1].split()
 

@@ -9,6 +9,7 @@ import pytest
 
 from bernstein import crds
 from bernstein.api.approvals.approval import AskedApproval
+from bernstein.api.delivery import Delivery
 from bernstein.api.meta import Model
 from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession
@@ -19,6 +20,7 @@ from bernstein.core.sessions import reading
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW
 from tests.unit.core.waits import waits
+from tests.unit.docs.pages import REFERENCE
 
 
 def shown(obj: Model) -> object:
@@ -121,3 +123,34 @@ def test_the_session_of_a_liar_does_not_read_succeeded(
     assert status.outcome.reason == outcome
     assert shown(told) == reason
     assert "Succeeded" not in line_of(told).values()
+
+
+def column_of(obj: Model, name: str) -> Any:
+    (kind,) = (kind for kind in crds.KINDS if isinstance(obj, kind.model))
+    (column,) = (column for column in kind.columns if column.name == name)
+    assert column.wide
+    return column.path
+
+
+def test_a_pull_request_is_shown_with_its_address() -> None:
+    pull = {"number": 7, "url": "https://git.example/7", "state": "Open", "sha": "a" * 40}
+    delivery = Delivery.model_validate({"state": "PullRequestOpen", "pullRequest": pull})
+
+    for found in (
+        told_plan(delivery=delivery),
+        told_task(TaskState.DONE, delivery=delivery),
+    ):
+        assert _at(found.dump(), column_of(found, "URL")) == "https://git.example/7"
+
+
+def test_every_warning_of_a_project_is_shown_by_its_word() -> None:
+    path = column_of(objects.project().whole, "Warning")
+
+    assert path.endswith("].type")
+    assert set(re.findall(r'@\.type=="([A-Za-z]+)"', path)) == set(warnings_of_the_page())
+
+
+def warnings_of_the_page() -> list[str]:
+    page = (REFERENCE / "errors.md").read_text("utf-8")
+    _, _, rest = page.partition("## Reasons of a Project's warnings")
+    return re.findall(r"^\| `([A-Z][A-Za-z]+)` \|", rest, re.MULTILINE)

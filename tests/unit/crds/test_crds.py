@@ -301,9 +301,10 @@ def test_what_kubectl_get_shows_fits_100_characters(kind: str) -> None:
 
 
 def test_what_kubectl_get_shows_of_tasks_with_o_wide_fits_200_characters() -> None:
-    """A commit takes a fifth of a line, and no path of a column can cut it."""
+    """A commit takes a fifth of a line, and no path of a column can cut it. The address of a pull
+    request is the last: most Tasks have none of their own."""
     title = "Implement the limiter and its HTTP headers"
-    wide = [title, "backend", "2030-01-01T12:00:00Z", "<none>"]
+    wide = [title, "backend", "2030-01-01T12:00:00Z", "<none>", "<none>"]
     headers = ["NAME", *(c.name for c in KINDS["Task"].columns)]
 
     columns = zip(headers, [*USUAL["Task"], *wide], strict=True)
