@@ -10,8 +10,8 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
-  test-cluster test-e2e test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
-  clean-cache setup packages binaries gitea components images venv lock generate help
+  test-cluster test-e2e test-platform test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
+  clean-cache setup packages binaries gitea gitops components images venv lock generate help
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -26,6 +26,7 @@ test: setup ## everything that CI runs
 	$(MAKE) test-programs
 	$(MAKE) test-perf
 	$(MAKE) test-control-plane
+	$(MAKE) test-platform
 	$(MAKE) test-cluster
 	$(MAKE) test-e2e
 
@@ -45,6 +46,10 @@ binaries: packages
 
 gitea: packages
 	@$(PYTHON) -m tests.cluster program gitea >/dev/null
+
+# Argo CD, and what judges objects for it and for Flux: test-platform alone needs it.
+gitops: packages
+	@$(PYTHON) -m tests.cluster program gitops >/dev/null
 
 # Where kind is the cluster, only this tier needs Kubernetes' own programs.
 components: packages
@@ -84,6 +89,9 @@ test-programs: venv packages gitea ## real git, a forge, agents, launcher and pr
 # Three API servers at a time: a test mostly waits for one.
 test-control-plane: venv components ## a real API server, no containers
 	$(PYTEST) tests/control_plane -n 3 --dist loadfile
+
+test-platform: venv components gitops ## what platform teams run beside it: Argo CD and Flux
+	$(PYTEST) tests/platform -n 2 --dist loadfile
 
 test-crash: venv components ## the operator killed after every write, behind a bad network
 	BERNSTEIN_CRASH_AFTER=every $(PYTEST) -n 2 tests/control_plane/controllers/crash \
@@ -131,9 +139,10 @@ bench-overhead: setup ## an agent's end to Closed on the real node, by phase, so
 bench-checkout: venv ## checkouts of a large repository, with a cache and without, some 10 minutes
 	$(PY) -m tests.perf.bench checkout $(BENCH)
 
-generate: venv ## write what is generated: the CRDs, also in the chart, and the table of its values
+generate: venv ## write what is generated: CRDs, the table of the chart's values, what Argo CD is told
 	$(PY) -m bernstein.crds
 	$(PY) -m tests.chart
+	$(PY) -m tests.platform.gitops.customizations
 
 lock: venv ## resolve the dependencies anew
 	.venv/bin/uv pip compile -q --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -12,13 +12,13 @@ from pathlib import Path
 from tests.cluster.binaries.build import COLLECTOR, COMPILER, run_build
 from tests.cluster.binaries.go import GoCommand, toolchain
 from tests.cluster.machine.lock import locked
-from tests.cluster.machine.paths import GITEA_MODULE, KWOK_MODULE, cache_root
+from tests.cluster.machine.paths import GITEA_MODULE, GITOPS_MODULE, KWOK_MODULE, cache_root
 from tests.cluster.progress import step
 
 
 @dataclass(frozen=True)
 class Program:
-    """One that a module names as its tool."""
+    """One that a module names as its tool, or has in a folder of its own."""
 
     name: str
     """Of its file, and of the folder of its builds."""
@@ -43,8 +43,9 @@ class Program:
     def key(self) -> str:
         """Sixteen hex digits over the module's files, what is built how, and the architecture."""
         digest = hashlib.sha256()
-        for name in ("go.mod", "go.sum"):
-            digest.update((self.module / name).read_bytes() + b"\0")
+        own = sorted(self.module.glob("cmd/**/*.go"))
+        for file in (self.module / "go.mod", self.module / "go.sum", *own):
+            digest.update(file.read_bytes() + b"\0")
         parts = [*self.flags, self.command, *self.beside, platform.machine()]
         digest.update("\0".join(parts).encode())
         return digest.hexdigest()[:16]
@@ -104,5 +105,13 @@ GITEA = Program(
     beside=("options", "public", "templates"),
 )
 """A forge: a git server with pull requests."""
+GITOPS = Program(
+    "gitops",
+    "Argo CD",
+    GITOPS_MODULE,
+    "./cmd/gitops",
+    linker="-s -w -X github.com/argoproj/argo-cd/v3/common.version=3.2.6",
+)
+"""Argo CD's application controller and repo server, and what judges objects for it and for Flux."""
 
-BY_NAME = {program.name: program for program in (KWOK, GITEA)}
+BY_NAME = {program.name: program for program in (KWOK, GITEA, GITOPS)}

@@ -14,6 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 GO_MODULE = REPOSITORY / "tests" / "kubernetes"
 KWOK_MODULE = GO_MODULE / "kwok"
 GITEA_MODULE = GO_MODULE / "gitea"
+GITOPS_MODULE = GO_MODULE / "gitops"
 """Modules of their own: these programs want other versions of libraries."""
 
 

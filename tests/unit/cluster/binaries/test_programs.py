@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.binaries import programs
-from tests.cluster.binaries.programs import GITEA, KWOK, Program
+from tests.cluster.binaries.programs import GITEA, GITOPS, KWOK, Program
 from tests.unit.cluster.conftest import install
 
 ALL = pytest.mark.parametrize("program", [KWOK, GITEA], ids=lambda program: program.name)
@@ -31,6 +31,18 @@ def test_a_changed_module_makes_another_build(tmp_path: Path, file: str) -> None
         opened.write("\n// changed\n")
 
     assert copy.key() != KWOK.key()
+
+
+def test_changed_source_of_its_own_makes_another_build(tmp_path: Path) -> None:
+    module = tmp_path / "module"
+    shutil.copytree(GITOPS.module, module)
+    copy = replace(GITOPS, module=module)
+    assert copy.key() == GITOPS.key()
+
+    with (module / GITOPS.command / "main.go").open("a") as opened:
+        opened.write("\n// changed\n")
+
+    assert copy.key() != GITOPS.key()
 
 
 @ALL
