@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from bernstein.api.approvals.approval import Approval
+from bernstein.api.delivery import PullRequest
 from bernstein.api.plan import Plan, PlanStatus, Resolves
 from bernstein.api.project import Project
 from bernstein.api.projects.workplace import Workplace
@@ -287,6 +288,8 @@ class PlanSnapshot:
     """What its Tasks come to; None: nobody has reckoned yet."""
     expansion: Expansion | None = None
     """What Tasks it is to have; None: nobody has made them yet, or it has them."""
+    beside: Sequence[tuple[str, PullRequest | None]] = ()
+    """Of a Plan as it is in one of its repositories: the others, each with its pull request."""
 
     @property
     def place(self) -> int | None:

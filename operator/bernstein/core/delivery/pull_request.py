@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from urllib.parse import quote
 
-from bernstein.api.delivery import Delivery
+from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.integration import Integration
 from bernstein.api.meta import Metadata
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus, PlanTask, Step
 from bernstein.api.project import Project
 from bernstein.api.projects.repository import Repository
 from bernstein.api.task import Task, TaskStatus
@@ -35,6 +35,13 @@ _GOAL = 4000
 _REASON = 200
 _NAMED = 5
 """Bypassed gates that are named for a step."""
+_DETAILS = 12_000
+"""Characters of what steps were asked and by which checks they were judged, in all."""
+_ASKED = 1000
+_CHECKS = 20
+"""Names of checks."""
+_CHECK = 80
+_LONGEST_ADDRESS = 300
 
 _MEANS_SOMETHING = re.compile(
     r"(?i)[#!](?=\w)|&(?=\d)|(?<![a-z0-9_])G[HL]-(?=\d)|(?:[\w+.-]{1,32}:){1,4}//+"
@@ -76,7 +83,9 @@ def of_plan(
         f"{len(rows)} of {count(len(status.tasks), 'step')}, ${_money(spent)}.",
         _goal(plan.spec.description),
         _table(plan, rows, snapshot.tasks),
+        _details(plan, rows, snapshot.tasks),
         _whole(status, integration),
+        _beside(snapshot.beside),
         _more(f"bernstein -n {meta.namespace} logs plan/{meta.name}", status.delivery),
     )
 
@@ -94,6 +103,7 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> PullRequestText:
         f"{told}: {count(status.attempt, 'attempt')}, ${_money(status.spend_usd)}.",
         _goal(task.spec.description),
         f"Verified: {_code(judged.sha)}, {_counted(judged.checks)}.{_theirs(judged)}",
+        _named(judged.checks),
         _more(f"bernstein -n {meta.namespace} logs task/{meta.name}", status.delivery),
     )
 
@@ -183,9 +193,9 @@ def _code(value: str, limit: int = _STEP) -> str:
     return f"`{plain}`" if plain else ""
 
 
-def _goal(description: str | None) -> str:
+def _goal(description: str | None, limit: int = _GOAL) -> str:
     """What was asked for, as a block of text."""
-    words = text(description or "", _GOAL)
+    words = text(description or "", limit)
     if not words:
         return ""
     rows = map(_plain, words.split("\n"))
@@ -203,10 +213,66 @@ def _table(plan: Plan, rows: Iterable[PlanTask], tasks: Mapping[str, Task]) -> s
     return "\n".join(lines) if listed else ""
 
 
+def _details(plan: Plan, rows: Sequence[PlanTask], tasks: Mapping[str, Task]) -> str:
+    """What each step was asked, and by which checks it was judged, as far as there is room."""
+    told: list[str] = []
+    room = _DETAILS
+    for row in rows[:MOST_ROWS]:
+        part = _detail(plan, row, tasks.get(row.name))
+        room -= len(part)
+        if room < 0:
+            told.append("What other steps were asked the Plan says.")
+            break
+        if part:
+            told.append(part)
+    return "\n\n".join(told)
+
+
+def _detail(plan: Plan, row: PlanTask, task: Task | None) -> str:
+    step = _step(plan, row)
+    judged = task.status.verification if task is not None else None
+    asked = _goal(step.description if step is not None else None, _ASKED)
+    named = _named(judged.checks) if judged is not None else ""
+    parts = [part for part in (asked, named) if part]
+    return "\n\n".join((f"Step {_code(heading(plan, row))}:", *parts)) if parts else ""
+
+
+def _named(checks: Sequence[CheckResult]) -> str:
+    """What the checks are called, those of one verdict together."""
+    by_verdict: dict[str, list[str]] = {}
+    for each in checks[:_CHECKS]:
+        by_verdict.setdefault(each.verdict, []).append(_code(each.title or each.name, _CHECK))
+    told = [f"{word}: {', '.join(those)}" for word, those in sorted(by_verdict.items())]
+    more = [f"and {len(checks) - _CHECKS} more"] if len(checks) > _CHECKS else []
+    return f"{'; '.join((*told, *more))}." if told else ""
+
+
+def _beside(others: Sequence[tuple[str, PullRequest | None]]) -> str:
+    """The Plan's other repositories, with the pull request in each that is known by now."""
+    told = []
+    for name, pull in others:
+        page = _page(pull) if pull is not None else ""
+        told.append(f"{_code(name)}: {page}" if page else _code(name))
+    return f"The same Plan works in other repositories, too: {', '.join(told)}." if told else ""
+
+
+def _page(pull: PullRequest) -> str:
+    """Its address, by which people find it, or else its number."""
+    parts = _ADDRESS.fullmatch(pull.url)
+    if parts is None or len(pull.url) > _LONGEST_ADDRESS:
+        return f"pull request {pull.number}"
+    return f"<{parts['server']}/{quote(parts['path'], safe='/%')}>"
+
+
 def heading(plan: Plan, row: PlanTask) -> str:
+    step = _step(plan, row)
+    return step.heading if step is not None else row.name
+
+
+def _step(plan: Plan, row: PlanTask) -> Step | None:
     steps = next((stage.steps for stage in plan.spec.stages if stage.name == row.stage), ())
     known = row.step is not None and row.step < len(steps)
-    return steps[row.step].heading if known and row.step is not None else row.name
+    return steps[row.step] if known and row.step is not None else None
 
 
 def _verdicts(task: Task | None) -> str:
@@ -228,7 +294,8 @@ def _whole(status: PlanStatus, integration: Integration) -> str:
     if judged is None:
         return f"Verified: {_code(integration.tip)}, as its last step landed it."
     told = f"Verified as a whole: {_code(judged.sha)}, {_counted(judged.checks)}."
-    return told + _theirs(judged)
+    named = _named(judged.checks)
+    return "\n\n".join(filter(None, (told + _theirs(judged), named)))
 
 
 def _theirs(judged: Verification) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.api.delivery import Delivery
+from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.integration import Integration
 from bernstein.api.plan import PlanStatus, PlanTask
 from bernstein.api.projects.repository import Forge, Repository
@@ -22,6 +23,7 @@ from tests.unit.core import objects
 from tests.unit.core.delivery.plans import INTEGRATION, TASKS
 from tests.unit.core.objects import BASE, NOW, TIP, plan_snapshot, sha
 
+HOSTILE = "@all closes #1 ``` https://evil.example"
 BEGUN = Integration(ref=INTEGRATION, target="refs/heads/main", target_sha=BASE, sha=sha(2))
 
 
@@ -70,6 +72,14 @@ can buy.
 | `Add a shop` | 2 | 1 Passed | $0.12 |
 | `Sell` | 2 | 1 Passed | $0.12 |
 
+Step `Add a shop`:
+
+Passed: `lint`.
+
+Step `Sell`:
+
+Passed: `lint`.
+
 Verified: `{sha(2)}`, as its last step landed it.
 
 What every check has said, and who has approved what:
@@ -115,6 +125,70 @@ def test_a_gate_that_somebody_let_it_go_on_without_is_named() -> None:
     assert f"Verified as a whole: `{judged.sha}`, 1 Bypassed, 1 Passed (`tests`)." in (
         told(verification=judged).body
     )
+
+
+def test_each_step_tells_what_was_asked_and_which_checks_said_what() -> None:
+    steps = [{"title": "Add a shop", "description": f"With a\ndoor. {HOSTILE}"}, *STEPS[1:]]
+    body = told(steps=steps).body
+
+    asked = body.partition("Step `Add a shop`:")[2].partition("Step `Sell`:")[0]
+    assert "```text\nWith a\ndoor." in asked
+    assert "Passed: `lint`." in asked
+    assert "@" not in asked
+    assert "```" not in asked.replace("```text", "", 1).replace("\n```\n", "", 1)
+
+
+def test_checks_of_one_verdict_are_named_together_and_the_others_counted() -> None:
+    signal = {"name": "signal-0", "kind": "signal", "title": "path `docs` | #1", "asked": "a"}
+    gate = {"kind": "gate", "verdict": "Passed", "asked": "a"}
+    gates = [gate | {"name": f"gate-{n}"} for n in range(25)]
+    checks = [signal | {"verdict": "Failed"}, *gates]
+    judged = objects.verification(passed=True, checks=checks, base=TIP)
+    task = objects.task()
+    status = task.status.model_copy(update={"verification": judged})
+
+    for body in (
+        told(verification=judged).body,
+        pull_request.of_task(objects.snapshot(task), status).body,
+    ):
+        assert "Failed: `path 'docs' ¦ \uff031`; Passed: `gate-0`, `gate-1`," in body
+        assert "`gate-18`; and 6 more." in body
+
+
+def test_what_steps_were_asked_takes_no_more_room_than_there_is() -> None:
+    steps = [{"title": f"Step {n}", "description": "word " * 1000} for n in range(40)]
+    rows = tuple(row(f"t{n}", n) for n in range(40))
+
+    body = told((), steps=steps, rows=rows).body
+
+    assert len(body) < 20_000
+    assert "What other steps were asked the Plan says." in body
+    assert "| `Step 39` |" in body
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://git.example.com/acme/app/pulls/8", "<https://git.example.com/acme/app/pulls/8>"),
+        ("https://git.example.com/a>[x](y)", "<https://git.example.com/a%3E%5Bx%5D%28y%29>"),
+        ("http://git.example.com/acme/app/pulls/8", "pull request 8"),
+        (f"https://git.example.com/{'a' * 400}", "pull request 8"),
+        (None, None),
+    ],
+)
+def test_the_other_repositories_of_a_plan_are_named(url: str | None, shown: str | None) -> None:
+    pull = None
+    if url is not None:
+        fields = {"number": 8, "url": url, "state": "Open", "sha": sha(3)}
+        pull = PullRequest.model_validate(fields)
+    plan = objects.plan(status=PlanStatus(integration=BEGUN, tasks=ROWS))
+    snapshot = replace(plan_snapshot(plan, *TASKS), beside=(("app", pull), ("docs", None)))
+
+    body = pull_request.of_plan(snapshot, plan.status, BEGUN).body
+
+    first = f"`app`: {shown}" if shown else "`app`"
+    told = f"The same Plan works in other repositories, too: {first}, `docs`."
+    assert told in body.splitlines()
 
 
 def test_of_a_step_whose_task_is_gone_its_row_is_told() -> None:

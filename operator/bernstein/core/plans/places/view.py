@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from bernstein.api.delivery import PullRequest
 from bernstein.api.integration import RepositoryStatus
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import Counts, Plan, PlanStatus
@@ -68,7 +69,14 @@ def snapshot_in(snapshot: PlanSnapshot, status: PlanStatus, name: str) -> PlanSn
         jobs={key: job for key, job in snapshot.jobs.items() if _is_there(job, name, first)},
         tallied=None,
         expansion=None,
+        beside=tuple(_beside(snapshot.plan.status, name)),
     )
+
+
+def _beside(status: PlanStatus, name: str) -> Iterator[tuple[str, PullRequest | None]]:
+    for row in status.repositories:
+        if row.name != name:
+            yield row.name, row.delivery.pull_request if row.delivery is not None else None
 
 
 def each(

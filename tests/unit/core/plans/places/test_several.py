@@ -12,7 +12,7 @@ from bernstein.api.programs.merge import LandResult
 from bernstein.api.requests import PlanRequest
 from bernstein.api.waiting import Cancel
 from bernstein.core import conditions, labels
-from bernstein.core.actions import InRepository, RunClose, RunLand
+from bernstein.core.actions import InRepository, RunClose, RunLand, RunPropose
 from bernstein.core.jobs import JobView
 from bernstein.core.plans.places import view
 from tests.unit.core import objects
@@ -170,6 +170,25 @@ def test_a_cancel_closes_the_pull_request_of_each_repository() -> None:
     said = conditions.find(decision.status.conditions, ConditionType.RECONCILING)
     assert said is not None
     assert said.message == "its pull request is being closed"
+
+
+def test_a_pull_request_names_those_of_the_plan_in_other_repositories() -> None:
+    status, forges = begun(), project(merge={"strategy": "pr"}, forge=True)
+    to_open = proposed(2).model_copy(
+        update={"state": "Pending", "step": "Proposing", "pull_request": None, "round": 2}
+    )
+    each = zip(status.repositories, (proposed(1), to_open), strict=True)
+    rows = tuple(row.model_copy(update={"delivery": delivery}) for row, delivery in each)
+
+    decision = look(status.model_copy(update={"repositories": rows}), of=forges)
+
+    (opens,) = [
+        action.action
+        for action in decision.actions
+        if isinstance(action, InRepository) and isinstance(action.action, RunPropose)
+    ]
+    told = "The same Plan works in other repositories, too: `api`: <https://git.example/pulls/1>."
+    assert told in opens.body.splitlines()
 
 
 def test_who_asks_to_merge_again_concerns_what_is_not_delivered() -> None:
