@@ -147,7 +147,7 @@ async def connected(settings: CliSettings) -> AsyncIterator[Cluster]:
     try:
         connection = ConnectionInfo.load(settings.kubeconfig, settings.context)
         server = connection.server
-        namespace = _checked_namespace(settings.namespace or connection.namespace)
+        namespace = checked_namespace(settings.namespace or connection.namespace)
         async with Client(connection, timeout=_TIMEOUT, field_manager=FIELD_MANAGER) as client:
             yield Cluster(client, namespace)
     except (KubeError, ValidationError, OSError) as error:
@@ -198,7 +198,8 @@ def _plan_of(task: Task) -> str | None:
     return None if plan is None else plan.name
 
 
-def _checked_namespace(name: str) -> str:
+def checked_namespace(name: str) -> str:
+    """The name of a namespace. Raises CliError for what can be none."""
     if not _NAMESPACE.match(name):
         remedy = "give at most 63 lower-case letters, digits and '-' with --namespace"
         raise no_name(name, " of a namespace", remedy)

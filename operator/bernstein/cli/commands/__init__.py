@@ -43,6 +43,9 @@ class Subcommand:
 
 
 COMMANDS: tuple[Subcommand, ...] = (
+    Subcommand(
+        "init", "Writes a Project, templates of its Secrets and a first Plan into a folder."
+    ),
     Subcommand("run", "Runs a plan file in the cluster and shows its progress."),
     Subcommand("validate", "Checks plan files and objects, without a cluster.", cluster=False),
     Subcommand(

@@ -31,8 +31,8 @@ class Configuration:
     context: str | None = None
     namespace: str | None = None
     project: str | None = None
-    has_gates: bool = False
-    """It has a block `quality_gates`, which has no effect here."""
+    gates: object = None
+    """Its block `quality_gates`, which judges nothing: `bernstein init` translates it."""
 
 
 def read(workdir: str | None) -> Configuration | None:
@@ -58,7 +58,7 @@ def read(workdir: str | None) -> Configuration | None:
         return None
     if not isinstance(data, dict):
         raise _wrong(path, f"expected a mapping, got {type_name(data)}")
-    return Configuration(str(path), **_fields(path, data), has_gates=data.get(_GATES) is not None)
+    return Configuration(str(path), **_fields(path, data), gates=data.get(_GATES))
 
 
 def _fields(path: Path, data: Mapping[Any, Any]) -> dict[str, str]:
@@ -109,10 +109,9 @@ def tell_gates(terminal: Terminal) -> None:
     """Says that gates of the file judge nothing, and where they would: who declares work, or has it
     judged, may believe that they do."""
     file = read(terminal.settings.workdir)
-    if file is not None and file.has_gates:
+    if file is not None and file.gates is not None:
         text = f"{file.name}: {_GATES} has no effect here: the gates are those of the Project"
         terminal.complain(f"! {text} (spec.gates), which an administrator sets", "yellow")
         terminal.complain(
-            "  list them in its spec.gates.pipeline (fields: `bernstein schema project`);"
+            "  `bernstein init` writes a Project that has them, and says what differs"
         )
-        terminal.complain("  a later `bernstein init` is to translate them")

@@ -116,8 +116,7 @@ def test_gates_in_it_are_told_to_have_no_effect(runner: CliRunner, tmp_path: Pat
 
 def tells_of_gates(told: str) -> None:
     assert "quality_gates has no effect here: the gates are those of the Project" in told
-    assert "list them in its spec.gates.pipeline (fields: `bernstein schema project`)" in told
-    assert "`bernstein init` is to translate them" in told
+    assert "`bernstein init` writes a Project that has them, and says what differs" in told
 
 
 def test_who_has_work_judged_is_told_too_that_gates_in_it_have_no_effect(

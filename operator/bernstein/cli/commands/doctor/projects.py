@@ -23,8 +23,8 @@ from bernstein.kube.resource import CONFIG_MAPS, Object, Resource
 SECRETS = Resource("", "v1", "secrets", "Secret")
 _CREATE = "create it in the Project's namespace, or correct the field"
 _APPLY = (
-    "make its Secrets and apply one such as this, with your own names; "
-    "the page 'Set up a team' goes through it"
+    "make its Secrets and apply one such as this, with your own names: `bernstein init` writes "
+    "both; the page 'Set up a team' goes through it"
 )
 _EXAMPLE = """\
 apiVersion: bernstein.dev/v1alpha1
