@@ -11,17 +11,20 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan
 from bernstein.api.programs.forge import SeenPullRequest
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.project import Project
 from bernstein.api.projects.repository import Repository
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.api.waiting import Waiting
 from bernstein.controllers import crowds
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import (
     AT_WORK,
     BEGINS,
     BEGUN,
+    LIMITED,
     MISSES,
     PROPOSED,
     UPSTREAM,
@@ -130,7 +133,7 @@ def proposed(caches: Caches, project: Project) -> Mapping[str, tuple[SeenPullReq
     found: defaultdict[str, list[SeenPullRequest]] = defaultdict(list)
     waits: Iterator[Plan | Task]
     waits = chain(_plans_of(caches, project, PROPOSED), _tasks_of(caches, project, PROPOSED))
-    for its, delivery in _deliveries(caches, waits, project):
+    for its, delivery, _ in _deliveries(caches, waits, project):
         pull = delivery.pull_request if delivery is not None else None
         if delivery is None or pull is None or its is None or not delivery.is_watched:
             continue
@@ -141,21 +144,38 @@ def proposed(caches: Caches, project: Project) -> Mapping[str, tuple[SeenPullReq
     return {name: tuple(pulls) for name, pulls in found.items()}
 
 
+def limited(caches: Caches, project: Project) -> Mapping[str, datetime]:
+    """Until when the forge takes no requests, as Jobs of the Project's Plans and Tasks were told,
+    by the name of the repository."""
+    found = dict[str, datetime]()
+    waits: Iterator[Plan | Task]
+    waits = chain(_plans_of(caches, project, LIMITED), _tasks_of(caches, project, LIMITED))
+    for its, _, waiting in _deliveries(caches, waits, project):
+        until = waiting.until if waiting is not None else None
+        if its is None or waiting is None or until is None:
+            continue
+        if waiting.reason == ForgeReason.RATE_LIMITED:
+            found[its.name] = max(found.get(its.name, until), until)
+    return found
+
+
 def _deliveries(
     caches: Caches, waits: Iterable[Plan | Task], project: Project
-) -> Iterator[tuple[Repository | None, Delivery | None]]:
-    """How far each is on its way, in each repository that it works in."""
+) -> Iterator[tuple[Repository | None, Delivery | None, Waiting | None]]:
+    """How far each is on its way, and what it waits for, in each repository that it works in."""
     for each in waits:
         if each.metadata.deletion_timestamp is not None:
             continue
         if isinstance(each, Task):
             its = repositories.of_task(each, plan_of(caches, each), project)
-            yield its, each.status.delivery
+            yield its, each.status.delivery, each.status.waiting
         elif not each.status.repositories:
-            yield repositories.of_plan(each, project), each.status.delivery
+            its = repositories.of_plan(each, project)
+            yield its, each.status.delivery, each.status.waiting
         else:
             for row in each.status.repositories:
-                yield repositories.find(project.spec, row.name), row.delivery
+                its = repositories.find(project.spec, row.name)
+                yield its, row.delivery, row.waiting
 
 
 def _plans_of(caches: Caches, project: Project, index: str) -> Iterator[Plan]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.snapshots import (
     agents_at_work,
+    limited,
     plan_snapshot,
     proposed,
     task_snapshot,
@@ -239,3 +241,26 @@ async def test_pull_requests_are_watched_of_plans_and_of_tasks(
     assert {name: sorted(each, key=lambda e: e.number) for name, each in found.items()} == {
         "app": known
     }
+
+
+async def test_a_limit_of_the_forge_is_known_as_the_last_of_plans_and_tasks_was_told(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    def told(hours: int, reason: str = "ForgeRateLimited") -> dict[str, Any]:
+        until = NOW + timedelta(hours=hours)
+        waiting = {"reason": reason, "message": "m", "since": NOW.isoformat()}
+        waiting |= {"until": until.isoformat(), "scope": "Repository"}
+        return {"project": "default", "waiting": waiting}
+
+    task = objects.task(plan=None).spec.dump()
+    api.put(TASKS, "work", NAMESPACE, metadata={}, spec=task, status=told(1) | {"state": "Done"})
+    other = told(9, "ForgeTimeout") | {"state": "Done"}
+    api.put(TASKS, "other", NAMESPACE, metadata={}, spec=task, status=other)
+    plan, meta = objects.plan(), {"uid": PLAN_UID}
+    status = plan.status.dump() | told(2)
+    api.put(PLANS, "web", NAMESPACE, metadata=meta, spec=plan.spec.dump(), status=status)
+    caches = await synced(client, background)
+    project = caches.projects.get(Key(NAMESPACE, "default"))
+    assert project is not None
+
+    assert limited(caches, project) == {"app": NOW + timedelta(hours=2)}

@@ -16,6 +16,7 @@ from bernstein.controllers.caches.indexes import (
     BEGUN,
     DONE,
     LACKS,
+    LIMITED,
     MISSES,
     PLAN,
     PROPOSED,
@@ -30,6 +31,7 @@ from bernstein.controllers.caches.indexes import (
     depends_on,
     done,
     lacks,
+    limited,
     misses,
     plan_of,
     plan_of_session,
@@ -71,9 +73,9 @@ READ = Read((*labels.READ, *DELIVERED_BY), labels.FINALIZERS_READ)
 """Of the metadata of all objects; what nobody reads is anybody's to write."""
 
 _OF_PLANS = {BEGINS: begins, BEGUN: begun, MISSES: misses, PROPOSED: proposed}
-_OF_PLANS |= {FOLDER: folder_of_plan}
+_OF_PLANS |= {FOLDER: folder_of_plan, LIMITED: limited}
 _LINKS = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited, PROPOSED: proposed}
-_LINKS |= {FOLDER: folder_of_task}
+_LINKS |= {FOLDER: folder_of_task, LIMITED: limited}
 
 
 class Caches:

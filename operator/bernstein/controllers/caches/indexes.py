@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from bernstein.api.pod import AGENT
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import WaitReason
 from bernstein.core import labels, names
@@ -21,15 +22,15 @@ from bernstein.kube.resource import Object, controller_of, is_deleting
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
 AT_WORK, DONE, BEGINS, BEGUN, MISSES = "at work", "done", "begins", "begun", "misses"
-PROPOSED = "proposed"
+PROPOSED, LIMITED = "proposed", "limited"
 LACKS, RESTS, SEEKS, MOVES = "lacks", "rests", "seeks", ""
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
 are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Plans that have
-begun and have not ended, by namespace; Plans and Tasks that wait for a pull request, by namespace;
-Tasks and Plans that wait for a missing Secret, by namespace; Tasks of which a check waits for what
-a new pod alone shows to be there, by Project, check and cause; Plans and other Tasks that wait for
-the like, by Project; and these by Project, check and cause. Jobs that move refs count as one check,
-which is called ""."""
+begun and have not ended, by namespace; Plans and Tasks that wait for a pull request, by namespace,
+and those of which a Job has met a limit of the forge; Tasks and Plans that wait for a missing
+Secret, by namespace; Tasks of which a check waits for what a new pod alone shows to be there, by
+Project, check and cause; Plans and other Tasks that wait for the like, by Project; and these by
+Project, check and cause. Jobs that move refs count as one check, which is called ""."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -96,6 +97,14 @@ def proposed(obj: Object) -> Collection[str]:
     opened = any((each or {}).get("pullRequest") is not None for each in deliveries)
     waits = opened and status.get("endedAt") is None
     return (obj["metadata"]["namespace"],) if waits else ()
+
+
+def limited(obj: Object) -> Collection[str]:
+    """The namespace of a Plan or Task that tries again once the forge takes requests."""
+    status = obj.get("status") or {}
+    waits = (each.get("waiting") or {} for each in (status, *(status.get("repositories") or ())))
+    is_told = any(w.get("reason") == ForgeReason.RATE_LIMITED and "until" in w for w in waits)
+    return (obj["metadata"]["namespace"],) if is_told else ()
 
 
 def misses(obj: Object) -> Collection[str]:

@@ -25,7 +25,13 @@ from bernstein.controllers.projects import caching as claims
 from bernstein.controllers.projects import pruning as refs
 from bernstein.controllers.projects import withdrawing as requests
 from bernstein.controllers.projects.watches import watches
-from bernstein.controllers.snapshots import agents_at_work, misses_a_secret, proofs_of, proposed
+from bernstein.controllers.snapshots import (
+    agents_at_work,
+    limited,
+    misses_a_secret,
+    proofs_of,
+    proposed,
+)
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
@@ -212,11 +218,14 @@ class ProjectController(KindController):
 
     async def _watch(self, key: Key, project: Project) -> Watched:
         """The next step of the watch of each of its repositories, done."""
-        waits = proposed(self._caches, project)
-        if not waits and project.status.watch is None and not project.status.watches:
+        waits, told = proposed(self._caches, project), limited(self._caches, project)
+        known = project.status.watch is not None or project.status.watches
+        if not (waits or told or known):
             return Watched()
         decided = [
-            await self._watch_one(key, at(project, each.name), waits.get(each.name, ()))
+            await self._watch_one(
+                key, at(project, each.name), waits.get(each.name, ()), told.get(each.name)
+            )
             for each in project.spec.repositories
         ]
         again = (each.requeue_after for each in decided if each.requeue_after is not None)
@@ -224,14 +233,17 @@ class ProjectController(KindController):
         return Watched(None, kept, min(again, default=None))
 
     async def _watch_one(
-        self, key: Key, project: Workplace, waits: tuple[SeenPullRequest, ...]
+        self,
+        key: Key,
+        project: Workplace,
+        waits: tuple[SeenPullRequest, ...],
+        limited: datetime | None,
     ) -> WatchDecision:
         now = self._context.now()
         jobs = await self._jobs(project, now, watching.expected(project), WATCH)
         its = {name: job for name, job in jobs.items() if repository_job.is_its(project, job)}
-        return await execution.decide_and_execute(
-            WatchSnapshot(project, its, waits), watching.decide, partial(self._execute, key), now
-        )
+        snapshot, execute = WatchSnapshot(project, its, waits, limited), partial(self._execute, key)
+        return await execution.decide_and_execute(snapshot, watching.decide, execute, now)
 
     async def _prune(self, key: Key, project: Project) -> Pruned:
         """The next step of who deletes refs in each of its repositories, done."""

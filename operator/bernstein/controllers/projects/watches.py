@@ -12,6 +12,7 @@ from bernstein.api.programs.forge import PROPOSE, WATCH
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import limited
 from bernstein.controllers.predicates import of_jobs, pod_matters
 from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
@@ -47,6 +48,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     for proposers in (plans, tasks):
         proposes = proposers.changes(is_proposed_otherwise)
         yield Watch(proposers.informer, project_of, when=proposes)
+        yield Watch(proposers.informer, project_of, when=is_limited_otherwise)
         yield Watch(proposers.informer, project_of, when=goes, pause=pause)
         ends = proposers.changes(ends_otherwise)
         yield Watch(proposers.informer, project_of, when=ends, pause=pause)
@@ -139,6 +141,11 @@ def _proposed(waiter: Task | Plan | None) -> list[tuple[str, int]]:
         for name, delivery in deliveries
         if delivery is not None and delivery.pull_request is not None and delivery.is_watched
     ]
+
+
+def is_limited_otherwise(old: Object | None, new: Object | None) -> bool:
+    """A Job of it has met a limit of the forge."""
+    return new is not None and bool(limited(new)) and not (old is not None and limited(old))
 
 
 def misses_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.programs.forge import PROPOSE, ProposeResult
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.projects.merge import SucceedOn
 from bernstein.api.projects.watching import MOST_PULL_REQUESTS, WatchedPullRequest
 from bernstein.api.projects.workplace import Workplace
@@ -32,7 +33,7 @@ from bernstein.core.delivery.retry import tried_again
 from bernstein.core.delivery.way import Delivering, Landed, OnItsWay, S
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
-from bernstein.core.projects import repositories
+from bernstein.core.projects import limits, repositories
 from bernstein.core.sanitise import line, without_quotes
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.waiting import (
@@ -116,10 +117,14 @@ def _propose(status: S, delivery: Delivery, proposal: Proposal, now: datetime) -
     name = proposal.job(PROPOSE, delivery.round)
     job = job_of(proposal.jobs, name, delivery.abandoned, now)
     if job is None:
+        left = limits.seconds_left(proposal.project, now)
+        if left > 0:
+            text, reason = limits.text(proposal.project), ForgeReason.RATE_LIMITED
+            return OnItsWay(waits(status, reason, text, now, needs_person=True), (), left)
         repository = proposal.project.spec.repository
-        text = linked(proposal.text(), repository, delivery.sha)
+        reads = linked(proposal.text(), repository, delivery.sha)
         head, base = names.branch_of(delivery.branch), names.branch_of(delivery.onto)
-        return OnItsWay(status, (RunPropose(name, head, base, text.title, text.body),))
+        return OnItsWay(status, (RunPropose(name, head, base, reads.title, reads.body),))
     result = result_of(ProposeResult, job, PROPOSE, delivery.abandoned, proposal.late, now)
     if isinstance(result, Unfinished):
         status = _with(status, delivery, abandoned=result.abandoned)

@@ -32,6 +32,7 @@ from bernstein.core.delivery.proposed import watched
 from bernstein.core.delivery.way import Delivering, OnItsWay, S
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
+from bernstein.core.projects import limits
 from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS, seconds_to_ask
 from bernstein.core.sanitise import count, text
 from bernstein.core.waiting import waits
@@ -120,6 +121,9 @@ def _read(
     name = way.job(LISTEN, known.jobs)
     job = job_of(way.jobs, name, delivery.abandoned, now)
     if job is None:
+        left = limits.seconds_left(way.project, now)
+        if left > 0:
+            return _rests(status, known, left, now)
         return OnItsWay(status, (RunListen(name, pull.number, known.comments),))
     result = result_of(ListenResult, job, LISTEN, delivery.abandoned, way.late, now)
     if isinstance(result, Unfinished):

@@ -2,7 +2,7 @@
 
     a Plan waits ──▶ at work ──▶ over ──┬──▶ it tells what has changed ──▶ after a look's time
                         ▲               └──▶ it could not tell ──▶ after a while, one look at first
-                        └── none waits: no Job any more
+                        └── none waits: no Job any more; a time that the forge has named stays known
 
 There is one for all, which is told what was seen of each so far, and ends as soon as one of them is
 not like that. Where another Plan waits, or one does not any more, another Job takes its place, once
@@ -30,7 +30,7 @@ from bernstein.core import diagnosis, labels, names, runs
 from bernstein.core.actions import give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
-from bernstein.core.projects import repositories, repository_job
+from bernstein.core.projects import limits, repositories, repository_job
 from bernstein.core.projects.actions import RunWatch, WatchDecision
 from bernstein.core.projects.repository_job import MOST_SECONDS, all_but
 from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS, seconds_to_ask
@@ -53,6 +53,8 @@ class WatchSnapshot:
     """The repository's watch Jobs, by name."""
     waits: tuple[SeenPullRequest, ...] = ()
     """What Plans wait for, as they know it."""
+    limited: datetime | None = None
+    """Until when the forge takes no requests, as it has told a Job of a Plan or Task."""
 
     def with_job(self, job: JobView) -> WatchSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
@@ -80,12 +82,14 @@ def _name(project: Workplace, watch: PullRequestWatch) -> str:
 def decide(snapshot: WatchSnapshot, now: datetime) -> WatchDecision:
     """The watch's next step."""
     project = snapshot.project
-    if not snapshot.waits or project.spec.repository.forge is None:
+    if project.spec.repository.forge is None:
         return WatchDecision(None, all_but("", snapshot.jobs))
-    watch = _of_those(_there(project), snapshot)
+    watch = limits.with_limit(_of_those(_there(project), snapshot), snapshot.limited, now)
     left = repository_job.seconds_left(watch.until, now, watch.reason)
     if left > 0:
         return WatchDecision(watch, all_but("", snapshot.jobs), left)
+    if not snapshot.waits:
+        return WatchDecision(None, all_but("", snapshot.jobs))
     return _look(snapshot, watch.model_copy(update={"until": None}), now)
 
 
@@ -121,6 +125,9 @@ def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> Wa
     run = _run(snapshot, watch)
     job = snapshot.jobs.get(run.job)
     if job is None:
+        left = limits.seconds_left(snapshot.project, now)
+        if left > 0:
+            return WatchDecision(watch, all_but("", snapshot.jobs), left)
         return WatchDecision(watch, (run, *all_but(run.job, snapshot.jobs)), LOOK_AGAIN_SECONDS)
     if job.refused is not None:
         problem = Diagnosis(Reason.POD_REJECTED, job.refused)
@@ -207,8 +214,10 @@ def _over(
     # Who tells something else at each look has no more Jobs than looks.
     look = snapshot.project.spec.merge.pull_requests.look_seconds
     seconds = float(max(look, min(told.retry_after or 0, MAX_RETRY_AFTER_SECONDS)))
+    if told.retry_after is not None:
+        update["remaining"] = 0
     if seconds > MOST_SECONDS:
-        update |= {"reason": ForgeReason.RATE_LIMITED, "message": "it asks to wait", "remaining": 0}
+        update |= {"reason": ForgeReason.RATE_LIMITED, "message": "it asks to wait"}
     update["until"] = now + timedelta(seconds=seconds)
     return WatchDecision(watch.model_copy(update=update), all_but("", snapshot.jobs), seconds)
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.programs.forge import PROPOSE, ProposeResult
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.core import names
@@ -25,7 +26,7 @@ from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.way import Delivering, OnItsWay, S
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
-from bernstein.core.projects import repositories
+from bernstein.core.projects import limits, repositories
 from bernstein.core.reasons import policy
 from bernstein.core.reasons.row import Retry
 from bernstein.core.sanitise import text as sanitise
@@ -109,6 +110,13 @@ def _look(status: S, delivery: Delivery, closing: Closing, now: datetime) -> OnI
     name = closing.job(PROPOSE, delivery.round)
     job = job_of(closing.jobs, name, delivery.abandoned, now)
     if job is None:
+        assert closing.project is not None
+        left = limits.seconds_left(closing.project, now)
+        if left > _LONGEST_SECONDS:
+            limited = Diagnosis(ForgeReason.RATE_LIMITED, limits.text(closing.project))
+            return _stays_open(status, delivery, limited)
+        if left > 0:
+            return OnItsWay(status, (), left)
         head, base = names.branch_of(delivery.branch), names.branch_of(delivery.onto)
         number = delivery.pull_request.number if delivery.pull_request is not None else 0
         return OnItsWay(status, (RunClose(name, number, head, base, closing.comment()),))
