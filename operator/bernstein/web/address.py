@@ -47,6 +47,11 @@ def trusted(ca_file: str | None) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=ca_file)
     else:
         context = httpx.create_ssl_context(trust_env=False)
+    return with_more(context)
+
+
+def with_more(context: ssl.SSLContext) -> ssl.SSLContext:
+    """This one, with those that our program is told of besides. Raises OSError."""
     if more := os.environ.get(MORE_CA):
         context.load_verify_locations(cafile=more)
     return context

@@ -69,6 +69,8 @@ class GitServer:
     """Only requests whose method and address have this in them; the others are answered."""
     dumb: bool = False
     """Serve the files of repositories alone, as a server without git does."""
+    answers: dict[str, bytes] = field(default_factory=dict)
+    """What is said to whoever is let in, by the address's path: LFS, or a forge's API."""
     sent: int = 0
     """Bytes of answers of git's."""
     hold: threading.Event = field(default_factory=threading.Event)
@@ -179,6 +181,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._reply(401, challenge, b"who are you?\n")
         if user == "read" and "git-receive-pack" in self.path:
             return self._reply(403, {}, b"read only\n")
+        if path in self.served.answers:
+            return self._reply(200, {}, self.served.answers[path])
         if self.served.dumb:
             file = self.served.folder / "repositories" / path.lstrip("/")
             return self._reply(200, {}, file.read_bytes()) if file.is_file() else self._lacks()

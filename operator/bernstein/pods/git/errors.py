@@ -73,7 +73,10 @@ _TABLE = (
 _WHY_UNREACHABLE = (
     (
         "the proxy on the way there (network.proxy) is not known, or refuses it",
-        re.compile(r"resolve proxy|from proxy after CONNECT|CONNECT tunnel failed|Proxy CONNECT"),
+        re.compile(
+            r"resolve proxy|from proxy after CONNECT|CONNECT tunnel failed|Proxy CONNECT"
+            r"|Tunnel connection failed"
+        ),
     ),
     ("its name is not known here", re.compile(r"Could not resolve|Name or service not known")),
     (UNTRUSTED, re.compile(r"certificate|gnutls|SSL")),

@@ -11,16 +11,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import http.client
+import os
+import socket
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
 
+from bernstein import urls
 from bernstein.api.pod import Remote
 from bernstein.api.programs.account import PASSWORD, USERNAME, is_ssh
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.pods.git import remotes, ssh_service
 from bernstein.pods.git.client import LOOKUP_SECONDS, GitError, full_ref
 from bernstein.pods.git.errors import from_output, unreachable
+from bernstein.web.address import with_more
 
 NOTHING = "0" * 40
 """In a command: there is no such ref."""
@@ -96,10 +101,13 @@ def _ask(remote: Remote, method: str, path: str, body: bytes | None = None) -> b
     """The beginning of the answer. No redirect is followed. Raises GitError."""
     url = remotes.https_address(remote.url)
     assert url.hostname is not None
-    connection = http.client.HTTPSConnection(
-        url.hostname, url.port, timeout=LOOKUP_SECONDS, context=_trust(remote)
-    )
+    connection, proxy = _connection(remote, url)
     try:
+        try:
+            connection.connect()
+        except socket.gaierror as failure:
+            whose = "proxy" if proxy else "host"
+            raise unreachable(url.hostname, f"Could not resolve {whose}: {failure}") from failure
         target = url.path.rstrip("/") + path
         connection.request(method, target, body, dict(_headers(remote, body is not None)))
         answer = connection.getresponse()
@@ -111,6 +119,24 @@ def _ask(remote: Remote, method: str, path: str, body: bytes | None = None) -> b
         connection.close()
 
 
+def _connection(remote: Remote, url: SplitResult) -> tuple[http.client.HTTPSConnection, bool]:
+    """To the server, and whether it goes through a proxy, which is told its host and port alone.
+    Raises GitError."""
+    assert url.hostname is not None
+    proxy = urls.proxy_of(remote.url, os.environ)
+    through = urlsplit(proxy) if proxy else url
+    assert through.hostname is not None
+    connection = http.client.HTTPSConnection(
+        through.hostname,
+        through.port or (http.client.HTTP_PORT if proxy else None),
+        timeout=LOOKUP_SECONDS,
+        context=_trust(remote),
+    )
+    if proxy:
+        connection.set_tunnel(url.hostname, url.port or http.client.HTTPS_PORT)
+    return connection, proxy is not None
+
+
 def _taken(status: int, answer: bytes) -> bytes:
     if status == http.HTTPStatus.OK:
         return answer
@@ -120,8 +146,13 @@ def _taken(status: int, answer: bytes) -> bytes:
 
 
 def _trust(remote: Remote) -> ssl.SSLContext:
-    """The given authority alone, or those of the system."""
-    return ssl.create_default_context(cafile=remote.ca_file)
+    """The given authority alone, or those of the system; and those that our program is told of
+    besides. Raises GitError."""
+    try:
+        return with_more(ssl.create_default_context(cafile=remote.ca_file))
+    except OSError as error:
+        text = f"{UNTRUSTED}: its authorities cannot be read: {type(error).__name__}"
+        raise GitError(Reason.REPOSITORY_UNREACHABLE, text) from None
 
 
 def _headers(remote: Remote, posts: bool) -> Mapping[str, str]:

@@ -4,14 +4,22 @@ and whatever is in the repository. The other server writes down every header of 
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import CheckoutConfig
+from bernstein.api.pod import CheckoutConfig, Remote
+from bernstein.forges.client import Client, Limits
+from bernstein.forges.errors import ForgeError
+from bernstein.forges.forge import Branches, Description, Forge
+from bernstein.forges.operations import ensure
+from bernstein.forges.registry import FORGES
+from bernstein.pods import lfs
 from bernstein.pods.git import client as git
+from bernstein.pods.git import permission
 from bernstein.pods.programs import checkout
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.git_server import USERS, GitServer, Request
@@ -44,6 +52,7 @@ def ours(tmp_path: Path, origin: Origin, trap: GitServer) -> Iterator[Callable[.
 
     yield make
     origin.server.redirect_to, origin.server.redirected, origin.server.dumb = None, "", False
+    origin.server.answers.clear()
 
 
 def elsewhere(trap: GitServer) -> str:
@@ -224,4 +233,96 @@ def test_no_other_transport_is_used_where_a_redirect_or_a_rule_names_one(
     with pytest.raises(git.GitError):
         repository.read_ref("main")
 
+    assert trap.requests == []
+
+
+def own_remote(ours: Callable[..., git.Git], user: str) -> Remote:
+    remote = ours(user).remote
+    assert remote is not None
+    return remote
+
+
+@pytest.mark.parametrize("question", ["somewhere", "push", "overwrite"])
+def test_what_an_account_may_push_is_asked_of_no_server_that_a_redirect_names(
+    ours: Callable[..., git.Git], origin: Origin, trap: GitServer, question: str
+) -> None:
+    tip = origin.commit({"a": "1"}, ref="refs/heads/main")
+    remote = own_remote(ours, "work")
+    origin.server.redirect_to = elsewhere(trap)
+    before = len(origin.server.requests)
+
+    questions: dict[str, Callable[[], object]] = {
+        "somewhere": lambda: permission.may_push_somewhere(remote),
+        "push": lambda: permission.may_push(remote, WORK, tip),
+        "overwrite": lambda: permission.may_overwrite(remote, "refs/heads/main", tip),
+    }
+    with pytest.raises(git.GitError, match="answers 302"):
+        questions[question]()
+
+    assert holds_a_secret(origin.server.requests[before])
+    assert trap.requests == []
+
+
+@pytest.mark.parametrize("what", ["batch", "content", "place"])
+def test_contents_of_lfs_are_asked_of_no_server_that_an_answer_names(
+    ours: Callable[..., git.Git], origin: Origin, trap: GitServer, tmp_path: Path, what: str
+) -> None:
+    """A redirect of the question, one of the content, or an answer that has it elsewhere."""
+    remote = own_remote(ours, "read")
+    oid, own = "0" * 64, f"/{origin.name}.git/info/lfs/objects"
+    server = elsewhere(trap) if what == "place" else f"https://localhost:{origin.server.port}"
+    place = {"href": f"{server}{own}/{oid}", "header": {"Authorization": "Bearer read-secret"}}
+    told = {"objects": [{"oid": oid, "size": 1, "actions": {"download": place}}]}
+    origin.server.answers[f"{own}/batch"] = json.dumps(told).encode()
+    if what != "place":
+        origin.server.redirect_to = elsewhere(trap)
+        origin.server.redirected = {"batch": "/batch", "content": f"/{oid}"}[what]
+    (tree := tmp_path / "tree").mkdir()
+    (tree / "a.bin").write_text(
+        f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 1\n"
+    )
+    before = len(origin.server.requests)
+
+    assert lfs.fill(remote, [tree]) == 1, "it stays a pointer"
+
+    asked = origin.server.requests[before:]
+    assert [holds_a_secret(r) for r in asked] == [True] * (2 if what == "content" else 1)
+    assert trap.requests == []
+
+
+@pytest.mark.parametrize("forge", FORGES, ids=lambda forge: forge.name)
+async def test_a_forge_that_answers_with_another_server_sends_its_token_nowhere(
+    origin: Origin, trap: GitServer, tmp_path: Path, ours: Callable[..., git.Git], forge: Forge
+) -> None:
+    remote = own_remote(ours, "work")
+    (token := tmp_path / "token").write_text("work-secret\n")
+    api = f"https://localhost:{origin.server.port}/api"
+    wanted, branches = (
+        Description("title", "body", labels=("one",)),
+        Branches("bernstein/a", "main"),
+    )
+    url = f"https://localhost:{origin.server.port}/acme/shop.git"
+    origin.server.redirect_to = elsewhere(trap)
+    before = len(origin.server.requests)
+
+    async with Client(
+        forge,
+        url,
+        str(token),
+        api=api,
+        ca_file=remote.ca_file,
+        limits=Limits(attempts=1),
+    ) as client:
+        there = client.repository
+        for operation in (
+            ensure(client.forge, there, branches, wanted),
+            client.forge.get(there, 7),
+            client.forge.may_write(there, "ada"),
+        ):
+            with pytest.raises(ForgeError):
+                await client.run(operation)
+
+    asked = origin.server.requests[before:]
+    assert len(asked) == 3
+    assert all(map(holds_a_secret, asked))
     assert trap.requests == []

@@ -10,7 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from bernstein.api.pod import Remote
+from bernstein.api.programs.probe import ProbeConfig, ProbeResult
 from bernstein.pods.git import client as git
+from bernstein.pods.git import permission
+from bernstein.pods.programs import probe
 from bernstein.urls import MORE_CA, NO_PROXY, PROXY
 from bernstein.web import exchange
 from bernstein.web.address import trusted
@@ -178,3 +182,72 @@ def test_an_authority_that_cannot_be_read_is_told(
 
     with pytest.raises(git.GitError, match="cannot be read"):
         ours(tmp_path, origin)
+
+
+def what_the_probe_finds(tmp_path: Path, remote: Remote, account: str) -> ProbeResult:
+    return probe.run(
+        ProbeConfig(
+            remote=remote,
+            account=account,
+            branch="main",
+            secret=f"git-{account}",
+            config_map="ca",
+            git_dir=str(tmp_path / account / "repo.git"),
+            ref="refs/bernstein/1111222233334444/probe" if account == "work" else None,
+        )
+    )
+
+
+@pytest.mark.parametrize("account", ["work", "deliver"])
+def test_what_an_account_may_push_is_asked_in_a_tunnel_too(
+    tmp_path: Path, origin: Origin, proxy: Proxy, account: str
+) -> None:
+    origin.commit({"a": "1"}, ref="refs/heads/main")
+    (origin.path / "hooks" / "pre-receive").unlink()
+    before = len(origin.server.requests)
+
+    found = what_the_probe_finds(tmp_path, origin.remote(account), account)
+
+    assert found == ProbeResult(too_strong=account == "work")
+    asked = [r for r in origin.server.requests[before:] if "git-receive-pack" in r.path]
+    assert {r.user for r in asked} == {account}
+    assert {r.headers["Host"] for r in asked} == {f"localhost:{origin.server.port}"}
+    assert {each.split()[1] for each in proxy.asked_for} == {f"localhost:{origin.server.port}"}
+    # git asks twice, without its account and with it, in one tunnel; each question has its own.
+    assert len(proxy.told) >= 1 + len(asked)
+    secret = base64.b64encode(f"{account}:{USERS[account]}".encode()).decode()
+    told = "\n".join(proxy.told)
+    assert "authorization" not in told.lower()
+    assert secret not in told
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+def test_that_no_proxy_lets_the_question_through_is_told_apart_from_the_server(
+    origin: Origin, proxy: Proxy, refuses: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if refuses:
+        proxy.refuses = True
+    else:
+        monkeypatch.setenv(PROXY, "http://proxy.invalid:3128")
+
+    with pytest.raises(git.GitError, match=r"network\.proxy") as refused:
+        permission.may_push_somewhere(origin.remote("work"))
+
+    assert refused.value.reason == "RepositoryUnreachable"
+
+
+def test_what_an_account_may_push_is_asked_of_a_server_that_the_network_vouches_for(
+    tmp_path: Path, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin.commit({"a": "1"}, ref="refs/heads/main")
+    (origin.path / "hooks" / "pre-receive").unlink()
+    remote = replace(origin.remote("work"), ca_file=None)
+    with pytest.raises(git.GitError, match="certificate"):
+        permission.may_push_somewhere(remote)
+    monkeypatch.setenv(MORE_CA, origin.server.ca_file)
+
+    assert what_the_probe_finds(tmp_path, remote, "work").too_strong is True
+
+    monkeypatch.setenv(MORE_CA, str(tmp_path / "absent"))
+    with pytest.raises(git.GitError, match="cannot be read"):
+        permission.may_push_somewhere(remote)
