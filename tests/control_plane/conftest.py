@@ -110,12 +110,13 @@ def install_chart(tools: Tools) -> None:
         *("projects.bernstein.dev", "plans.bernstein.dev"),
         *("tasks.bernstein.dev", "agentsessions.bernstein.dev", "approvals.bernstein.dev"),
     )
-    _await_kinds_as_owners(tools)
+    await_kinds_as_owners(tools, f"system:serviceaccount:{RELEASE_NAMESPACE}:bernstein-operator")
     _await_policies(tools)
 
 
-def _await_kinds_as_owners(tools: Tools) -> None:
-    """Admission looks up twice a minute which kinds there are, and refuses owners of others."""
+def await_kinds_as_owners(tools: Tools, operator: str, namespace: str = "default") -> None:
+    """Admission looks up twice a minute which kinds there are, and refuses owners of others.
+    `operator`: whose account may write in the namespace."""
     owners = [
         {
             "apiVersion": KINDS[kind].api_version,
@@ -131,16 +132,20 @@ def _await_kinds_as_owners(tools: Tools) -> None:
         "kind": "ConfigMap",
         "metadata": {
             "name": "owned",
-            "namespace": "default",
+            "namespace": namespace,
             "labels": OURS,
             "ownerReferences": owners,
         },
     }
-    operator = f"--as=system:serviceaccount:{RELEASE_NAMESPACE}:bernstein-operator"
     deadline = time.monotonic() + 90
     while True:
         tried = tools.run(
-            "kubectl", "create", "-f-", "--dry-run=server", operator, stdin=json.dumps(owned)
+            "kubectl",
+            "create",
+            "-f-",
+            "--dry-run=server",
+            f"--as={operator}",
+            stdin=json.dumps(owned),
         )
         if tried.returncode == 0:
             return

@@ -187,6 +187,68 @@ annotations:
 {{- end }}
 {{- end -}}
 
+{{/* Called with (dict "root" $ "account" NAME "rules" RULES "clusterRules" RULES): what an account may
+do: in the whole cluster, or in the namespaces that are watched, where the clusterRules are about
+what is in no namespace. */}}
+{{- define "bernstein.grant" -}}
+{{- $names := .root.Values.watch.namespaces }}
+{{- $cluster := list }}
+{{- if not $names }}{{ $cluster = append $cluster .rules }}{{ end }}
+{{- with .clusterRules }}{{ $cluster = append $cluster . }}{{ end }}
+{{- if $cluster }}
+{{- include "bernstein.roleAndBinding" (dict "root" .root "account" .account "name" .account "rules" (join "\n" $cluster)) }}
+{{- end }}
+{{- range $at, $name := $names }}
+{{- if or $at $cluster }}
+---
+{{ end }}
+{{- include "bernstein.roleAndBinding" (dict "root" $.root "account" $.account "name" (printf "%s-work" $.account) "rules" $.rules "namespace" $name) }}
+{{- end }}
+{{- end -}}
+
+{{/* Called with (dict "root" $ "account" NAME "name" NAME "rules" RULES), and "namespace" where they
+are no ClusterRole and ClusterRoleBinding. */}}
+{{- define "bernstein.roleAndBinding" -}}
+{{- $kind := empty .namespace | ternary "ClusterRole" "Role" -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $kind }}
+metadata:
+  name: {{ .name }}
+  {{- with .namespace }}
+  namespace: {{ . | quote }}
+  {{- end }}
+  labels:
+    {{- include "bernstein.labels" .root | nindent 4 }}
+rules:
+  {{- .rules | nindent 2 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $kind }}Binding
+metadata:
+  name: {{ .name }}
+  {{- with .namespace }}
+  namespace: {{ . | quote }}
+  {{- end }}
+  labels:
+    {{- include "bernstein.labels" .root | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ $kind }}
+  name: {{ .name }}
+subjects:
+  - kind: ServiceAccount
+    name: {{ .account }}
+    namespace: {{ .root.Release.Namespace }}
+{{- end -}}
+
+{{/* A label selector of the namespaces that are watched; nothing where all are. Nobody changes this label
+of a namespace. */}}
+{{- define "bernstein.watched" -}}
+{{- with .Values.watch.namespaces -}}
+matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: {{ toJson . }}}]
+{{- end -}}
+{{- end -}}
+
 {{/* CEL: the labels by which the operator finds its objects, as `core/labels.py` has them, but for
 `managed-by`, which others have, too. The id of a task file is people's: the operator does not read
 it. They are asked for by name: to go through all labels of an object, which may have tens of
@@ -222,7 +284,8 @@ o.?metadata.?ownerReferences.orValue([]).exists(r, r.apiVersion.startsWith('bern
     (variables.after[?'app.kubernetes.io/managed-by'].orValue('') == 'bernstein')
 {{- end -}}
 
-{{/* Called with (dict "root" $ "name" NAME): binds the admission policy of that name. */}}
+{{/* Called with (dict "root" $ "name" NAME): binds the admission policy of that name, in the namespaces
+that are watched, or with "everywhere" true in all. */}}
 {{- define "bernstein.policyBinding" -}}
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
@@ -233,4 +296,9 @@ metadata:
 spec:
   policyName: {{ include "bernstein.fullname" .root }}-{{ .name }}
   validationActions: [Deny]
+  {{- if and .root.Values.watch.namespaces (not .everywhere) }}
+  matchResources:
+    namespaceSelector:
+      {{ include "bernstein.watched" .root }}
+  {{- end }}
 {{- end -}}

@@ -144,6 +144,8 @@ def test_the_api_server_takes_all_that_is_rendered(
         ("networkPolicy.ingressFrom[0].ipBlock.except={192.0.2.0/25}", "missing property 'cidr'"),
         ("networkPolicy.ingressFrom[0].ipBlock.cidr=anywhere", "does not match pattern"),
         ("dns.peers={anywhere}", "got string, want object"),
+        ("watch.namespaces={A_b}", "does not match pattern"),
+        ("watch.namespaces={a,a}", "are equal"),
         ("internalRanges={0.0.0.0/0}", "does not match pattern"),
         ("dns.peers[0].podSelector.matchExpressions[0].key=a", "not allowed"),
         ("dns.peers[0].ipBlock.except={192.0.2.0/25}", "missing property 'cidr'"),
@@ -265,6 +267,20 @@ def test_the_operator_is_told_which_addresses_are_the_clusters(
     assert operator_arguments().internal == ("10.96.0.0/12",)
 
 
+def test_operator_and_server_are_told_where_to_work(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = ("--set", "watch.namespaces={team-a,team-b}")
+    told = {}
+    for component in ("operator", "server"):
+        deployment = _deployment(tools, component, *watched)
+        (told[component],) = deployment["spec"]["template"]["spec"]["containers"]
+    monkeypatch.setattr("sys.argv", ["operator", *told["operator"]["args"]])
+
+    assert operator_arguments().watch == ["team-a", "team-b"]
+    assert settings.read(told["server"]["args"], {}).namespaces == ("team-a", "team-b")
+
+
 @pytest.mark.parametrize("peers", ["[]", "[{}]", '[{"podSelector": {"matchLabels": {}}}]'])
 def test_dns_that_is_nowhere_is_refused(tools: Tools, peers: str) -> None:
     """A NetworkPolicy would take it for everywhere."""
@@ -291,10 +307,11 @@ def test_the_operator_cannot_see_the_servers_key(tools: Tools) -> None:
     assert mounted["items"] == [{"key": "ca.crt", "path": "ca.crt"}]
 
 
-def test_no_role_has_a_wildcard_or_secrets(tools: Tools) -> None:
-    objects = rendered(tools)
+@pytest.mark.parametrize(("watched", "count"), [("[]", 7), ('["a", "b"]', 10)])
+def test_no_role_has_a_wildcard_or_secrets(tools: Tools, watched: str, count: int) -> None:
+    objects = rendered(tools, "--set-json", f"watch.namespaces={watched}")
     roles = of_kind(objects, "ClusterRole") + of_kind(objects, "Role")
-    assert len(roles) == 7
+    assert len(roles) == count
 
     for role in roles:
         for rule in role["rules"]:

@@ -49,9 +49,11 @@ def test_rendering_twice_gives_the_same_bytes(tools: Tools, values: str) -> None
 
 @pytest.mark.parametrize("values", SETS)
 def test_the_api_server_takes_every_object(tools: Tools, chart: None, values: str) -> None:
+    for watched in yaml.safe_load(SETS[values].read_text()).get("watch", {}).get("namespaces", []):
+        tools.run("kubectl", "create", "namespace", watched)
     taken = tools.run(
         *("kubectl", "apply", "--server-side", "--dry-run=server", "--force-conflicts"),
-        *("--validate=strict", "-n", RELEASE_NAMESPACE, "-f-"),
+        *("--validate=strict", "-f-"),
         stdin=text_of(tools, values),
     )
 
