@@ -81,11 +81,15 @@ class SeenPullRequest:
     or nobody has looked."""
     behind: bool = False
     """The branch that it is to be merged into has commits that it lacks."""
+    unread: str = ""
+    """Why it alone could not be read, so that all else is as it was before: a ForgeReason."""
 
     @property
     def digest(self) -> str:
-        """The same for the same facts."""
-        return hashlib.sha256(json.dumps(astuple(self)).encode()).hexdigest()[:12]
+        """The same for the same facts, and as an older release has it where that knows of all."""
+        *told, unread = astuple(self)
+        facts = [*told, unread] if unread else told
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,11 @@ class WatchedPullRequest(Model):
         description="Whether its branch has moved, so that it cannot be merged as it was verified. "
         "Absent: it has not, or the forge has yet to say.",
     )
+    unread: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="Why it alone could not be read the last time, in one word; all else is as it "
+        "was before. Absent: it could be.",
+    )
 
 
 class PullRequestWatch(Model):

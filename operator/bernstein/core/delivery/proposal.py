@@ -197,9 +197,11 @@ def _seen(
     if crowded and status.waiting is not None:
         text = f"{status.waiting.message}; nobody looks at it, as {most} others wait"
         return OnItsWay(waits(status, status.waiting.reason, text, now, needs_person=True))
-    if watch.reason is not None:
-        text = f"what has become of {pull.url} is not known: {watch.message}"
-        return OnItsWay(waits(status, watch.reason, text, now, needs_person=True))
+    unread = row.unread if row is not None else None
+    if watch.reason is not None or unread is not None:
+        why = watch.message or "the forge answers nothing about it that can be read"
+        text = f"what has become of {pull.url} is not known: {why}"
+        return OnItsWay(waits(status, watch.reason or unread or "", text, now, needs_person=True))
     return became
 
 

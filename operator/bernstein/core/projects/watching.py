@@ -117,6 +117,7 @@ def _row(repository: str, seen: SeenPullRequest) -> WatchedPullRequest:
     """Raises ValueError for what is no pull request."""
     told = {"number": seen.number, "state": seen.state, "sha": seen.sha, "base": seen.base}
     told |= {"ci": seen.ci or None, "said": seen.said or None, "behind": seen.behind or None}
+    told |= {"unread": seen.unread or None}
     return WatchedPullRequest.model_validate({"repository": repository, **told})
 
 
@@ -174,7 +175,7 @@ def _still_so(told: WatchResult, watch: PullRequestWatch) -> WatchResult:
 
 def _seen(row: WatchedPullRequest) -> SeenPullRequest:
     told = (row.number, row.state, row.sha, row.base, row.ci or "", row.said or "")
-    return SeenPullRequest(*told, behind=row.behind or False)
+    return SeenPullRequest(*told, behind=row.behind or False, unread=row.unread or "")
 
 
 def _run(snapshot: WatchSnapshot, watch: PullRequestWatch) -> RunWatch:

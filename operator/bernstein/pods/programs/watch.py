@@ -29,6 +29,11 @@ _LONGEST_PAUSE = 600.0
 """Seconds that a forge may keep it waiting; then it ends, and its end says so."""
 
 
+_OF_ALL = (
+    *(ForgeReason.TOKEN_REFUSED, ForgeReason.TOKEN_UNREADABLE, ForgeReason.ADDRESS_INVALID),
+    *(ForgeReason.UNREACHABLE, ForgeReason.UNTRUSTED),
+)
+"""Why none can be read: no other one is asked about."""
 _UNREADABLE = (ForgeReason.RIGHTS_MISSING, ForgeReason.NOT_FOUND, ForgeReason.ANSWER_INVALID)
 """Why what is said on one pull request is not known, and all else is."""
 
@@ -93,21 +98,28 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
 async def _look(
     eyes: _Eyes, known: tuple[SeenPullRequest, ...], ends: float, *, looks_again: bool
 ) -> tuple[SeenPullRequest, ...]:
-    """Those that are not as they are known. One that cannot be read keeps no other one from being
-    told; raises ForgeError where there is nothing else to tell."""
+    """Those that are not as they are known. One that alone cannot be read is told as such; raises
+    ForgeError where none can be, or the forge limits it and there is nothing else to tell."""
     changed: list[SeenPullRequest] = []
-    failed: ForgeError | None = None
+    unread: list[SeenPullRequest] = []
+    failed, is_read, of_all = None, False, False
     for each in known:
         try:
             now = await _one(eyes, each, ends)
         except ForgeError as error:
             failed = failed or error
-            if error.reason == ForgeReason.RATE_LIMITED:
+            of_all = error.reason in (*_OF_ALL, ForgeReason.RATE_LIMITED)
+            if of_all:
                 failed, eyes.retry_after = error, error.retry_after
                 break
+            log.event("unread", number=each.number, reason=error.reason)
+            unread += [replace(each, unread=error.reason)] if each.unread != error.reason else []
         else:
+            is_read = True
             changed += [now] if eyes.is_news(now, each, looks_again=looks_again) else []
-    if failed is not None and not changed:
+    # Where not one could be read it is nothing of theirs.
+    changed += unread if is_read else []
+    if failed is not None and not changed and (of_all or not is_read):
         raise failed
     return tuple(changed)
 
@@ -139,7 +151,7 @@ async def _asked(eyes: _Eyes, known: SeenPullRequest) -> SeenPullRequest:
     except ForgeError as error:
         if error.reason != ForgeReason.NOT_FOUND:
             raise
-        return replace(known, state="Missing")
+        return replace(known, state="Missing", unread="")
     same = known.sha == pull.sha
     seen = replace(asked_forge.seen(pull), ci=known.ci if same else "", said=known.said)
     if pull.state != "Open":

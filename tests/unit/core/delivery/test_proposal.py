@@ -84,8 +84,9 @@ def opened() -> PlanStatus:
 
 def watched(state: str, at_sha: str | None = None, **more: Any) -> Workplace:
     said = {"state": state, "sha": at_sha or sha(2), "base": more.pop("base", "main")}
-    said |= {"ci": more.pop("ci", None)}
-    row = WatchedPullRequest.model_validate({"repository": "app", "number": 7, **said})
+    said |= {name: more.pop(name, None) for name in ("ci", "unread")}
+    said |= {"repository": "app", "number": more.pop("number", 7)}
+    row = WatchedPullRequest.model_validate(said)
     return project(PullRequestWatch(pull_requests=(row,), **more))
 
 
@@ -237,6 +238,16 @@ def test_that_nobody_can_look_at_it_is_told() -> None:
     assert stalled_for(status.conditions) == "ForgeTokenRefused"
     assert status.delivery is not None
     assert status.delivery.state == "PullRequestOpen"
+
+
+def test_that_it_alone_cannot_be_read_is_told_of_it_alone() -> None:
+    status = seen(opened(), of=watched("Open", unread="ForgeRightsMissing")).status
+    assert stalled_for(status.conditions) == "ForgeRightsMissing"
+    assert status.delivery is not None
+    assert status.delivery.state == "PullRequestOpen"
+
+    other = watched("Open", number=8, unread="ForgeRightsMissing")
+    assert stalled_for(seen(opened(), of=other).status.conditions) is None
 
 
 def test_one_that_cannot_be_opened_is_tried_again_by_another_job() -> None:

@@ -121,6 +121,22 @@ def test_that_its_branch_has_moved_is_known_and_the_next_job_is_told() -> None:
     assert step(watch, now=at(LOOK)).actions == (RunWatch("default--watch-1", (behind,), 1),)
 
 
+def test_one_that_alone_could_not_be_read_is_known_and_the_next_job_is_told() -> None:
+    unread = replace(ONE, unread="ForgeRightsMissing")
+    watch = told_by(unread, waits=(ONE, TWO)).status
+    assert watch is not None
+    assert [row.unread for row in watch.pull_requests] == ["ForgeRightsMissing", None]
+    assert (watch.reason, watch.failures) == (None, 0)
+
+    (run,) = step(watch, waits=(ONE, TWO), now=at(LOOK)).actions
+    assert run == RunWatch("default--watch-1", (unread, TWO), 1)
+
+
+def test_a_fact_that_is_not_there_makes_no_other_digest() -> None:
+    assert ONE.digest == "5f271ba18b89"
+    assert replace(ONE, unread="ForgeTimeout").digest != ONE.digest
+
+
 def test_a_result_of_an_older_release_tells_nothing_of_ci_or_of_limits() -> None:
     watch, run = begun()
     said = {"changed": [{"number": 1, "state": "Merged", "sha": sha(1), "base": "main"}]}

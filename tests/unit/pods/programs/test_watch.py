@@ -29,7 +29,7 @@ def pull(number: int, state: str = "open") -> httpx.Response:
 
 
 def watched(
-    tmp_path: Path, answers: list[httpx.Response], *numbers: int
+    tmp_path: Path, answers: list[httpx.Response], *numbers: int, unread: str = ""
 ) -> tuple[WatchResult | PodError, list[str]]:
     """What comes of it, and which paths were asked for."""
     token, asked = tmp_path / "token", list[str]()
@@ -44,7 +44,7 @@ def watched(
 
     config = WatchConfig(
         ForgeAddress("gitea", "https://forge.example/acme/shop.git", str(token)),
-        tuple(SeenPullRequest(number, "Open", SHA, "main") for number in numbers),
+        tuple(SeenPullRequest(n, "Open", SHA, "main", unread=unread) for n in numbers),
         look_seconds=30,
         seconds=0,
     )
@@ -81,5 +81,29 @@ def test_one_that_cannot_be_read_for_another_reason_hides_no_other_one(
     )
 
     assert isinstance(told, WatchResult), told
-    assert [(each.number, each.state) for each in told.changed] == [(8, "Closed")]
+    why = "ForgeUnavailable" if answer.status_code == 500 else "ForgeRightsMissing"
+    rows = [(each.number, each.state, each.unread) for each in told.changed]
+    assert rows == [(8, "Closed", ""), (7, "Open", why)]
     assert asked[-1] == "8"
+
+
+FORBIDDEN = httpx.Response(403, json={})
+
+
+def test_one_that_alone_cannot_be_read_is_told_once(tmp_path: Path) -> None:
+    answers = [FORBIDDEN, pull(8)]
+    told, _ = watched(tmp_path, answers, 7, 8)
+    assert isinstance(told, WatchResult), told
+    assert [(each.number, each.unread) for each in told.changed] == [(7, "ForgeRightsMissing")]
+
+    told, _ = watched(tmp_path, answers, 7, 8, unread="ForgeRightsMissing")
+    assert isinstance(told, WatchResult), told
+    assert [(each.number, each.unread) for each in told.changed] == [(8, "")], "it can be read now"
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_where_none_can_be_read_that_is_said_of_all(tmp_path: Path, status: int) -> None:
+    told, asked = watched(tmp_path, [httpx.Response(status, json={})], 7, 8)
+
+    assert isinstance(told, PodError)
+    assert asked == (["7"] if status == 401 else ["7", "8"]), "a token is refused for all"
