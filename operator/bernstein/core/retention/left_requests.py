@@ -34,13 +34,16 @@ class LeftRequest:
 
 
 def of_plan(plan: Plan, now: datetime) -> Iterator[LeftRequest]:
-    """Those of its own, one for each repository; its Tasks are deleted with it, and have theirs."""
+    """Those of its own, one for each repository; its Tasks are deleted with it, and have theirs.
+    What is delivered stays, whatever became of the rest: people merge it later."""
     status = plan.status
-    if refs.has_landed(plan):
+    if refs.has_landed(plan) or status.phase == "DeliveredPartially":
         return
-    rows: list[tuple[str | None, Delivery | None]] = [
-        (row.name, row.delivery) for row in status.repositories
-    ] or [(refs.repository_of(plan), status.delivery)]
+    rows: list[tuple[str | None, Delivery | None]] = (
+        [(row.name, row.delivery) for row in status.repositories if row.delivered_at is None]
+        if status.repositories
+        else [(refs.repository_of(plan), status.delivery)]
+    )
     for repository, delivery in rows:
         yield from _of("Plan", plan.metadata.name, repository, delivery, now)
 

@@ -19,7 +19,7 @@ from bernstein.api.verification import Verification
 from bernstein.core import names, owners
 from bernstein.core.tasks.retention import ended_at
 
-PHASES = ("Succeeded", "Cancelled")
+PHASES = ("Succeeded", "DeliveredPartially", "Cancelled")
 STATES = (TaskState.CLOSED, TaskState.CANCELLED)
 """Ends from which nothing goes on: what has failed may be tried again, and needs its refs then."""
 

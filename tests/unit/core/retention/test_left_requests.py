@@ -59,6 +59,24 @@ def test_of_a_plan_in_several_repositories_that_of_each() -> None:
     assert [left.repository for left in left_requests.of_plan(plan, NOW)] == ["api", "web"]
 
 
+def test_none_of_a_part_that_was_delivered() -> None:
+    assert of_plan(proposed(), "DeliveredPartially") == []
+
+
+@pytest.mark.parametrize("phase", ["Cancelled", "Failed", "Delivering"])
+def test_of_several_repositories_none_of_one_that_is_delivered(phase: str) -> None:
+    status = begun()
+    api, web = (r.model_copy(update={"delivery": proposed()}) for r in status.repositories)
+    rows = (api.model_copy(update={"delivered_at": NOW}), web)
+    told = status.model_copy(update={"repositories": rows, "phase": phase})
+    plan = objects.plan(begun=False, status=told)
+    assert [left.repository for left in left_requests.of_plan(plan, NOW)] == ["web"]
+
+    both = tuple(row.model_copy(update={"delivered_at": NOW}) for row in rows)
+    done = plan.model_copy(update={"status": told.model_copy(update={"repositories": both})})
+    assert not list(left_requests.of_plan(done, NOW))
+
+
 def of_task(*, alone: bool, **status: Any) -> list[LeftRequest]:
     told = objects.done(delivery=proposed()).model_copy(update=status)
     made = objects.task(status=told)

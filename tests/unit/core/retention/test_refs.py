@@ -71,7 +71,10 @@ def test_of_a_session_the_ref_that_it_was_given() -> None:
 
 @pytest.mark.parametrize(
     ("phase", "finished"),
-    [("Succeeded", True), ("Cancelled", True), ("Failed", False), ("Stalled", False)],
+    [
+        *(("Succeeded", True), ("DeliveredPartially", True), ("Cancelled", True)),
+        *(("Failed", False), ("Stalled", False)),
+    ],
 )
 def test_a_plan_that_may_be_tried_again_keeps_its_refs(phase: str, finished: bool) -> None:
     plan = objects.plan(status=PlanStatus(phase=phase, ended_at=MONTH_AGO))
