@@ -85,6 +85,16 @@ def is_proposed(status: Delivering) -> bool:
     return is_next(delivery) or delivery.is_proposed
 
 
+def of_people(status: Delivering) -> str | None:
+    """What is up to people, where its pull request waits for them and nothing is done for it."""
+    delivery = status.delivery
+    if delivery is None or delivery.step is not None or not delivery.is_proposed:
+        return None
+    if delivery.state == "Rejected":
+        return "people have closed its pull request: they may open it again, on the forge"
+    return "people merge its pull request, on the forge"
+
+
 def unseen(
     status: Delivering, job: Callable[[str, int], str], jobs: Mapping[str, JobView]
 ) -> tuple[RunFence, ...]:

@@ -27,7 +27,7 @@ from bernstein.api.requests import (
 from bernstein.api.task import Task
 from bernstein.core import requests
 from bernstein.core.actions import AskTask, PlanDecision
-from bernstein.core.delivery import conflict, landing
+from bernstein.core.delivery import conflict, landing, proposal
 from bernstein.core.plans import part
 from bernstein.core.plans.member import failed_for_good
 from bernstein.core.plans.places import view
@@ -194,6 +194,9 @@ def _not_to_merge(status: PlanStatus) -> tuple[RefusalReason, str] | None:
         return why, "it does not deliver: its own Tasks may be asked"
     if judged is not None and judged.passed is not True and not landing.is_lost(status):
         return why, "its work as a whole is not verified"
+    people = proposal.of_people(status)
+    if people is not None:
+        return why, people
     waiting = status.waiting
     tried = waiting.tried if waiting is not None else None
     failed = waiting is not None and tried is not None and tried.reason == waiting.reason

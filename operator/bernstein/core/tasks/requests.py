@@ -194,8 +194,9 @@ def _not_to_merge(status: TaskStatus) -> Refusal | None:
         return RefusalReason.NOTHING_TO_MERGE, _state_of(status)
     if judged is None or (judged.passed is not True and not landing.is_lost(status)):
         return RefusalReason.NOTHING_TO_MERGE, "it is not verified"
-    if proposal.is_proposed(status) and landing.step_of(status) is None:
-        return RefusalReason.NOTHING_TO_MERGE, "people merge its pull request, on the forge"
+    people = proposal.of_people(status)
+    if people is not None:
+        return RefusalReason.NOTHING_TO_MERGE, people
     tried = waiting.tried if waiting is not None else None
     failed = waiting is not None and tried is not None and tried.reason == waiting.reason
     if not failed or (is_trying(status) and not conflict.is_met(status)):

@@ -50,7 +50,7 @@ def look(
     now: float = 0,
     **more: Any,
 ) -> PlanDecision:
-    spec = {field: more.pop(field, None) for field in ("cancel", "suspend", "merge")}
+    spec = {field: more.pop(field, None) for field in ("cancel", "suspend", "merge", "requests")}
     subject: Plan = objects.plan(status=status, **{k: v for k, v in spec.items() if v})
     return plan_decide.decide(plan_snapshot(subject, *tasks, jobs=jobs, **more), at(now))
 

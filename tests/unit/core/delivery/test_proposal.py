@@ -18,6 +18,7 @@ from bernstein.api.projects.watching import (
     WatchedPullRequest,
 )
 from bernstein.api.projects.workplace import Workplace
+from bernstein.api.requests import PlanRequest
 from bernstein.api.task import Task
 from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose
 from bernstein.core.jobs import JobView
@@ -357,6 +358,20 @@ def test_that_an_attestation_was_refused_stays_known() -> None:
     status = seen(refused, proposed()).status
     assert status.delivery is not None
     assert status.delivery.reason == "AttestationRefused"
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ("Open", "people merge its pull request, on the forge"),
+        ("Closed", "people have closed its pull request: they may open it again, on the forge"),
+    ],
+)
+def test_what_people_decide_is_merged_by_no_request(state: str, told: str) -> None:
+    asks = (PlanRequest(id="r-1", verb="Remerge", by="ann", reason="now"),)
+    waits = seen(opened(), of=watched(state)).status
+    (answer,) = seen(waits, of=watched(state), requests=asks).status.requests or ()
+    assert (answer.answer, answer.reason, answer.message) == ("Refused", "NothingToMerge", told)
 
 
 def test_a_plan_whose_tasks_have_proposed_each_its_own_work_delivers_nothing_more() -> None:
