@@ -29,6 +29,8 @@ class Program:
     linker: str = "-s -w"
     beside: tuple[str, ...] = ()
     """Folders of its own module that it reads when it runs: they are copied beside it."""
+    beside_of: str = ""
+    """Package of another module that has these folders."""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -46,7 +48,7 @@ class Program:
         own = sorted(self.module.glob("cmd/**/*.go"))
         for file in (self.module / "go.mod", self.module / "go.sum", *own):
             digest.update(file.read_bytes() + b"\0")
-        parts = [*self.flags, self.command, *self.beside, platform.machine()]
+        parts = [*self.flags, self.command, *self.beside, self.beside_of, platform.machine()]
         digest.update("\0".join(parts).encode())
         return digest.hexdigest()[:16]
 
@@ -81,7 +83,7 @@ class Program:
     def _copy_beside(self, go: GoCommand, partial: Path) -> None:
         if not self.beside:
             return
-        source = Path(module_folder(go, self.command, self.module))
+        source = Path(module_folder(go, self.beside_of or self.command, self.module))
         for name in self.beside:
             shutil.copytree(source / name, partial / name, copy_function=shutil.copyfile)
 
@@ -111,6 +113,8 @@ GITOPS = Program(
     GITOPS_MODULE,
     "./cmd/gitops",
     linker="-s -w -X github.com/argoproj/argo-cd/v3/common.version=3.2.6",
+    beside=("manifests/crds",),
+    beside_of="github.com/argoproj/argo-cd/v3/common",
 )
 """Argo CD's application controller and repo server, and what judges objects for it and for Flux."""
 
