@@ -86,11 +86,15 @@ class PrepareResult:
     changed: Changed
     conflicts: tuple[str, ...] = ()
     """Paths in conflict (at most 20); then sha and tree are empty. Of work that resolves one: those
-    in which marks are left, or that it had no need to change."""
+    in which marks are left or cannot stand, or that it had no need to change."""
     sides: str = ""
     """The places in conflict with both sides, as far as there is room."""
     marked: str = ""
-    """The commit with both between marks; "": none was asked for, or there are too many paths."""
+    """The commit with both between marks; "": none was asked for, or there are too many paths, or
+    there are such:"""
+    for_people: tuple[str, ...] = ()
+    """Paths in conflict of which git makes no file with marks, where those were asked for: at
+    most 20, sanitised. Older programs told none."""
     refused: str = ""
     """Why what was pushed can be no candidate; then sha and tree are empty. "": it can."""
 

@@ -43,8 +43,8 @@ from bernstein.core.delivery.way import (
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS
+from bernstein.core.sanitise import some, without_quotes
 from bernstein.core.sanitise import text as sanitise
-from bernstein.core.sanitise import without_quotes
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
 from bernstein.core.verification.look import judging_late
@@ -60,6 +60,7 @@ from bernstein.core.waiting import (
 
 _SAYS_MORE = "status.delivery"
 """Where what a Job, or the git server, has said stands as a quote."""
+_FOR_PEOPLE = "people have to resolve it, as git can mark no lines in what both sides have of"
 _LOOK_YOURSELF = (
     "Look at the git server whether it is there, then delete the Task, or its Plan: a cancel comes "
     "too late, and what has begun goes on under no other Project."
@@ -405,6 +406,9 @@ def _conflict(
 ) -> Conflicted[S]:
     files = ", ".join(sanitise(path, 200) for path in result.conflicts)
     text = f"{landing.conflict}: {files}"
+    if result.for_people:
+        people = [f"'{sanitise(path, 200)}'" for path in result.for_people]
+        text = f"{_FOR_PEOPLE}: {some(people, len(people))}; {text}"
     update = {
         "state": "Conflict",
         "step": None,

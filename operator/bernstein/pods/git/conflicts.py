@@ -1,8 +1,11 @@
-"""Whether work resolves a conflict between two commits, and does nothing else."""
+"""Whether a conflict between two commits can be resolved where marks stand, and whether work does
+that and nothing else."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from itertools import islice
 
 from bernstein.api.programs.merge import ResolvesConfig
 from bernstein.api.reasons import Reason
@@ -10,14 +13,15 @@ from bernstein.core import sanitise
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import trees
 from bernstein.pods.git.client import Git, full_ref
-from bernstein.pods.git.merge import MOST_CONFLICTS, is_ancestor, merge_trees
+from bernstein.pods.git.merge import MOST_CONFLICTS, Merged, is_ancestor, merge_trees
 
 _PATH_LENGTH = 150
 
 
 def unresolved(repository: Git, conflict: ResolvesConfig, tip: str, tree: str) -> tuple[str, ...]:
     """The paths (sanitised, at most 20) in which `tree` still has a mark of the conflict between
-    the commit that is named and `tip`, or is not what git merges of them by itself.
+    the commit that is named and `tip`, or that git could not mark, or that are not what git merges
+    by itself.
 
     Raises PodError where the branch does not hold that commit any more: who has taken it away must
     not get it back by a merge.
@@ -31,17 +35,41 @@ def unresolved(repository: Git, conflict: ResolvesConfig, tip: str, tree: str) -
     both = merge_trees(repository, conflict.sha, tip, shows_base=True)
     own = set(both.raw)
     changed = trees.paths_between(repository, both.marked or both.tree, tree)
-    marks = tuple(
-        f"{mark} {commit}".encode()
-        for mark, commit in (("<<<<<<<", conflict.sha), (">>>>>>>", tip))
-    )
+    marks = _marks(conflict.sha, tip)
     wrong = [path for path in changed if path not in own]
-    wrong += [path for path in both.raw if _is_marked(repository, tree, path, marks)]
-    shown = (sanitise.line(p.decode("utf-8", "replace"), _PATH_LENGTH) for p in wrong)
-    return tuple(shown)[:MOST_CONFLICTS]
+    wrong += [
+        path
+        for path in both.raw
+        if _is_marked(repository, tree, path, marks) or _unmarkable(repository, both, path, marks)
+    ]
+    return _shown(wrong)
+
+
+def for_people(repository: Git, merged: Merged, ours: str, theirs: str) -> tuple[str, ...]:
+    """The paths in conflict (sanitised) in which no marks stand: one side's file is there whole, or
+    nothing is. Who leaves them as they are has chosen that side without having seen it, and no
+    look at the tree tells that from a choice."""
+    marks = _marks(ours, theirs)
+    return _shown(path for path in merged.raw if _unmarkable(repository, merged, path, marks))
+
+
+def _marks(ours: str, theirs: str) -> tuple[bytes, ...]:
+    return f"<<<<<<< {ours}".encode(), f">>>>>>> {theirs}".encode()
+
+
+def _shown(paths: Iterable[bytes]) -> tuple[str, ...]:
+    shown = (sanitise.line(p.decode("utf-8", "replace"), _PATH_LENGTH) for p in paths)
+    return tuple(islice(shown, MOST_CONFLICTS))
+
+
+def _unmarkable(repository: Git, merged: Merged, path: bytes, marks: tuple[bytes, ...]) -> bool:
+    """Such as binary files, symbolic links and submodules, and what one side has deleted, or both
+    have renamed."""
+    return not all(_is_marked(repository, merged.marked, path, (each,)) for each in marks)
 
 
 def _is_marked(repository: Git, tree: str, path: bytes, marks: tuple[bytes, ...]) -> bool:
+    """Whether it is a file in which a line begins with one of the marks."""
     entry = trees.entry(repository, tree, os.fsdecode(path))
     if entry is None or not entry.is_file:
         return False

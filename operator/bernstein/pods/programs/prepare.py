@@ -95,19 +95,27 @@ def _commit(repository: Git, config: PrepareConfig, tip: str, tree: str) -> str:
 def _conflict(repository: Git, config: PrepareConfig, tip: str, merged: Merged) -> PrepareResult:
     """As many lines of both sides, and then of the paths, as the termination message can hold.
 
-    With marks only the paths: nobody is told of the sides otherwise.
+    With marks only the paths: nobody is told of the sides otherwise. Where one of the paths has
+    none nothing is pushed, as people have to look at it.
     """
-    paths, sha = merged.conflicts, config.sha
+    paths, sha, people = merged.conflicts, config.sha, tuple[str, ...]()
     if config.marks is not None and len(paths) < MOST_CONFLICTS:
-        marked = commit_tree(repository, merged.marked, [sha], config.commit, sha)
-        repository.push(config.marks, marked, repository.read_ref(config.marks))
-        result = PrepareResult(tip, "", "", Changed(), paths, marked=marked)
-        if termination.fits(result):
-            return result
+        people = conflicts.for_people(repository, merged, tip, sha)
+        if not people:
+            marked = commit_tree(repository, merged.marked, [sha], config.commit, sha)
+            repository.push(config.marks, marked, repository.read_ref(config.marks))
+            result = PrepareResult(tip, "", "", Changed(), paths, marked=marked)
+            if termination.fits(result):
+                return result
+    whole = PrepareResult(tip, "", "", Changed(), paths, for_people=people)
     for lines in _LINES:
         both = sides(repository, merged, tip, sha, lines=lines, limit=_SIDES)
-        if termination.fits(result := PrepareResult(tip, "", "", Changed(), paths, both)):
+        if termination.fits(result := replace(whole, sides=both)):
             return result
-    while not termination.fits(result := PrepareResult(tip, "", "", Changed(), paths)):
-        paths = paths[:-1]
-    return result
+    while not termination.fits(whole):
+        paths, people = whole.conflicts, whole.for_people
+        if len(people) > 1:
+            whole = replace(whole, for_people=people[:-1])
+        else:
+            whole = replace(whole, conflicts=paths[:-1])
+    return whole

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 
 import pytest
 
 from bernstein.api.programs.merge import PrepareResult, ResolvesConfig
+from bernstein.pods import termination
 from tests.programs.pods.conftest import Origin
+from tests.programs.pods.git_server import plain_env
 from tests.programs.pods.programs.merging.refs import (
     CANDIDATE,
     INTEGRATION,
@@ -18,6 +21,7 @@ from tests.programs.pods.programs.merging.refs import (
 
 pytestmark = pytest.mark.verification
 MARKS = "refs/bernstein/01234567/conflict"
+Files = dict[str, bytes | str | None]
 Prepare = Callable[..., PrepareResult]
 
 
@@ -128,3 +132,85 @@ def test_what_people_have_taken_from_the_branch_does_not_come_back(
     origin.git("update-ref", TARGET, conflict.begun)
 
     assert reason(lambda: do_prepare(mended, resolves=conflict.resolves)) == "RefMoved"
+
+
+LINK, MODULE = "->target", "!" + "1" * 40
+CASES: dict[str, tuple[Files, Files, Files, tuple[str, ...]]] = {
+    "binary": ({"p": b"\0one"}, {"p": b"\0plan"}, {"p": b"\0people"}, ("p",)),
+    "changed and deleted": ({"p": "one\n"}, {"p": "plan\n"}, {"p": None}, ("p",)),
+    "deleted and changed": ({"p": "one\n"}, {"p": None}, {"p": "people\n"}, ("p",)),
+    "link": ({"p": LINK}, {"p": f"{LINK}/plan"}, {"p": f"{LINK}/people"}, ("p",)),
+    "submodule": ({"p": MODULE}, {"p": "!" + "2" * 40}, {"p": "!" + "3" * 40}, ("p",)),
+    "renamed twice": (
+        {"p": "one\ntwo\nthree\n"},
+        {"p": None, "plan": "one\ntwo\nthree\n"},
+        {"p": None, "people": "one\ntwo\nthree\n"},
+        ("p", "people", "plan"),
+    ),
+    "file and link": ({"q": "one\n"}, {"p": "plan\n"}, {"p": LINK}, ("p",)),
+}
+
+
+@pytest.mark.parametrize("text", [True, False], ids=["beside text", "alone"])
+@pytest.mark.parametrize("case", CASES)
+def test_what_git_cannot_mark_is_for_people_and_no_agent_that_does_nothing_resolves_it(
+    origin: Origin, do_prepare: Prepare, case: str, text: bool
+) -> None:
+    before, plan, people, told = CASES[case]
+    line: list[Files] = [{"a": f"{each}\n"} if text else {} for each in ("one", "plan", "people")]
+    begun = origin.commit({"b": "two\n", **before, **line[0]})
+    work = origin.commit({**plan, **line[1]}, begun, ref=INTEGRATION)
+    tip = origin.commit({**people, **line[2]}, begun, ref=TARGET)
+
+    said = do_prepare(work, ref=INTEGRATION, onto=TARGET, merge=True, marks=MARKS)
+
+    assert (said.sha, said.marked) == ("", "")
+    assert set(told) <= set(said.for_people)
+    assert set(said.for_people) | ({"a"} if text else set()) == set(said.conflicts)
+    assert "a" not in said.for_people
+    assert origin.git("for-each-ref", MARKS) == ""
+
+    # As an older release has begun one: its agent leaves all as git has put it there.
+    merged = origin.git("commit-tree", marked_tree(origin, tip, work), "-p", work, "-m", "nothing")
+    origin.git("update-ref", SESSION, merged)
+    done = do_prepare(merged, resolves=ResolvesConfig(TARGET, tip))
+
+    assert done.sha == ""
+    assert set(told) <= set(done.conflicts)
+
+
+def marked_tree(origin: Origin, tip: str, work: str) -> str:
+    done = subprocess.run(
+        ["git", "merge-tree", "--write-tree", "-z", "--name-only", tip, work],
+        env=plain_env() | {"GIT_DIR": str(origin.path)},
+        capture_output=True,
+        check=False,
+    )
+    return done.stdout.split(b"\0")[0].decode()
+
+
+def test_nobody_is_told_of_people_where_no_task_is_to_resolve_it(
+    origin: Origin, do_prepare: Prepare
+) -> None:
+    begun = origin.commit({"p": b"\0one"})
+    work = origin.commit({"p": b"\0plan"}, begun, ref=INTEGRATION)
+    origin.commit({"p": b"\0people"}, begun, ref=TARGET)
+
+    said = do_prepare(work, ref=INTEGRATION, onto=TARGET, merge=True)
+
+    assert (said.conflicts, said.for_people) == (("p",), ())
+
+
+def test_what_git_cannot_mark_is_told_as_far_as_there_is_room(
+    origin: Origin, do_prepare: Prepare
+) -> None:
+    names = [f"{number}{chr(0x1F600) * 45}" for number in range(19)]
+    begun = origin.commit(dict.fromkeys(names, b"\0one"))
+    work = origin.commit(dict.fromkeys(names, b"\0plan"), begun, ref=INTEGRATION)
+    origin.commit(dict.fromkeys(names, b"\0people"), begun, ref=TARGET)
+
+    said = do_prepare(work, ref=INTEGRATION, onto=TARGET, merge=True, marks=MARKS)
+
+    assert termination.fits(said)
+    assert said.for_people
+    assert said.conflicts

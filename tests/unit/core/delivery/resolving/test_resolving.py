@@ -252,6 +252,23 @@ def test_a_part_of_a_plan_gets_none() -> None:
     assert resolving.marks(plan_snapshot(subject, WORK, project=RESOLVE), subject.status) is None
 
 
+def test_what_git_cannot_mark_waits_for_people_who_are_told_of_what() -> None:
+    asked = look(preparing())
+    (prepare,) = asked.actions
+    assert isinstance(prepare, RunPrepare)
+    people = tuple(f"{name}.png" for name in "abcde")
+    said = PrepareResult(TIP, "", "", Changed(), ("a.py", *people), for_people=people)
+
+    found = look(asked.status, objects.result_job(prepare.job, "prepare", said)).status
+
+    assert not found.resolvers
+    assert stalled_for(found.conditions) == "MergeConflict"
+    told = next(each.message for each in found.conditions if each.type == "Stalled")
+    assert "people have to resolve it" in told
+    assert "'a.png', 'b.png', 'c.png' and 2 more" in told
+    assert "a.py" in told
+
+
 def test_one_that_the_api_server_refuses_is_tried_again_later() -> None:
     found = look(met(), refused="denied by a policy").status
 
