@@ -10,14 +10,15 @@ from inspect import Parameter
 from typing import Annotated, Any, Never
 
 import typer
+from typer._click.shell_completion import CompletionItem
 from typer.completion import completion_init  # type: ignore[attr-defined]
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from bernstein.cli.commands import COMMANDS, Subcommand
-from bernstein.cli.completion import COMPLETION
 from bernstein.cli.options import COMMON, reads_as, with_common_options
 from bernstein.cli.settings import CliSettings
+from bernstein.cli.shell import names, program
 
 
 class _PlainHelp:
@@ -31,7 +32,22 @@ class _PlainHelp:
                 param.display_type_rich = _no_type
             if isinstance(param, TyperArgument):
                 param.get_usage_pieces = partial(_usage, param)  # type: ignore[method-assign]
+            if kinds := names.kinds_of(param.metavar, param.opts):
+                param.shell_complete = partial(_completed, kinds)
         return params
+
+
+def _completed(kinds: tuple[str, ...], ctx: Any, incomplete: str) -> list[CompletionItem]:
+    """Names of objects; the call may say by options before its command which cluster is asked."""
+    given: dict[str, Any] = {}
+    while ctx is not None:
+        given = {**ctx.params, **{name: value for name, value in given.items() if value}}
+        ctx = ctx.parent
+    kind, slash, rest = incomplete.partition("/")
+    if slash and kind in ("task", "plan"):
+        found = names.completed((f"{kind}s",), given, rest)
+        return [CompletionItem(f"{kind}/{each}") for each in found]
+    return [CompletionItem(each) for each in names.completed(kinds, given, incomplete)]
 
 
 def _no_type(ctx: object) -> None:
@@ -105,7 +121,8 @@ def _refuse(error: TyperException) -> Never:
     from bernstein.cli.errors import CliError
     from bernstein.cli.output.terminal import Terminal
 
-    usage = CliError("Usage", error.format_message(), "see: bernstein --help", error.exit_code)
+    remedy = f"see: {program.name()} --help"
+    usage = CliError("Usage", error.format_message(), remedy, error.exit_code)
     Terminal(CliSettings(json=True)).fail(usage)
     sys.exit(usage.code)
 
@@ -148,6 +165,28 @@ app.callback()(reads_as(_before, [*COMMON, _VERSION]))
 
 def main() -> None:
     """Console script."""
-    if COMPLETION in os.environ:  # a shell asks what a word could become
+    if program.COMPLETION in os.environ:  # a shell asks what a word could become
         completion_init()
-    app(prog_name="bernstein")
+    app(prog_name=program.name())
+
+
+def complete_plugin() -> None:
+    """Console script that kubectl asks: its arguments are the words behind the plugin's name, the
+    last of them the one that is typed. It answers in the way of kubectl's own completion: a word
+    for each line, and in the last line whether files could be meant, too."""
+    from typer._completion_classes import BashComplete
+
+    *before, incomplete = sys.argv[1:] or [""]
+    command = typer.main.get_command(app)
+    asked = BashComplete(command, {}, program.name(), program.COMPLETION)
+    try:
+        found = asked.get_completions(before, incomplete)
+    except TyperException:
+        found = []  # what stands before is no call
+    for item in found:
+        typer.echo(f"{item.value}\t{item.help}" if item.help else item.value)
+    typer.echo(_NO_FILES if found else _FILES_TOO)
+
+
+_FILES_TOO, _NO_FILES = ":0", ":4"
+"""Directives of cobra, which kubectl is made with."""

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from bernstein.cli.shell import program
+
 _COMMAND = re.compile(r"`((?:bernstein|kubectl)(?:(?! -n )[^`])+)`")
 """One that names no namespace itself."""
 
@@ -49,13 +51,14 @@ class CliSettings:
 
     def command_line(self, *words: str) -> str:
         """How a person calls `bernstein` with these words for the same cluster and namespace."""
-        return shlex.join(["bernstein", *words, *self._where()])
+        return shlex.join([*program.words(), *words, *self._where()])
 
     def placed(self, text: str) -> str:
         """The text, its commands in backticks completed so that they reach the same cluster and
         namespace."""
         where = shlex.join(self._where())
-        return _COMMAND.sub(lambda found: f"`{found[1]} {where}`", text) if where else text
+        found = _COMMAND.sub(lambda found: f"`{found[1]} {where}`", text) if where else text
+        return program.named(found)
 
     def _where(self) -> list[str]:
         return [

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bernstein.cli.completion import COMPLETION
 from bernstein.cli.settings import CliSettings
+from bernstein.cli.shell import program
 
 
 class Shell(StrEnum):
@@ -27,6 +27,7 @@ def completion(
     del settings
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
-    typer.echo(
-        get_completion_script(prog_name="bernstein", complete_var=COMPLETION, shell=shell.value)
+    script = get_completion_script(
+        prog_name=program.NAME, complete_var=program.COMPLETION, shell=shell.value
     )
+    typer.echo(script)

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from bernstein.cli.errors import INTERRUPTED, CliError
 from bernstein.cli.settings import CliSettings
+from bernstein.cli.shell import program
 from bernstein.core.sanitise import spelled
 from bernstein.core.sanitise import text as sanitise
 
@@ -103,7 +104,7 @@ class Terminal:
 
 
 def _print(console: Console, message: str, style: str) -> None:
-    shown = sanitise(message, room(console, _LONGEST_LINE))
+    shown = sanitise(program.named(message), room(console, _LONGEST_LINE))
     if console.is_terminal:
         shown = "\n".join(_wrapped(row, console.width) for row in shown.split("\n"))
     console.print(Text(shown, style=style), soft_wrap=True)

@@ -26,6 +26,7 @@ from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.local.gates import Note
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
+from bernstein.cli.shell import program
 from bernstein.core.sanitise import count, line
 from bernstein.forges.registry import BY_NAME
 
@@ -181,8 +182,8 @@ def _next(settings: CliSettings, folder: Path, found: Answers) -> list[str]:
     return [
         f"{apply} {at(SECRETS_FILE)}   # once its values are in place; then delete it",
         f"{apply} {at(PROJECT)}",
-        shlex.join(["bernstein", "doctor", *elsewhere]),
-        shlex.join(["bernstein", "run", *elsewhere, str(folder / PLAN)]),
+        shlex.join([*program.words(), "doctor", *elsewhere]),
+        shlex.join([*program.words(), "run", *elsewhere, str(folder / PLAN)]),
     ]
 
 

@@ -170,7 +170,7 @@ description: Shows that agents, gates and delivery work here.
 stages:
   - name: hello
     steps:
-      - title: Write docs/hello.md
+      - title: Write HELLO.md
         description: A page of one paragraph that says what this repository is for.
         role: docs
         scope: small
@@ -178,7 +178,7 @@ stages:
         model: haiku
         effort: low
         estimated_minutes: 5
-        files: [docs/hello.md]
+        files: [HELLO.md]
         completion_signals:
-          - {{type: path_exists, path: docs/hello.md}}
+          - {{type: path_exists, path: HELLO.md}}
 """

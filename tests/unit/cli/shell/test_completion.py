@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bernstein.cli.completion import COMPLETION
 from bernstein.cli.main import app
+from bernstein.cli.shell.program import COMPLETION
 
 PROGRAM = "from bernstein.cli.main import main; main()"
 PACKAGE = Path(__file__).parents[4] / "operator"

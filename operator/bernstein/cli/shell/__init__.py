@@ -1,0 +1,1 @@
+"""How shells and kubectl call the program, and ask it what a word could become."""
