@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, Literal
 from urllib.parse import quote
 
@@ -45,8 +46,11 @@ _DRAFTS = {
     "{ pullRequest { isDraft } } }",
 }
 _BEHIND = {"behind": True, "dirty": True, "clean": False, "unstable": False, "has_hooks": False}
-"""By what it says of merging; where it is being found out, or something else is in the way, it does
-not say. Behind is one only where a rule of the branch wants it up to date."""
+"""By what it says of merging; where that is being found out, it does not say. Behind is one only
+where a rule of the branch wants it up to date."""
+_HIDDEN = {"blocked", "draft"}
+"""What it says first, whether or not it would be behind once that is out of the way: a review or a
+check that is missing, and that it is a draft."""
 _STATES: Mapping[str, CheckState] = {"success": "Passed", "pending": "Pending"}
 _FINE = {"success", "neutral", "skipped"}
 _WRITES = {"write", "admin"}
@@ -78,8 +82,20 @@ class GitHub:
         return newest(map(_pull, listed(answer)), branches)
 
     def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
-        answer = yield Call("GET", f"{_repository(repository)}/pulls/{number}")
-        return _pull(mapping(answer))
+        answer = mapping((yield Call("GET", f"{_repository(repository)}/pulls/{number}")))
+        pull = _pull(answer)
+        if pull.state != "Open" or text_of(answer.get("mergeable_state")) not in _HIDDEN:
+            return pull
+        return replace(pull, behind=(yield from self._lacks(repository, pull)))
+
+    def _lacks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[bool | None]:
+        """Whether its base has commits that it lacks. None: that cannot be told."""
+        both = f"{quote(pull.branches.base, safe='')}...{pull.sha}"
+        # The changes of files are on the first page alone, with their text.
+        small = {"per_page": "1", "page": "2"}
+        answer = yield from told(Call("GET", f"{_repository(repository)}/compare/{both}", small))
+        count = mapping(answer).get("behind_by")
+        return count > 0 if isinstance(count, int) and not isinstance(count, bool) else None
 
     def create(
         self, repository: RepositoryPath, branches: Branches, wanted: Description

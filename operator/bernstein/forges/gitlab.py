@@ -39,6 +39,9 @@ _STATES: Mapping[str, str] = {"opened": "Open", "locked": "Open", "merged": "Mer
 _BEHIND = {"need_rebase", "conflict"}
 """Its fast-forward merges need a rebase where the branch has moved."""
 _UNTOLD = {"", "unchecked", "checking", "preparing", "approvals_syncing"}
+_WHOLE = {"include_diverged_commits_count": "true"}
+_OF_BOTH = re.compile(r"refs/merge-requests/[0-9]+/(merge|train)")
+"""Where a pipeline runs for what the merge would give: on a commit that is none of either."""
 _FINE = {"success", "skipped"}
 _FAILED = {"failed", "canceled"}
 _DEVELOPER = 30
@@ -65,7 +68,7 @@ class GitLab:
         return newest(map(_pull, listed(answer)), branches)
 
     def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
-        answer = yield Call("GET", f"{_project(repository)}/merge_requests/{number}")
+        answer = yield Call("GET", f"{_project(repository)}/merge_requests/{number}", _WHOLE)
         return _pull(mapping(answer))
 
     def create(
@@ -99,12 +102,11 @@ class GitLab:
         yield Call("POST", path, body={"body": text})
 
     def checks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[CommitChecks]:
-        """What the newest pipeline of the head says."""
+        """What the newest pipeline of the head says, or of what its merge would give."""
         project = _project(repository)
-        path = f"{project}/merge_requests/{pull.number}/pipelines"
-        pipelines = [mapping(each) for each in items((yield Call("GET", path, _PAGE)))]
-        newest = next((each for each in pipelines if each.get("sha") == pull.sha), None)
-        if newest is None:
+        call = Call("GET", f"{project}/merge_requests/{pull.number}", _WHOLE)
+        newest = mapping(mapping((yield call)).get("head_pipeline"))
+        if not newest or not (yield from self._is_of(project, newest, pull)):
             return CommitChecks("None")
         status = text_of(newest.get("status"))
         if status in _FINE:
@@ -116,6 +118,15 @@ class GitLab:
         failed = tuple(_job(mapping(each)) for each in items((yield jobs)))
         whole = FailedCheck("pipeline", status, text_of(newest.get("web_url")))
         return CommitChecks("Failed", failed or (whole,))
+
+    def _is_of(self, project: str, pipeline: Json, pull: PullRequest) -> Steps[bool]:
+        """Whether it ran for this head: the merge request may name that of an older one."""
+        sha = text_of(pipeline.get("sha"))
+        if sha == pull.sha or not _OF_BOTH.fullmatch(text_of(pipeline.get("ref"))):
+            return sha == pull.sha
+        path = f"{project}/repository/commits/{sha_of(sha)}"
+        commit = mapping((yield from told(Call("GET", path))))
+        return pull.sha in items(commit.get("parent_ids"))
 
     def comments(self, repository: RepositoryPath, pull: PullRequest) -> Steps[tuple[Comment, ...]]:
         path = f"{_project(repository)}/merge_requests/{pull.number}/notes"
@@ -185,10 +196,16 @@ def _pull(answer: Json) -> PullRequest:
 
 
 def _is_behind(answer: Json) -> bool | None:
-    told = text_of(answer.get("detailed_merge_status"))
+    """It names one thing that is in the way: where that is another one, such as an approval that
+    is missing, what its base has that it lacks is counted."""
+    told, lacks = text_of(answer.get("detailed_merge_status")), answer.get("diverged_commits_count")
     if told in _UNTOLD:
         return None
-    return told in _BEHIND or answer.get("has_conflicts") is True
+    if told in _BEHIND or answer.get("has_conflicts") is True:
+        return True
+    if told == "mergeable":
+        return False
+    return lacks > 0 if isinstance(lacks, int) and not isinstance(lacks, bool) else None
 
 
 def _job(answer: Json) -> FailedCheck:
