@@ -56,14 +56,18 @@ def run(config: LandConfig) -> LandResult:
     result = _look(repository, config, attestation)
     if result.state == "Landed" and config.sha != verified:
         result = replace(result, sha=config.sha)
-    log.event(
-        "land",
-        state=result.state,
-        tip=result.tip,
-        sha=config.sha,
-        attestation=result.attestation,
-    )
+    _log(result, config.sha, pushes=pushes)
     return result
+
+
+def _log(result: LandResult, sha: str, *, pushes: bool) -> None:
+    """Who only looks misses nothing: the commit may have been there before, and others may have
+    said something else of it."""
+    attestation = result.attestation
+    if not pushes and attestation == "Missing":
+        attestation = "none of this work"
+    told = {"state": result.state, "tip": result.tip, "sha": sha, "attestation": attestation}
+    log.event("land", **told, looked=not pushes)
 
 
 def _target(config: LandConfig) -> str:
