@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -27,6 +27,8 @@ MOUNT_SECONDS = 300
 """How long it may be on a node without a container that was begun, where it names a claim."""
 CLAIM_NOT_FOUND, CLAIM_NOT_BOUND = "ClaimNotFound", "ClaimNotBound"
 CLAIM_NOT_MOUNTED = "ClaimNotMounted"
+_NO_NODE = ("Unschedulable", "SchedulerError")
+"""Why a pod has no node: none fits, or something that it needs of one failed, such as a volume."""
 _SCHEDULERS_WORDS = 500
 """Characters: on a large cluster the scheduler has something to say of many nodes."""
 HELD_SECONDS = 60
@@ -273,12 +275,28 @@ def claim_trouble(pod: Object, now: datetime) -> Diagnosis | None:
             return None
         text = f"its node has not mounted {its} in {MOUNT_SECONDS} s"
         return Diagnosis(CLAIM_NOT_MOUNTED, text)
-    words = (_schedulers_words(pod) or "").lower()
+    words = (_schedulers_words(pod, _NO_NODE) or "").lower()
     if f'persistentvolumeclaim "{claim}" not found' in words or "is being deleted" in words:
         return Diagnosis(CLAIM_NOT_FOUND, f"{its} is not in the namespace")
     if "volume" in words and age >= CLAIM_SECONDS:
         return Diagnosis(CLAIM_NOT_BOUND, f"no node that has room reaches the volume of {its}")
+    if age >= MOUNT_SECONDS and _fills(pod) and not _was_looked_at(pod):
+        # A node was chosen, and is told once there is a volume.
+        return Diagnosis(CLAIM_NOT_BOUND, f"{its} has got no volume in {MOUNT_SECONDS} s")
     return None
+
+
+def _fills(pod: Object) -> bool:
+    """Whether the pod writes to the claim: it is the first that wants its volume."""
+    volumes = pod.get("spec", {}).get("volumes", ())
+    claims = [volume.get("persistentVolumeClaim") for volume in volumes]
+    return any(claim is not None and not claim.get("readOnly") for claim in claims)
+
+
+def _was_looked_at(pod: Object) -> bool:
+    """Whether anything is said of a node for it: that there is none, or that it may have none."""
+    conditions = pod.get("status", {}).get("conditions", ())
+    return any(condition.get("type") == "PodScheduled" for condition in conditions)
 
 
 def claimed(pod: Object) -> str | None:
@@ -313,11 +331,11 @@ def _unschedulable(pod: Object, now: datetime) -> Diagnosis | None:
     return Diagnosis(Reason.UNSCHEDULABLE, words)
 
 
-def _schedulers_words(pod: Object) -> str | None:
+def _schedulers_words(pod: Object, reasons: Container[str] = ("Unschedulable",)) -> str | None:
     for condition in pod.get("status", {}).get("conditions", ()):
         scheduled = condition.get("type") == "PodScheduled" and condition.get("status") == "True"
         if scheduled:
             return None
-        if condition.get("reason") == "Unschedulable":
+        if condition.get("reason") in reasons:
             return sanitise.line(str(condition.get("message", "")), _SCHEDULERS_WORDS)
     return None

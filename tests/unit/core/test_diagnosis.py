@@ -165,6 +165,44 @@ def claiming(*containers: Object, **more: Any) -> Object:
     return found
 
 
+TOO_LATE = 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded'
+
+
+def filling(**more: Any) -> Object:
+    """A pod that writes to the claim."""
+    found = claiming(node=None, **more)
+    (claim,) = (
+        v["persistentVolumeClaim"] for v in found["spec"]["volumes"] if v["name"] == "cache"
+    )
+    del claim["readOnly"]
+    return found
+
+
+def said_of_its_node(reason: str, message: str, found: Object) -> Object:
+    condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
+    found.setdefault("status", {})["conditions"] = [condition]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("waits", "reason"),
+    [
+        (said_of_its_node("SchedulerError", TOO_LATE, filling(age=61)), "ClaimNotBound"),
+        (said_of_its_node("SchedulerError", TOO_LATE, filling(age=59)), None),
+        (said_of_its_node("SchedulerError", "no scheduler", filling(age=999)), None),
+        (said_of_its_node("SchedulingGated", "", filling(age=999)), None),
+        (filling(age=301), "ClaimNotBound"),
+        (filling(age=299), None),
+        (claiming(node=None, age=301), None),
+    ],
+)
+def test_a_claim_that_gets_no_volume_is_told_though_no_node_is_said_to_lack_it(
+    waits: Object, reason: str | None
+) -> None:
+    found = diagnosis.claim_trouble(waits, NOW)
+    assert (found.reason if found is not None else None) == reason
+
+
 @pytest.mark.parametrize(
     ("waits", "reason"),
     [

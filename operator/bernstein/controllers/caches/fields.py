@@ -33,7 +33,7 @@ POD: Fields = {
             "name": None,
             "secret": _SECRET,
             "configMap": {"name": None},
-            "persistentVolumeClaim": {"claimName": None},
+            "persistentVolumeClaim": {"claimName": None, "readOnly": None},
         },
     },
     "status": {

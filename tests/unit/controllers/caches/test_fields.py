@@ -114,3 +114,12 @@ def test_of_every_item_of_a_list_the_same_is_kept() -> None:
         "spec": {"containers": [{"name": "a", "image": "i"}, {"name": "b"}]},
         "status": {"phase": "Running"},
     }
+
+
+def test_of_a_claim_it_is_known_who_writes_to_it() -> None:
+    claim = {"claimName": "caches", "readOnly": True}
+    pod = {"metadata": {}, "spec": {"volumes": [{"name": "cache", "persistentVolumeClaim": claim}]}}
+
+    (kept,) = fields.pod(pod)["spec"]["volumes"]
+
+    assert kept["persistentVolumeClaim"] == claim
