@@ -33,6 +33,9 @@ class ProbeConfig:
     proposed: str | None = None
     """A branch that is not there, and that only `deliver` may push, as the other; None: there is
     no forge."""
+    others: tuple[str, ...] = ()
+    """Other branches of the same repository that work of the Project is delivered to: only
+    `deliver` may push them, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +53,5 @@ class ProbeResult:
     """The account does what it is for, as far as the server tells."""
 
     too_strong: bool = False
-    """The work account may push to the branch: the server only said that it is there already."""
+    """The work account may push to one of the branches: the server only said that it is there
+    already."""

@@ -22,6 +22,7 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import names
 from bernstein.core.projects.actions import RunProbe
 from bernstein.core.projects.probing import ATTESTATION, SIGNING, model_keys, tries
+from bernstein.core.projects.repositories import digest
 from bernstein.core.reasons.waits import PROBE_SECONDS
 
 _ACCOUNT_VARIABLE = "BERNSTEIN_ACCOUNT"
@@ -88,6 +89,8 @@ def _tries(name: str, tried: Account, project: Project, settings: OperatorSettin
     key is a file."""
     repository, account = tried.repository, tried.name
     secret = tried.secret.secret_name
+    same = [each for each in project.spec.repositories if digest(each) == digest(repository)]
+    branches = dict.fromkeys(names.branch_ref(each.branch) for each in (repository, *same))
     config = ProbeConfig(
         remote=pod.remote(repository, account),
         account=account,
@@ -95,7 +98,10 @@ def _tries(name: str, tried: Account, project: Project, settings: OperatorSettin
         secret=secret,
         config_map=repository.ca.name if repository.ca is not None else "",
         ref=names.probe_ref(project.metadata.uid) if account == WORK else None,
-        proposed=names.PROBED_BRANCH if account == WORK and repository.forge else None,
+        proposed=(
+            names.PROBED_BRANCH if account == WORK and any(each.forge for each in same) else None
+        ),
+        others=tuple(branches)[1:] if account == WORK else (),
     )
     mounts = [
         {**each, "name": _called(each["name"], tried.place)}

@@ -7,16 +7,19 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from bernstein.api.meta import Condition, ConditionType
+from bernstein.api.programs.account import keys
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, ProjectStatus
 from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.closing import RequestClosing
 from bernstein.api.projects.refs import RefPruning
+from bernstein.api.projects.repository import Repository
 from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.core import conditions
 from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects import caching
 from bernstein.core.projects.probing import FINDINGS, users
+from bernstein.core.projects.repositories import digest
 from bernstein.core.projects.repository_job import OUT_OF_REACH
 from bernstein.core.remedies import remedy_of, with_remedy
 from bernstein.core.sanitise import count, line, quoted, some, without_quotes
@@ -215,14 +218,28 @@ def _warned(
 
 
 def _shared(project: Project, account: Literal["read", "work"]) -> tuple[str, str] | None:
-    """(reason, words) of an account that is that of `deliver`; None: it is another one."""
+    """(reason, words) of an account whose pods mount what delivers in some repository, or speaks to
+    its forge; None: it is another one. Other keys of the same Secret they do not mount."""
     rows = project.spec.repositories
     for each in rows:
-        its = {"read": each.credentials.read, "work": each.credentials.work}[account]
-        if its.secret_name == each.credentials.deliver.secret_name:
-            where = f" in repository '{each.name}'" if len(rows) > 1 else ""
-            return "SameSecret", f"{account} and deliver name the same Secret{where}"
+        secret = {"read": each.credentials.read, "work": each.credentials.work}[account].secret_name
+        # First what it says of itself.
+        for other in (each, *(row for row in rows if row is not each)):
+            where = _both(each, other) if len(rows) > 1 else ("", "")
+            if other.credentials.deliver.secret_name == secret:
+                whose = f"{account}{where[0]} and deliver{where[1]}"
+                return "SameSecret", f"{whose} name the same Secret"
+            token = other.forge.token if other.forge is not None else None
+            if token is not None and token.name == secret and token.key in keys(each.url):
+                same = f"the forge's token{where[1]} are the same key of a Secret"
+                return "SameSecret", f"{account}{where[0]} and {same}"
     return None
+
+
+def _both(one: Repository, other: Repository) -> tuple[str, str]:
+    """Where one account is, and where the other."""
+    where = f" in repository '{other.name}'"
+    return ("", where) if one is other else (f" in repository '{one.name}'", where)
 
 
 def _why_too_strong(project: Project, probe: Probe | None) -> tuple[str, str] | None:
@@ -237,9 +254,13 @@ def _why_too_strong(project: Project, probe: Probe | None) -> tuple[str, str] | 
     if found is None:
         return None
     where = f" of repository '{found.name}'" if several else ""
+    same = [each for each in rows if digest(each) == digest(found)]
     # A pull request is of a branch there.
-    branches = f"'{found.branch}'" + (" or below 'bernstein/'" if found.forge else "")
-    return "MayPush", f"the git server would let the work account push to {branches}{where}"
+    proposed = " or below 'bernstein/'" if any(each.forge for each in same) else ""
+    others = {each.branch: each.name for each in reversed(same) if each.branch != found.branch}
+    more = "".join(f", or to '{branch}', as '{name}' has it" for branch, name in others.items())
+    branches = f"'{found.branch}'{proposed}{where}{more}"
+    return "MayPush", f"the git server would let the work account push to {branches}"
 
 
 _NO_ROOM = (

@@ -7,6 +7,7 @@ kubelet fills it when it has seen that.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +35,8 @@ def run(config: ProbeConfig) -> ProbeResult:
     """
     _find_files(config)
     git.init_bare(Path(config.git_dir))
-    tip, _ = Git(Path(config.git_dir), config.remote).read_refs(config.branch, f"{WORK}probe")
+    asked = (config.branch, f"{WORK}probe", *config.others)
+    tip, _, *others = Git(Path(config.git_dir), config.remote).read_refs(*asked)
     if tip is None:
         branch = full_ref(config.branch)
         raise PodError(Reason.REF_NOT_FOUND, f"the repository has no {branch}")
@@ -44,17 +46,27 @@ def run(config: ProbeConfig) -> ProbeResult:
         for pushed_to in dict.fromkeys((work, config.remote if config.ref is None else work)):
             permission.may_push_somewhere(pushed_to)
     if config.ref is not None:
-        result = _try_work(config, work, config.ref, tip)
+        # One that is not there is told by the probe of whoever it is for.
+        there = zip(config.others, others, strict=True)
+        branches = {config.branch: tip} | {name: sha for name, sha in there if sha is not None}
+        result = _try_work(config, work, config.ref, branches)
     log.event("probe", account=config.account, tip=tip, too_strong=result.too_strong)
     return result
 
 
-def _try_work(config: ProbeConfig, work: Remote, ref: str, tip: str) -> ProbeResult:
+def _try_work(
+    config: ProbeConfig, work: Remote, ref: str, branches: Mapping[str, str]
+) -> ProbeResult:
+    """`branches`: where each is."""
+    tip = branches[config.branch]
     if permission.may_push(work, ref, tip) is False:
         text = f"the git server refuses a push to {ref}"
         raise PodError(Reason.CREDENTIAL_REFUSED, text)
     try:
-        too_strong = permission.may_overwrite(config.remote, config.branch, tip) is True
+        too_strong = any(
+            permission.may_overwrite(config.remote, branch, sha) is True
+            for branch, sha in branches.items()
+        )
         if config.proposed is not None and not too_strong:
             too_strong = permission.may_push(config.remote, config.proposed, tip) is True
     except GitError as error:

@@ -64,6 +64,23 @@ def test_a_work_account_that_may_push_to_the_branch_is_too_strong(
     assert refs() == before
 
 
+@pytest.mark.parametrize("others", [(), ("refs/heads/release",), ("refs/heads/absent",)])
+def test_one_that_may_push_to_another_branch_that_is_delivered_to_is_too_strong(
+    origin: Origin, do_probe: Do, refs: Callable[[], str], others: tuple[str, ...]
+) -> None:
+    first = origin.commit({"a": "1"}, ref="refs/heads/main")
+    origin.commit({"a": "2"}, first, ref="refs/heads/release")
+    hook = origin.path / "hooks" / "pre-receive"
+    allowed = "work:refs/bernstein/*|work:refs/heads/release"
+    hook.write_text(hook.read_text().replace("work:refs/bernstein/*", allowed))
+    before = refs()
+
+    found = do_probe("work", others=others)
+
+    assert found == ProbeResult(too_strong=others == ("refs/heads/release",))
+    assert refs() == before
+
+
 @pytest.mark.parametrize("proposed", [None, names.PROBED_BRANCH])
 def test_one_that_may_push_to_the_branches_of_pull_requests_is_too_strong_where_there_are_any(
     origin: Origin, do_probe: Do, refs: Callable[[], str], proposed: str | None

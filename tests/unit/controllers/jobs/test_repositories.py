@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.encoding import load
+from bernstein.api.programs.probe import ProbeConfig
 from bernstein.api.projects import workplace
 from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs.probe import probe_job
 from bernstein.core import labels
 from bernstein.core.projects.actions import RunProbe
 from tests.unit.controllers.jobs import built
+from tests.unit.controllers.jobs.built import configuration
 from tests.unit.core import objects
 
 KINDS = sorted(set(built.WANTED) - {"probe"})
@@ -103,3 +106,28 @@ def test_who_works_in_the_first_repository_has_the_jobs_of_a_project_with_one() 
     for marked in (several["metadata"], several["spec"]["template"]["metadata"]):
         marked["labels"].pop(labels.REPOSITORY, None)
     assert several == built.follow_up(wanted, owner, alone, built.PLAIN_SETTINGS)
+
+
+def test_the_account_of_work_is_tried_on_all_branches_of_its_repository() -> None:
+    """Two entries may be for two branches of one, and one of them alone have a forge."""
+    one = {**row("first"), "branch": "main"}
+    other = {**row("second"), "url": one["url"].removesuffix(".git"), "branch": "release"}
+    one.pop("forge", None)
+    other["forge"] = {"type": "gitea", "token": {"name": "token", "key": "token"}}
+    project = objects.project(repositories=[one, other, row("third")]).whole
+    asked = RunProbe("default--probe-0", "1")
+    job = probe_job(asked, project, "team", built.PROJECT, built.PLAIN_SETTINGS)
+
+    told = {
+        each["name"]: load(ProbeConfig, configuration(each))
+        for each in job["spec"]["template"]["spec"]["containers"]
+        if each["name"].startswith("probe")
+    }
+    main, release = "refs/heads/main", "refs/heads/release"
+    tried = {name: (config.branch, config.others) for name, config in told.items()}
+    assert tried["probe-work"] == (main, (release,))
+    assert tried["probe-work-1"] == (release, (main,))
+    proposed = {name for name, config in told.items() if config.proposed}
+    assert {"probe-work", "probe-work-1"} <= proposed
+    assert not [c for c in told.values() if c.account != "work" and (c.others or c.proposed)]
+    assert not told["probe-work-2"].others

@@ -167,3 +167,67 @@ def test_a_plan_names_a_repository_that_the_project_offers(
 
     assert problem in told
     assert bool(told) is bool(problem)
+
+
+def of_secrets(app: str, web: str, forge: tuple[str, str] | None = None) -> Project:
+    """The Secret of `app`'s work, that of `web`'s delivery, and the token of `web`'s forge."""
+    rows = [row("app"), row("web", url="https://git.example:8443/web.git")]
+    rows[0]["credentials"]["work"] = {"secretName": app}
+    rows[1]["credentials"]["deliver"] = {"secretName": web}
+    if forge is not None:
+        rows[1]["forge"] = {"type": "gitea", "token": {"name": forge[0], "key": forge[1]}}
+    return objects.project(repositories=rows).whole
+
+
+@pytest.mark.parametrize(
+    ("subject", "words"),
+    [
+        (of_secrets("one", "two"), None),
+        (of_secrets("one", "one"), "work in repository 'app' and deliver in repository 'web' name"),
+        (
+            of_secrets("one", "two", ("one", "password")),
+            "work in repository 'app' and the forge's token in repository 'web' are the same key",
+        ),
+        (of_secrets("one", "two", ("one", "token")), None),
+    ],
+    ids=["each its own", "deliver of another", "token of another", "a key that no pod mounts"],
+)
+def test_an_account_for_work_that_delivers_in_another_repository_is_told(
+    subject: Project, words: str | None
+) -> None:
+    told = readiness.status(subject, 0, None, Probe(generation=1, number=0, settled=True), NOW)
+
+    found = [each for each in told.conditions if each.type == "WorkCredentialTooStrong"]
+    assert [each.reason for each in found] == ["SameSecret"] * (words is not None)
+    assert words is None or words in found[0].message
+
+
+def test_an_account_that_reads_by_the_token_of_the_forge_is_told() -> None:
+    one = row("app", forge={"type": "gitea", "token": {"name": "reads", "key": "password"}})
+    one["credentials"]["read"] = {"secretName": "reads"}
+    subject = objects.project(repositories=[one]).whole
+
+    told = readiness.status(subject, 0, None, Probe(generation=1, number=0, settled=True), NOW)
+
+    (found,) = [each for each in told.conditions if each.type == "ReadCredentialTooStrong"]
+    assert found.message.startswith("read and the forge's token are the same key of a Secret")
+
+
+def two_branches() -> Project:
+    """Two entries for one repository."""
+    address = "https://git.example:8443/app"
+    rows = [
+        row("app", url=f"{address}.git"),
+        row("old", url=address, branch="release", forge=FORGE),
+    ]
+    return objects.project(repositories=rows).whole
+
+
+def test_one_that_may_push_to_a_branch_of_another_entry_is_told_with_both() -> None:
+    probe = Probe(generation=1, number=0, settled=True, too_strong=True, too_strong_in=("app",))
+    told = readiness.status(two_branches(), 0, None, probe, NOW).conditions
+
+    (strong,) = [each for each in told if each.type == "WorkCredentialTooStrong"]
+    assert (
+        "push to 'main' or below 'bernstein/' of repository 'app', or to 'release', as 'old' has it"
+    ) in strong.message
