@@ -33,7 +33,6 @@ PERMISSIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "forge": {
         "contents": _READ,
         "pull_requests": _WRITE,
-        "issues": _WRITE,
         "statuses": _READ,
         "checks": _READ,
     },
