@@ -12,9 +12,11 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.machine.packages import CONTROL_PLANE, IMAGES, NODE, ensure_packages
 
 DEVELOPMENT = {
+    "amtool": "prometheus-alertmanager",
     "cc": "gcc",
     "git": "git",
     "jq": "jq",
+    "promtool": "prometheus",
     "redis-server": "redis-server",
     "ssh": "openssh-client",
 }

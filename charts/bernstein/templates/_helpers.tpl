@@ -178,7 +178,8 @@ readinessProbe:
 
 {{/* Called with (dict "root" $ "port" NUMBER "scheme" SCHEME). */}}
 {{- define "bernstein.scrapeAnnotations" -}}
-{{- if .root.Values.metrics.scrapeAnnotations }}
+{{- $monitoring := .root.Values.monitoring }}
+{{- if and .root.Values.metrics.scrapeAnnotations (not (or $monitoring.serviceMonitors.enabled $monitoring.podMonitors.enabled)) }}
 annotations:
   prometheus.io/scrape: "true"
   prometheus.io/path: /metrics

@@ -145,6 +145,7 @@ class Engine:
             approvals=self.caches.approvals_there,
             projects=self.caches.projects_there,
             allowances=self.caches.allowances,
+            budgets=self.caches.budgets,
         ):
             await self._work(controllers, events.run(), logs.run(), verdicts.run())
 

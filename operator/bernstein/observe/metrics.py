@@ -8,15 +8,18 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import Literal
 
+from prometheus_client import Gauge
+
 from bernstein.api.approvals.approval import ApprovalState
 from bernstein.api.meta import PLAN_KIND, PROJECT_KIND, TASK_KIND
 from bernstein.api.requests import OF_A_PLAN, OF_A_TASK
 from bernstein.api.states import SessionState, TaskState
 from bernstein.observe import series
 from bernstein.observe.allowances import Allowances, Remaining
+from bernstein.observe.budgets import Budgets, Purses
 from bernstein.observe.engine import EngineMetrics
 from bernstein.observe.population import Census, Population, Stalled
-from bernstein.observe.registry import counter, histogram, new_registry, one_of, word
+from bernstein.observe.registry import counter, histogram, new_registry, one_of, plain_gauge, word
 from bernstein.observe.vocabulary import FORGES, JOBS, NO_FORGE, REASONS
 
 VERBS = frozenset({*OF_A_TASK, *OF_A_PLAN})
@@ -68,6 +71,7 @@ class Metrics(EngineMetrics):
         approvals: Census,
         projects: Census,
         allowances: Allowances,
+        budgets: Budgets,
     ) -> Iterator[None]:
         """Inside of the block every scrape tells how many of these objects there are.
 
@@ -81,6 +85,7 @@ class Metrics(EngineMetrics):
             Population(series.APPROVALS, approvals, known=ApprovalState),
             Stalled({TASK_KIND: tasks, PLAN_KIND: plans, PROJECT_KIND: projects}),
             Remaining(allowances),
+            Purses(budgets),
         )
         for collector in collectors:
             self.registry.register(collector)
@@ -224,6 +229,7 @@ class ServerMetrics(EngineMetrics):
         self._http_seconds = histogram(series.HTTP_SECONDS, self.registry)
         self._callbacks = counter(series.CALLBACKS, self.registry)
         self._reviews = counter(series.TOKEN_REVIEWS, self.registry)
+        self._certificate: Gauge | None = None
 
     def http_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """`route` is the pattern of the path, never the path itself."""
@@ -235,3 +241,9 @@ class ServerMetrics(EngineMetrics):
 
     def token_reviewed(self, result: str) -> None:
         self._reviews(word(result)).inc()
+
+    def certificate_ends(self, at: float) -> None:
+        """`at`: seconds since 1970. Without a certificate there is no such series."""
+        if self._certificate is None:
+            self._certificate = plain_gauge(series.CERTIFICATE_EXPIRY, self.registry)
+        self._certificate.set(at)

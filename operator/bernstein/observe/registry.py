@@ -79,6 +79,11 @@ def gauge(series: Series, registry: CollectorRegistry) -> ByLabels[Gauge]:
     return _kept(Gauge(series.name, series.meaning, series.labels, registry=registry))
 
 
+def plain_gauge(series: Series, registry: CollectorRegistry) -> Gauge:
+    """One without labels."""
+    return Gauge(series.name, series.meaning, registry=registry)
+
+
 def histogram(series: Series, registry: CollectorRegistry) -> ByLabels[Histogram]:
     return _kept(
         Histogram(

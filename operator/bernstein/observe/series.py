@@ -225,6 +225,32 @@ CACHE_BYTES = Series(
     ("namespace",),
     "Bytes that were written to caches of repositories: packs and their indexes.",
 )
+BUDGETED_PLANS = Series(
+    "bernstein_budgeted_plans",
+    "gauge",
+    ("namespace", "project", "spent"),
+    "Plans with a budget that have not ended, by what they have spent of it: `less` than 80 %, "
+    "`most`, or `all`.",
+)
+BUDGET = Series(
+    "bernstein_budget_usd",
+    "gauge",
+    ("namespace", "project", "amount"),
+    "US dollars of the budgets of Plans that have not ended: what of them is `spent`, and what is "
+    "`left`.",
+)
+PLAN_SPEND = Series(
+    "bernstein_plan_spend_usd",
+    "gauge",
+    ("namespace", "project", "plan"),
+    "US dollars that a Plan has spent that has not ended; of the 200 that have spent most.",
+)
+PLAN_BUDGET = Series(
+    "bernstein_plan_budget_usd",
+    "gauge",
+    ("namespace", "project", "plan"),
+    "The budget of the same Plans in US dollars, of those that have one.",
+)
 COST = Series(
     "bernstein_cost_usd_total",
     "counter",
@@ -328,6 +354,12 @@ TOKEN_REVIEWS = Series(
     "Callback tokens looked at: `cached`, `accepted`, `refused`, `malformed`, `limited`, "
     "`unavailable`.",
 )
+CERTIFICATE_EXPIRY = Series(
+    "bernstein_certificate_expiry_timestamp_seconds",
+    "gauge",
+    (),
+    "When the certificate ends that the server shows, in seconds since 1970; absent without TLS.",
+)
 
 ENGINE = (
     QUEUE_DEPTH,
@@ -371,8 +403,12 @@ OPERATOR = (
     REFS_WAITING,
     CACHE_FILLS,
     CACHE_BYTES,
+    BUDGETED_PLANS,
+    BUDGET,
+    PLAN_SPEND,
+    PLAN_BUDGET,
     COST,
     TOKENS,
 )
-SERVER = (HTTP_REQUESTS, HTTP_SECONDS, CALLBACKS, TOKEN_REVIEWS)
+SERVER = (HTTP_REQUESTS, HTTP_SECONDS, CALLBACKS, TOKEN_REVIEWS, CERTIFICATE_EXPIRY)
 ALL = (BUILD_INFO, *OPERATOR, *SERVER, *ENGINE)

@@ -36,7 +36,7 @@ async def serve(settings: ServerSettings) -> None:
         config = uvicorn_config(app, settings)
         server = uvicorn.Server(config)
         async with asyncio.TaskGroup() as tasks:
-            following = _follow_certificate(config, settings, tasks)
+            following = _follow_certificate(config, settings, tasks, metrics)
             _end_on_signals(server)
             log.info("starting", host=settings.host, port=settings.port, tls=config.is_ssl)
             await server.serve([listen(settings.host, settings.port)])
@@ -84,11 +84,14 @@ def uvicorn_config(app: object, settings: ServerSettings) -> uvicorn.Config:
 
 
 def _follow_certificate(
-    config: uvicorn.Config, settings: ServerSettings, tasks: asyncio.TaskGroup
+    config: uvicorn.Config,
+    settings: ServerSettings,
+    tasks: asyncio.TaskGroup,
+    metrics: ServerMetrics,
 ) -> asyncio.Task[None] | None:
     if config.ssl is None or settings.tls_cert is None or settings.tls_key is None:
         return None
-    certificate = Certificate(settings.tls_cert, settings.tls_key)
+    certificate = Certificate(settings.tls_cert, settings.tls_key, ends=metrics.certificate_ends)
     certificate.load_into(config.ssl)
     return tasks.create_task(certificate.follow(config.ssl))
 

@@ -19,6 +19,7 @@ from bernstein.api.pod import (
 from bernstein.kube.observer import Observer
 from bernstein.observe import series
 from bernstein.observe.allowances import Allowances
+from bernstein.observe.budgets import Budgets
 from bernstein.observe.metrics import Metrics, ServerMetrics
 from bernstein.observe.population import Census
 from bernstein.observe.registry import render
@@ -203,7 +204,7 @@ def census(*objects: dict[str, Any], field: str = "state") -> Census:
 
 def counting(metrics: Metrics, **of_kinds: Census) -> AbstractContextManager[None]:
     nothing = dict.fromkeys(("tasks", "sessions", "plans", "approvals", "projects"), census())
-    return metrics.population(**{**nothing, **of_kinds}, allowances=Allowances())
+    return metrics.population(**{**nothing, **of_kinds}, allowances=Allowances(), budgets=Budgets())
 
 
 def test_what_a_forge_lets_a_project_ask_is_told_while_it_is_known() -> None:
@@ -212,7 +213,7 @@ def test_what_a_forge_lets_a_project_ask_is_told_while_it_is_known() -> None:
     left = {"namespace": "team", "project": "shop"}
     meta = {"namespace": "team", "name": "shop"}
     watched = {"metadata": meta, "status": {"watch": {"number": 1, "remaining": 4987}}}
-    with metrics.population(**kinds, allowances=allowances):
+    with metrics.population(**kinds, allowances=allowances, budgets=Budgets()):
         allowances.changed(None, watched)
         assert value(metrics, "bernstein_forge_requests_remaining", **left) == 4987
         allowances.changed(watched, {"metadata": meta, "status": {"watch": {"number": 2}}})

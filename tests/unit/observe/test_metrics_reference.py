@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bernstein.observe import series
 from bernstein.observe.allowances import Allowances
+from bernstein.observe.budgets import Budgets
 from bernstein.observe.metrics import Metrics, ServerMetrics
 from bernstein.observe.population import Census
 from bernstein.observe.series import Series
@@ -43,8 +44,9 @@ def test_the_page_names_no_series_that_does_not_exist() -> None:
 
 def test_the_processes_expose_exactly_the_listed_series() -> None:
     operator, server, none = Metrics(), ServerMetrics(), Census("state")
+    server.certificate_ends(0.0)
     nothing = dict.fromkeys(("tasks", "sessions", "plans", "approvals", "projects"), none)
-    with operator.population(**nothing, allowances=Allowances()):
+    with operator.population(**nothing, allowances=Allowances(), budgets=Budgets()):
         exposed = {
             f"{family.name}_total" if family.type == "counter" else family.name
             for metrics in (operator, server)

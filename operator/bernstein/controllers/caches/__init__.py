@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TypeVar
 
 from bernstein.api import plan, project, session, task
 from bernstein.api.approvals import approval
@@ -62,6 +63,7 @@ from bernstein.kube.informer import Informer
 from bernstein.kube.observer import Observer
 from bernstein.kube.resource import JOBS, NETWORK_POLICIES, PODS
 from bernstein.observe.allowances import Allowances
+from bernstein.observe.budgets import Budgets
 from bernstein.observe.population import Census
 from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 
@@ -119,8 +121,8 @@ class Caches:
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
         unready = (ConditionType.READY, "False")
         self.projects_there = _counted(self.projects.informer, Census(None, unready))
-        self.allowances = Allowances()
-        self.projects.informer.add_handler(self.allowances.changed)
+        self.allowances = _counted(self.projects.informer, Allowances())
+        self.budgets = _counted(plans, Budgets())
         self.tasks_there = _counted(self.tasks.informer, Census("state"))
         self.sessions_there = _counted(self.sessions.informer, Census("state"))
         self.plans_there = _counted(self.plans.informer, Census("phase"))
@@ -156,7 +158,10 @@ class Caches:
         ]
 
 
-def _counted(informer: Informer, census: Census) -> Census:
-    """Counts what the informer shows."""
-    informer.add_handler(census.changed)
-    return census
+_Counts = TypeVar("_Counts", Census, Allowances, Budgets)
+
+
+def _counted(informer: Informer, counts: _Counts) -> _Counts:
+    """Has what the informer shows counted."""
+    informer.add_handler(counts.changed)
+    return counts

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 
 from bernstein.observe.logging import logger
+from bernstein.server.http import validity
 
 log = logger("bernstein.server.tls")
 
@@ -20,9 +22,13 @@ class Certificate:
     New connections get the certificate that was loaded last; open ones keep theirs.
     """
 
-    def __init__(self, cert: Path, key: Path) -> None:
+    def __init__(
+        self, cert: Path, key: Path, *, ends: Callable[[float], None] | None = None
+    ) -> None:
+        """`ends` is told when each certificate that was loaded ends, in seconds since 1970."""
         self._cert = cert
         self._key = key
+        self._ends = ends
         self._seen = b""
 
     def load_into(self, context: ssl.SSLContext) -> bool:
@@ -43,6 +49,7 @@ class Certificate:
             )
             return False
         self._seen = seen
+        self._tell_end()
         return True
 
     async def follow(self, context: ssl.SSLContext, *, every: float = CHECK_SECONDS) -> None:
@@ -53,6 +60,13 @@ class Certificate:
             # old key.
             if self.load_into(context):
                 log.info("took up a renewed certificate", certificate=str(self._cert))
+
+    def _tell_end(self) -> None:
+        at = validity.ends(self._cert.read_bytes())
+        if at is None:
+            log.warning("nobody can tell when the certificate ends", certificate=str(self._cert))
+        elif self._ends is not None:
+            self._ends(at)
 
     def _fingerprint(self) -> bytes:
         return hashlib.sha256(self._cert.read_bytes() + b"\0" + self._key.read_bytes()).digest()
