@@ -17,6 +17,27 @@ async def test_the_charts_kinds_and_policies_are_as_this_version_knows_them(
     assert outcomes["policies"][0] == "good", outcomes
 
 
+async def test_the_cluster_and_the_operators_rights_are_as_the_chart_needs_them(
+    bernstein: Bernstein, chart: None
+) -> None:
+    checks = (await bernstein("doctor", "--json", "--no-refs")).json["checks"]
+
+    found = {(each["check"], each["subject"]): each for each in checks}
+    assert found["version", ""]["outcome"] == "good"
+    assert found["rights", "bernstein-operator"]["outcome"] == "good", found
+    assert found["rights", ""]["message"].startswith("you may run Plans")
+    assert found["network", ""]["outcome"] == "unknown"  # nothing runs here
+    metrics = found["metrics", "bernstein-system/bernstein-operator-metrics"]
+    assert metrics["outcome"] == "warning"
+    assert metrics["message"].startswith("no pod that is ready stands behind")
+
+
+async def test_an_account_that_has_no_rights_is_told(bernstein: Bernstein, chart: None) -> None:
+    told = await bernstein("doctor", "--no-refs", "--lease", "bernstein-system/other-operator")
+
+    assert "✗ rights: the operator's account 'bernstein-system/other-operator' may not" in told.out
+
+
 async def test_what_is_wrong_with_a_project_is_told_with_what_helps(
     bernstein: Bernstein, admin: Client, namespace: str
 ) -> None:

@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from bernstein.cli.cluster import Cluster, connected
-from bernstein.cli.commands.doctor import finding, installation, projects, refs, work
+from bernstein.cli.commands.doctor import (
+    finding,
+    images,
+    installation,
+    platform,
+    projects,
+    refs,
+    rights,
+    work,
+)
 from bernstein.cli.commands.doctor.finding import LEASE, Finding, Outcome, unreadable
 from bernstein.cli.errors import FAILED, INTERRUPTED
 from bernstein.cli.output.terminal import Terminal, run_async
@@ -52,13 +61,18 @@ async def _doctor(terminal: Terminal, settings: CliSettings, lease: str, with_re
 
 async def _look(cluster: Cluster, lease: tuple[str, str], with_refs: bool) -> list[Finding]:
     now = datetime.now(UTC)
+    kinds = await installation.definitions(cluster.client)
     findings = [
-        await installation.definitions(cluster.client),
+        await platform.version(cluster.client),
+        kinds,
         await installation.leader(cluster.client, *lease, now),
+        await platform.metrics(cluster.client, *lease),
         await installation.policies(cluster.client, lease[1]),
+        await platform.network(cluster.client),
     ]
-    if findings[0].outcome is Outcome.BAD:
+    if kinds.outcome is Outcome.BAD:
         return findings  # without the kinds there is nothing to read
+    findings += await rights.look(cluster, lease)
     try:
         here = await cluster.projects()
     except Forbidden:
@@ -66,6 +80,7 @@ async def _look(cluster: Cluster, lease: tuple[str, str], with_refs: bool) -> li
         findings.append(unreadable("project", f"Projects in namespace '{cluster.namespace}'"))
     else:
         findings += await projects.look(cluster, here)
+        findings += await images.look(cluster, here)
     findings += await work.look(cluster)
     if with_refs and here:
         findings += await refs.look(cluster, here)

@@ -17,6 +17,7 @@ from bernstein.cli.main import app
 from bernstein.kube.client import Client
 from tests.unit.cli import calls
 from tests.unit.cli.commands.doctor.test_installation import install
+from tests.unit.cli.commands.doctor.test_rights import allow
 from tests.unit.core.objects import NAMESPACE
 from tests.unit.kube.apiserver import ApiServer
 
@@ -115,15 +116,19 @@ def test_scripts_get_every_check_and_all_refs(runner: CliRunner, found: list[Fin
 async def test_without_the_kinds_nothing_else_is_asked_for(api: ApiServer, client: Client) -> None:
     found = await command._look(Cluster(client, NAMESPACE), ("b", "bernstein-operator"), True)
 
-    assert [each.check for each in found] == ["definitions", "operator", "policies"]
+    assert [each.check for each in found] == [
+        *("version", "definitions", "operator", "metrics", "policies", "network"),
+    ]
 
 
 async def test_a_namespace_is_looked_at_where_the_kinds_are(api: ApiServer, client: Client) -> None:
     install(api)
+    allow(api, lambda _: True)
 
     found = await command._look(Cluster(client, NAMESPACE), ("b", "bernstein-operator"), True)
 
-    assert [each.check for each in found][3:] == ["project", "work"]
+    checks = ["rights", "rights", "project", "images", "work"]
+    assert [each.check for each in found][6:] == checks
     assert found[0].outcome is Outcome.GOOD
 
 
@@ -134,11 +139,14 @@ async def test_who_has_no_rights_at_all_is_told_of_every_check_that_it_could_not
 
     found = await command._look(Cluster(client, NAMESPACE), ("b", "bernstein-operator"), True)
 
-    assert {each.outcome for each in found} == {Outcome.UNKNOWN}
-    assert [each.check for each in found] == [
-        *("definitions", "operator", "policies", "project", "work", "work")
+    version, *others = found
+    assert version.outcome is Outcome.GOOD  # which anybody may read
+    assert {each.outcome for each in others} == {Outcome.UNKNOWN}
+    assert [each.check for each in others] == [
+        *("definitions", "operator", "metrics", "policies", "network", "rights", "rights"),
+        *("project", "work", "work"),
     ]
-    assert found[3].message == f"you may not read Projects in namespace '{NAMESPACE}'"
+    assert found[8].message == f"you may not read Projects in namespace '{NAMESPACE}'"
 
 
 @pytest.mark.parametrize("lease", ["bernstein-operator", "/x", "a/", "a/b/c"])
