@@ -4,9 +4,9 @@ In `recordings` each forge that cannot run here has a folder with a file for eac
 requests that it makes, the answers to them, and what is read of these. They were written by hand,
 and none was taken from a forge: GitHub's after the OpenAPI description of its REST API, version
 2022-11-28, which our requests ask for by `x-github-api-version`; GitLab's after that of its REST
-API v4. Nobody noted of which day those descriptions were, or for which release of GitLab or of
-GitHub Enterprise Server. They have no words of limits and refusals: these are as both are known to
-write them. Gitea is asked itself, in tests/programs/forges, in the release that
+API v4. `shapes.py` says with which commits of those descriptions they were compared, and in what;
+no release of GitHub Enterprise Server was. They have no words of limits and refusals: these are as
+both are known to write them. Gitea is asked itself, in tests/programs/forges, in the release that
 tests/cluster/binaries/programs.py names.
 """
 
