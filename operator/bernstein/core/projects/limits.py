@@ -1,6 +1,7 @@
 """Until when a forge takes no requests: what one Job was told holds for all that ask it.
 
-The watch of each repository has it in the Project's status, whichever Job has met the limit.
+The watch of each repository has it in the Project's status, whichever Job has met the limit; what
+closes pull requests of what was deleted has its own beside that.
 """
 
 from __future__ import annotations
@@ -24,11 +25,7 @@ _NO_LATER = timedelta(seconds=30)
 def seconds_left(project: Workplace, now: datetime) -> float:
     """Seconds during which the forge of the repository takes no requests of this token; 0: nobody
     has been told so."""
-    left = (
-        repository_job.seconds_left(watch.until, now, watch.reason)
-        for watch in _watches(project)
-        if is_limited(watch)
-    )
+    left = (repository_job.seconds_left(*each) for each in _limits(project, now))
     return max(left, default=0.0)
 
 
@@ -54,14 +51,20 @@ def with_limit(watch: PullRequestWatch, until: datetime | None, now: datetime) -
     return watch.model_copy(update=update)
 
 
-def _watches(project: Workplace) -> Iterator[PullRequestWatch]:
+def _limits(
+    project: Workplace, now: datetime
+) -> Iterator[tuple[datetime | None, datetime, str | None]]:
     """Of all repositories of the Project about which this forge is asked with this token."""
     for each in project.whole.spec.repositories:
-        watch = project.status.watch_of(each.name)
-        if watch is None or not _is_asked_alike(each, project.spec.repository):
+        if not _is_asked_alike(each, project.spec.repository):
             continue
-        if watch.at in (None, repositories.digest(each)):
-            yield watch
+        watch = project.status.watch_of(each.name)
+        here = watch is not None and watch.at in (None, repositories.digest(each))
+        if watch is not None and here and is_limited(watch):
+            yield watch.until, now, watch.reason
+        closing = project.status.closing_in(each.name)
+        if closing is not None and closing.reason == _LIMITED:
+            yield closing.until, now, closing.reason
 
 
 def _is_asked_alike(one: Repository, other: Repository) -> bool:

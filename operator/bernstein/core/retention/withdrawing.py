@@ -25,7 +25,7 @@ from bernstein.core.actions import give_up
 from bernstein.core.delivery import pull_request
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
-from bernstein.core.projects import repositories, repository_job
+from bernstein.core.projects import limits, repositories, repository_job
 from bernstein.core.projects.actions import RunWithdraw, WithdrawDecision
 from bernstein.core.projects.repository_job import MOST_SECONDS, OUT_OF_REACH, all_but
 from bernstein.core.reasons.waits import seconds_to_ask
@@ -207,6 +207,9 @@ def _look(
     run = _run(snapshot.project, state, row)
     job = snapshot.jobs.get(run.job)
     if job is None:
+        left = limits.seconds_left(snapshot.project, now)
+        if left > 0:
+            return WithdrawDecision(state, all_but("", snapshot.jobs), left)
         others = all_but(run.job, snapshot.jobs)
         return WithdrawDecision(state, (run, *others), LOOK_AGAIN_SECONDS)
     if job.refused is not None:

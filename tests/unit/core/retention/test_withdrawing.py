@@ -12,11 +12,12 @@ from bernstein.api.programs.forge import AskedForge, ProposeResult, SeenPullRequ
 from bernstein.api.project import Project
 from bernstein.api.projects import workplace
 from bernstein.api.projects.closing import MOST_TO_CLOSE, RequestClosing, RequestToClose
+from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core import labels
 from bernstein.core.actions import DeleteJobs
 from bernstein.core.jobs import JobView, refusal
-from bernstein.core.projects import readiness, repositories
+from bernstein.core.projects import limits, readiness, repositories
 from bernstein.core.projects.actions import RunWithdraw, WithdrawDecision
 from bernstein.core.retention.withdrawing import MOST, WithdrawSnapshot, decide, expected
 from tests.unit.core import objects
@@ -92,6 +93,23 @@ def broken(known: RequestClosing, run: RunWithdraw, reason: str = "ForgeRefused"
 def test_where_nothing_was_deleted_there_is_nothing_to_tell() -> None:
     assert step(None) == WithdrawDecision(None)
     assert expected(project(None)) is None
+
+
+def test_nothing_is_closed_before_the_forge_takes_requests_again() -> None:
+    state, _ = begun()
+    watch = PullRequestWatch(reason="ForgeRateLimited", message="wait", until=at(600), remaining=0)
+    limited = on_forge(watch)
+    held = step(state, of=limited)
+    assert (held.status, held.actions, held.requeue_after) == (state, (), 600)
+    assert step(state, of=limited, now=at(600)).actions
+
+
+def test_a_limit_that_was_met_here_holds_for_all_that_ask_the_forge() -> None:
+    state, run = begun()
+    said = Failure("ForgeRateLimited", "wait", AskedForge(600, requests=1))
+    met = step(state, job(run, over(ended("propose", 1, said=said)))).status
+    assert limits.seconds_left(project(met), NOW) == 600
+    assert limits.seconds_left(project(broken(state, run)), NOW) == 0
 
 
 def test_it_is_written_down_before_there_is_a_job() -> None:
