@@ -123,15 +123,17 @@ async def _init(
     notes = [*found.guessed, *found.gates.notes, *_warnings(made), *_of_configuration(found)]
     following = _next(terminal.settings, folder, found)
     if terminal.json:
-        terminal.answer(_record(folder, written, notes, following, prints))
+        record = _record(folder, written, notes, following, prints)
+        terminal.answer({"repository": found.repository, "branch": found.branch, **record})
         return
+    tell = terminal.complain if prints else terminal.say
+    tell(f"{found.repository}, branch {found.branch}, agent {found.agent}", "dim")
     if prints:
         whole = "---\n".join(f"# {file.name}\n{file.text}" for file in written)
         terminal.out.out(whole.rstrip("\n"), highlight=False)
     else:
         for file in written:
             terminal.say(f"✓ {folder / file.name}", "green")
-    tell = terminal.complain if prints else terminal.say
     for note in notes:
         tell(f"! {line(f'{note.path}: {note.message}', _LONGEST)}", "yellow")
         tell(f"  → {line(note.remedy, _LONGEST)}")
@@ -177,6 +179,11 @@ def _next(settings: CliSettings, folder: Path, found: Answers) -> list[str]:
 
     file = [] if settings.kubeconfig is None else ["--kubeconfig", settings.kubeconfig]
     elsewhere = [*([] if folder == Path() else ["--workdir", str(folder)]), *file]
+    if found.file is not None:  # it stays as it is, and may say something else
+        said = {"-n": found.namespace, "--context": found.context}
+        kept = {"-n": found.file.namespace, "--context": found.file.context}
+        for option, value in said.items():
+            elsewhere += [option, value] if value and value != kept[option] else []
     kubectl = ["kubectl", *(["--context", found.context] if found.context else []), *file]
     apply = f"{shlex.join(kubectl)} apply -f"
     return [

@@ -67,6 +67,11 @@ class Single:
         """Such as `lint_command: ruff check .`"""
         self._command(COMMANDS[key], f"{BLOCK}.{key}", value)
 
+    def path_of(self, gate: str) -> str:
+        """Where the file says something of the gate."""
+        settings = self.of.get(gate, Settings())
+        return settings.path or f"{BLOCK}.{gate}"
+
     def entry(self, gate: str) -> dict[str, Any]:
         """What a Project's pipeline says of a gate that is on."""
         settings = self.of.get(gate, Settings())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from bernstein.cli.local.gates.pipeline import Pipeline
 from bernstein.cli.local.gates.settings import COMMANDS, FLAGS, Settings, Single
 from bernstein.core.plans.field_errors import quoted, type_name
 
+_PYTHON = re.compile(r"\b(py|python|pytest|uv|ruff|mypy|pyright|tox|nox|poetry|hatch|pdm|bandit)")
 _PLAIN = ("enabled", "timeout_s", "cache_enabled", "allow_bypass", "base_ref")
 _WHOLES = ("pipeline", "cross_model")
 
@@ -67,6 +69,7 @@ class _Block:
                 self._found["extends"] = "Default"
         if pipeline:
             self._found["pipeline"] = pipeline
+            self._tell_of_languages(pipeline)
         if review := self._models.review(block.get("cross_model")):
             self._found["crossModel"] = review
         return Translation(self._found, self._models.all, tuple(self._notes.all))
@@ -88,6 +91,17 @@ class _Block:
             return
         text = f"gates compare with the repository's branch, '{self._branch}', not {quoted(value)}"
         self._notes.add(path, text, "call `bernstein init` again with --branch to change that")
+
+    def _tell_of_languages(self, pipeline: Iterable[Mapping[str, Any]]) -> None:
+        """A command for another language runs, there as here, only where Python has changed."""
+        for entry in pipeline:
+            name, command = entry["name"], entry.get("command")
+            runs = entry.get("condition", gates.of(name).condition)
+            if command is None or runs != "python_changed" or _PYTHON.search(command):
+                continue
+            text = f"'{name}' runs where files of Python have changed, and its command names none"
+            remedy = "say `condition: any_changed` in spec.gates.pipeline for another language"
+            self._notes.add(self._single.path_of(name), text, remedy)
 
     def _made(self) -> Iterator[dict[str, Any]]:
         """What differs from the gates that are on by default, in the order in which gates run."""

@@ -203,7 +203,7 @@ def test_it_answers_in_json(runner: CliRunner, tmp_path: Path) -> None:
     done = runner.invoke(app, ["--json", "init", str(tmp_path), "--repository", URL])
 
     found = json.loads(done.stdout)
-    assert found["written"] is True
+    assert (found["repository"], found["written"]) == (URL, True)
     assert sorted(file["name"] for file in found["files"]) == FILES
     assert {note["path"] for note in found["notes"]} == {
         *("spec.agents[0].image", "spec.agents[0].models", "spec.toolchain.image")
@@ -232,6 +232,7 @@ def test_a_clone_says_the_repository_its_branch_and_forge(runner: CliRunner, clo
     )
     assert repository["forge"]["type"] == "gitlab"
     assert project_in(clone)["spec"]["merge"] == {"strategy": "pr"}
+    assert done.stdout.startswith("https://gitlab.example.com/a/b.git, branch trunk, agent codex\n")
     written = "".join((clone / name).read_text() for name in FILES)
     assert "geheim" not in written + done.output
 
@@ -275,6 +276,7 @@ def test_a_file_that_says_another_namespace_is_left_and_told(
 
     assert project_in(tmp_path)["metadata"]["namespace"] == "team-a"
     assert "write into it: namespace: team-a, project: default" in done.stdout
+    assert f"bernstein doctor --workdir {tmp_path} -n team-a\n" in done.stdout
 
 
 @pytest.mark.parametrize(

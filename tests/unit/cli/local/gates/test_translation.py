@@ -87,6 +87,25 @@ def test_a_command_that_the_gate_runs_anyway_is_left_to_it(text: str) -> None:
     assert found.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("tests: true\ntest_command: npm test", True),
+        ("tests: true\ntest_command: uv run scripts/run_tests", False),
+        ("tests: false\ntest_command: npm test", True),
+        ("lint: true\nlint_command: npm run lint", False),
+        ("test_command: npm test\npipeline: [{name: tests, condition: any_changed}]", False),
+        ("test_command: npm test\npipeline: [{name: tests, condition: python_changed}]", True),
+    ],
+)
+def test_a_command_for_another_language_that_runs_for_changes_of_python_is_told(
+    text: str, is_told: bool
+) -> None:
+    words = told(read(text)).get("quality_gates.tests", "")
+
+    assert ("`condition: any_changed`" in words) == is_told
+
+
 def test_a_command_of_a_gate_that_executes_nothing_is_told() -> None:
     found = read("pii_scan: true\npii_scan_command: grep secret")
 
