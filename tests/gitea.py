@@ -67,6 +67,8 @@ PROVIDER = memory
 ISSUE_INDEXER_TYPE = db
 [actions]
 ENABLED = true
+[api]
+MAX_RESPONSE_ITEMS = {page}
 [cron]
 ENABLED = false
 [log]
@@ -206,8 +208,11 @@ class Gitea:
 
 
 @contextlib.contextmanager
-def gitea(host: str = "127.0.0.1", *, tls: bool = False, ssh: bool = False) -> Iterator[Gitea]:
-    """A server of its own on this address of the machine, gone at the end."""
+def gitea(
+    host: str = "127.0.0.1", *, tls: bool = False, ssh: bool = False, page: int = 50
+) -> Iterator[Gitea]:
+    """A server of its own on this address of the machine, gone at the end. `page`: objects that it
+    gives at most, however many it is asked for."""
     program = GITEA.ensure()
     with tempfile.TemporaryDirectory(prefix="gitea-") as name:
         folder = Path(name)
@@ -226,6 +231,7 @@ def gitea(host: str = "127.0.0.1", *, tls: bool = False, ssh: bool = False) -> I
             ssh_port=ssh_port or 22,
             secret=secrets.token_hex(32),
             lfs_secret=secrets.token_urlsafe(32),
+            page=page,
         )
         (folder / "app.ini").write_text(settings)
         if certificate is not None:

@@ -208,6 +208,8 @@ class RunPropose:
     base: str
     title: str = field(compare=False)
     body: str = field(compare=False)
+    number: int = 0
+    """Of the one that is there already; 0: nobody knows one."""
 
 
 @dataclass(frozen=True)

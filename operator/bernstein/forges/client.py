@@ -24,7 +24,7 @@ from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.core import sanitise
 from bernstein.forges import failures
 from bernstein.forges.errors import ForgeError
-from bernstein.forges.forge import Call, Forge, RepositoryPath, Steps, invalid
+from bernstein.forges.forge import Call, Forge, Page, RepositoryPath, Steps, invalid
 from bernstein.web import address, exchange, retry_after
 from bernstein.web.address import AddressError
 from bernstein.web.exchange import Fault, NetworkError, TooLargeError
@@ -138,7 +138,7 @@ class Client:
             return result
 
     async def _ask(self, call: Call, ends: float) -> Any:
-        """The JSON of the answer, tried again where that helps. Raises ForgeError."""
+        """The JSON of the answer, or its Page, tried again where that helps. Raises ForgeError."""
         sent = 0
         while True:
             sent += 1
@@ -176,10 +176,11 @@ class Client:
             raise error
         if body is None:
             raise invalid("it is no JSON")
+        answer = _page(body, response.headers) if call.paged else body
         fresh = response.headers.get("etag") if call.method == "GET" else None
         if fresh and len(data) <= _KEPT_BYTES:
-            self._tagged[key] = (fresh, body)
-        return body
+            self._tagged[key] = (fresh, answer)
+        return answer
 
     def _token(self) -> Secret:
         try:
@@ -220,6 +221,12 @@ class Client:
 def _was_turned_away(error: ForgeError) -> bool:
     """Nothing was done: there was an answer that says so."""
     return error.reason == ForgeReason.RATE_LIMITED
+
+
+def _page(body: Any, headers: Mapping[str, str]) -> Page:
+    counts = (retry_after.number(headers.get(name)) for name in ("x-total-count", "x-total"))
+    total = next((int(min(count, 1e9)) for count in counts if count is not None), None)
+    return Page(body, total, 'rel="next"' in headers.get("link", ""))
 
 
 def _trusted(ca_file: str | None) -> ssl.SSLContext:

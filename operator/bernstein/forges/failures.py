@@ -19,6 +19,12 @@ UNTOLD_SECONDS = 60.0
 _LIMITED = ("rate limit", "abuse detection", "too many requests")
 _EXISTS = ("already exists", "already has")
 _MOST_ERRORS = 8
+_ELSEWHERE = (301, 307, 308)
+"""As forges answer; who is sent to a page to log in gets another one."""
+_MOVED = (
+    "the repository was renamed or moved, or its API is at another address, and no redirect is "
+    "followed: no token goes where an answer says"
+)
 
 
 def failure(
@@ -31,6 +37,8 @@ def failure(
     message = f"the forge answered {status}"
     if reason is ForgeReason.ANSWER_INVALID:
         message += ": there is no such API at this address"
+    if reason is ForgeReason.ADDRESS_INVALID:
+        message += f": {_MOVED}"
     if reason is ForgeReason.RATE_LIMITED:
         wait = UNTOLD_SECONDS if wait is None else wait
     elif status != HTTPStatus.SERVICE_UNAVAILABLE:
@@ -79,6 +87,8 @@ def _reason(status: int, words: str, wait: float | None) -> ForgeReason:
         return ForgeReason.EXISTS if exists else ForgeReason.REFUSED
     if status == HTTPStatus.REQUEST_TIMEOUT or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return ForgeReason.UNAVAILABLE
+    if status in _ELSEWHERE:
+        return ForgeReason.ADDRESS_INVALID
     elsewhere = status < HTTPStatus.BAD_REQUEST or status == HTTPStatus.METHOD_NOT_ALLOWED
     return ForgeReason.ANSWER_INVALID if elsewhere else ForgeReason.REFUSED
 

@@ -18,6 +18,8 @@ from bernstein.web.json_values import Json, items, mapping, text_of
 
 _LONGEST_TEXT = 16_384
 MOST_PAGES = 10
+MOST_SHORT_PAGES = 50
+"""Where the forge gives fewer objects a page than it is asked for."""
 LAST_PAGES = 4
 FARTHEST = 5000
 """Pages of a list: where there are more, it is none that people have written."""
@@ -38,6 +40,19 @@ class Call:
     body: Json | None = None
     root: str | None = None
     """Another address of the same API, by name; None: the usual one."""
+    paged: bool = False
+    """The answer is a Page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a list."""
+
+    answer: Any
+    total: int | None = None
+    """Objects of the whole list; None: the forge does not say."""
+    has_next: bool = False
+    """It says that there is another page."""
 
 
 Steps = Generator[Call, Any, T]
@@ -284,12 +299,12 @@ def known(call: Call, name: str, *, paged: bool = True) -> Steps[list[Json]]:
 
 
 def pages(call: Call) -> Steps[list[Json]]:
-    """All objects of a list, page by page, so many pages at most."""
+    """All objects of a list, page by page, as many as stand on so many full pages at most."""
     found: list[Json] = []
-    for number in range(1, MOST_PAGES + 1):
-        answer = yield from _page(call, number)
-        found += answer
-        if len(answer) < PAGE:
+    for number in range(1, MOST_SHORT_PAGES + 1):
+        rows, more = yield from _page(call, number, len(found))
+        found += rows
+        if not more or len(found) >= MOST_PAGES * PAGE:
             break
     return found
 
@@ -317,12 +332,14 @@ def counted(call: Call, key: str) -> Steps[tuple[list[Json], bool]]:
     found: list[Json] = []
     for number in range(1, MOST_PAGES + 1):
         query = {**call.query, "page": str(number)}
-        answer = mapping((yield Call(call.method, call.path, query)))
+        page: Page = yield Call(call.method, call.path, query, paged=True)
+        answer = mapping(page.answer)
         rows = [mapping(each) for each in items(answer.get(key))]
         found += rows
         total = answer.get("total_count")
         # It may count the page alone; and a page may be shorter than it was asked for.
-        more = len(rows) >= PAGE or (isinstance(total, int) and total > len(found))
+        more = _has_more(page, len(rows), len(found))
+        more = more or (isinstance(total, int) and total > len(found))
         if not rows or not more:
             return found, not more
     return found, False
@@ -336,19 +353,19 @@ def both_ends(call: Call) -> Steps[list[Json]]:
     failed: ForgeError | None = None
     for number in range(1, MOST_PAGES + 1):
         try:
-            answer = yield from _page(call, number)
+            rows, more = yield from _page(call, number, len(found))
         except ForgeError as error:
             if error.reason != ForgeReason.ANSWER_INVALID:
                 raise
             failed = error
             continue
-        found += map(_brief, answer)
-        if len(answer) < PAGE:
+        found += map(_brief, rows)
+        if not more:
             break
     else:
         last = yield from _last_page(call, MOST_PAGES)
         for number in range(max(last - LAST_PAGES, MOST_PAGES) + 1, last + 1):
-            found += map(_brief, (yield from _page(call, number)))
+            found += map(_brief, (yield from _rows(call, number)))
     if failed is not None and not found:
         raise failed
     return found
@@ -365,17 +382,32 @@ def _brief(row: Json) -> Json:
 def _last_page(call: Call, full: int) -> Steps[int]:
     """The number of the last page with an object, where page `full` has one."""
     beyond = 2 * full
-    while beyond <= FARTHEST and (yield from _page(call, beyond)):
+    while beyond <= FARTHEST and (yield from _rows(call, beyond)):
         full, beyond = beyond, 2 * beyond
     while beyond - full > 1:
         middle = (full + beyond) // 2
-        if (yield from _page(call, middle)):
+        if (yield from _rows(call, middle)):
             full = middle
         else:
             beyond = middle
     return full
 
 
-def _page(call: Call, number: int) -> Steps[list[Json]]:
+def _rows(call: Call, number: int) -> Steps[list[Json]]:
+    rows, _ = yield from _page(call, number, 0)
+    return rows
+
+
+def _page(call: Call, number: int, before: int) -> Steps[tuple[list[Json], bool]]:
+    """The objects of a page, and whether there are more behind them; `before`: so many were had."""
     query = {**call.query, "page": str(number)}
-    return listed((yield Call(call.method, call.path, query, call.body, call.root)))
+    page: Page = yield Call(call.method, call.path, query, call.body, call.root, paged=True)
+    rows = listed(page.answer)
+    return rows, _has_more(page, len(rows), before + len(rows))
+
+
+def _has_more(page: Page, rows: int, found: int) -> bool:
+    """A page may be shorter than it was asked for, as the forge says how long one is at most."""
+    if not rows:
+        return False
+    return rows >= PAGE or page.has_next or (page.total is not None and page.total > found)

@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from bernstein.forges.forge import (
+    MOST_PAGES,
     PAGE,
     Branches,
     Call,
@@ -39,7 +40,7 @@ from bernstein.web.json_values import Json, items, mapping, text_of
 
 DRAFT = "WIP: "
 """What it knows a draft by, unless its administrator has said otherwise."""
-_DRAFTS = (DRAFT, "[WIP]")
+_DRAFTS = (DRAFT.rstrip(), "[WIP]")
 _CHECKS: Mapping[str, CheckState] = {
     "success": "Passed",
     "warning": "Passed",
@@ -63,11 +64,18 @@ class Gitea:
         return {"authorization": f"token {token}"}
 
     def find(self, repository: RepositoryPath, branches: Branches) -> Steps[PullRequest | None]:
-        # By head and base it names the oldest one: of several the newest counts.
         query = {"state": "all", "sort": "recentupdate", "limit": str(PAGE)}
         query["base_branch"] = branches.base
-        answers = yield from pages(Call("GET", f"{_repository(repository)}/pulls", query))
-        return newest((_pull(each) for each in answers if _has(each, branches)), branches)
+        path = f"{_repository(repository)}/pulls"
+        answers = yield from pages(Call("GET", path, query))
+        found = newest((_pull(each) for each in answers if _has(each, branches)), branches)
+        if found is not None or len(answers) < MOST_PAGES * PAGE:
+            return found
+        # By base and head it names the oldest one of several, and whoever has opened many others
+        # since hides none.
+        ends = "/".join(quote(each, safe="") for each in (branches.base, branches.head))
+        answer = yield from told(Call("GET", f"{path}/{ends}"))
+        return newest([_pull(mapping(answer))], branches) if answer else None
 
     def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
         answer = yield Call("GET", f"{_repository(repository)}/pulls/{number}")

@@ -64,8 +64,14 @@ class GitLab:
     def find(self, repository: RepositoryPath, branches: Branches) -> Steps[PullRequest | None]:
         query = {"source_branch": branches.head, "target_branch": branches.base, "state": "all"}
         query |= {"order_by": "created_at", "sort": "desc", **_PAGE}
-        answer = yield Call("GET", f"{_project(repository)}/merge_requests", query)
-        return newest(map(_pull, listed(answer)), branches)
+        path = f"{_project(repository)}/merge_requests"
+        rows = listed((yield Call("GET", path, query)))
+        found = newest(map(_pull, rows), branches)
+        if found is not None or len(rows) < PAGE:
+            return found
+        # Forks may have as many of a branch of this name as they like.
+        own = {"source_project_id": str(number_of(rows[0].get("target_project_id")))}
+        return newest(map(_pull, listed((yield Call("GET", path, query | own)))), branches)
 
     def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]:
         answer = yield Call("GET", f"{_project(repository)}/merge_requests/{number}", _WHOLE)

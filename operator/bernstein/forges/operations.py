@@ -65,15 +65,22 @@ def digest(comments: Iterable[Comment]) -> str:
 
 
 def ensure(
-    forge: Forge, repository: RepositoryPath, branches: Branches, wanted: Description
+    forge: Forge,
+    repository: RepositoryPath,
+    branches: Branches,
+    wanted: Description,
+    number: int = 0,
 ) -> Steps[PullRequest]:
     """The one pull request of these branches, as it is to read; the title of one that is there, and
-    that it is ready, are people's.
+    that it is ready, are people's. `number`: that of the one that is known; 0: none is.
 
     It is made where there is none: one that was merged or closed stays as it is, and is the answer.
     Whoever has begun this before, and was ended at any point, has made the one that is found now.
     """
-    pull = yield from forge.find(repository, branches)
+    known = (yield from _known(forge, repository, branches, number)) if number else None
+    pull = known
+    if known is None or known.state != "Open":
+        pull = (yield from forge.find(repository, branches)) or known
     if pull is None:
         try:
             return (yield from forge.create(repository, branches, wanted))
@@ -88,6 +95,20 @@ def ensure(
     if pull.state == "Open" and not reads(pull, ours):
         return (yield from forge.update(repository, pull, ours))
     return pull
+
+
+def _known(
+    forge: Forge, repository: RepositoryPath, branches: Branches, number: int
+) -> Steps[PullRequest | None]:
+    """The pull request of this number, into whichever branch people have it merged; None: it is of
+    another branch, or gone. However many others there are, none is in the way of this one."""
+    try:
+        pull = yield from forge.get(repository, number)
+    except ForgeError as error:
+        if error.reason != ForgeReason.NOT_FOUND:
+            raise
+        return None
+    return pull if pull.own_branch and pull.branches.head == branches.head else None
 
 
 def _with_what_people_say(pull: PullRequest, wanted: Description) -> Description:

@@ -163,12 +163,17 @@ async def test_a_token_that_is_renewed_meanwhile_is_the_one_that_is_sent(world: 
     assert after.endswith(" token-renewed-0123456789")
 
 
-async def test_no_redirect_is_followed(world: World) -> None:
-    world.answers = [httpx.Response(307, headers={"location": "https://evil.example/"})]
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_no_redirect_is_followed(world: World, status: int) -> None:
+    answer = {"message": "Moved Permanently", "url": "https://evil.example/"}
+    headers = {"location": "https://evil.example/"}
+    world.answers = [httpx.Response(status, headers=headers, json=answer)]
 
     failed = await failure(world, GITEA.get(AT, 7))
 
-    assert failed.reason == "ForgeAnswerInvalid"
+    moved = status not in (302, 303)
+    assert failed.reason == ("ForgeAddressInvalid" if moved else "ForgeAnswerInvalid")
+    assert ("the repository was renamed or moved" in failed.message) is moved
     assert [request.url.host for request in world.requests] == ["forge.example"]
 
 

@@ -11,6 +11,7 @@ import yaml
 
 from bernstein.api import encoding
 from bernstein.api.programs.mint import REMEDIES, MintConfig, MintReason
+from bernstein.controllers.settings import LINK_LOCAL
 from bernstein.forges.github_app import PERMISSIONS
 from tests.unit.docs.pages import ROOT, rows
 
@@ -72,3 +73,12 @@ def test_no_app_of_the_example_both_works_and_delivers() -> None:
 def test_each_container_of_the_example_has_the_key_of_its_app_alone() -> None:
     mounted = [[mount["name"] for mount in each["volumeMounts"]] for each in pod()["containers"]]
     assert mounted == [[volume["name"]] for volume in pod()["volumes"]]
+
+
+def test_the_example_reaches_no_metadata_server() -> None:
+    (policy,) = of_kind("NetworkPolicy")
+    for rule in policy["spec"]["egress"]:
+        assert rule["to"], "without it the rule is for every address"
+        blocks = [each["ipBlock"] for each in rule["to"] if "ipBlock" in each]
+        excepted = {address for block in blocks for address in block["except"]}
+        assert not blocks or excepted == set(LINK_LOCAL)

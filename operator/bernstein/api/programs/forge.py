@@ -58,7 +58,8 @@ class ProposeConfig:
     close: bool = False
     """It is closed where it is open, and `body` is said there."""
     number: int = 0
-    """Of the one that is closed; 0: it is found by its branches."""
+    """Of the one that is meant; 0: it is found by its branches. Older operators named only one that
+    is to be closed."""
 
 
 @dataclass(frozen=True, slots=True)

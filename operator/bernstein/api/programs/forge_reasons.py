@@ -15,7 +15,8 @@ class ForgeReason(StrEnum):
     TOKEN_UNREADABLE = "ForgeTokenUnreadable"  # noqa: S105
     """The file of the token is not there, or holds no token."""
     ADDRESS_INVALID = "ForgeAddressInvalid"
-    """The address is none of a forge's API, or would send the token in clear text."""
+    """The address is none of a forge's API, or would send the token in clear text; or the forge
+    answers that the repository is elsewhere."""
     RIGHTS_MISSING = "ForgeRightsMissing"
     """The token is known, and may not do this."""
     NOT_FOUND = "ForgeNotFound"
@@ -44,7 +45,8 @@ POLICIES: Final[Mapping[ForgeReason, Policy]] = {
         "Put the token, and nothing else, into the Secret: one line of visible ASCII characters."
     ),
     ForgeReason.ADDRESS_INVALID: Policy(
-        "Correct the address of the forge's API: https, and as the forge documents it."
+        "Correct the repository's url, where it was renamed or moved, or the address of the "
+        "forge's API: https, and as the forge documents it."
     ),
     ForgeReason.RIGHTS_MISSING: Policy("Give the token the right to write pull requests."),
     ForgeReason.NOT_FOUND: Policy(

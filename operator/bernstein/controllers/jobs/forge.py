@@ -47,6 +47,7 @@ def propose_job(
         body=action.body,
         draft=wanted.draft,
         labels=wanted.labels,
+        number=action.number,
     )
     spec = _pod(PROPOSE, config, project, settings, PROPOSE_SECONDS)
     more = {labels.JOB: PROPOSE, **pod.owner_label(owner)}

@@ -134,7 +134,10 @@ def _propose(status: S, delivery: Delivery, proposal: Proposal, now: datetime) -
         repository = proposal.project.spec.repository
         reads = linked(proposal.text(), repository, delivery.sha)
         head, base = names.branch_of(delivery.branch), names.branch_of(delivery.onto)
-        return OnItsWay(status, (RunPropose(name, head, base, reads.title, reads.body),))
+        there = delivery.pull_request
+        known = there.number if there is not None and repositories.is_in(there, repository) else 0
+        asked = RunPropose(name, head, base, reads.title, reads.body, known)
+        return OnItsWay(status, (asked,))
     result = result_of(ProposeResult, job, PROPOSE, delivery.abandoned, proposal.late, now)
     if isinstance(result, Unfinished):
         status = _with(status, delivery, abandoned=result.abandoned)

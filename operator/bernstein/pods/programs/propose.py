@@ -43,4 +43,5 @@ async def _ask(
         if config.close:
             closing = operations.close(forge, at, branches, config.number, config.body)
             return await client.run(closing), client.traffic
-        return await client.run(operations.ensure(forge, at, branches, wanted)), client.traffic
+        steps = operations.ensure(forge, at, branches, wanted, config.number)
+        return await client.run(steps), client.traffic

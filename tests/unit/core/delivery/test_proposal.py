@@ -127,7 +127,7 @@ def test_then_its_pull_request_is_opened_by_a_job_of_the_next_number() -> None:
     assert isinstance(propose, RunPropose)
     head = BRANCH.removeprefix("refs/heads/")
     assert (propose.job, propose.head, propose.base) == ("web-propose-2", head, "main")
-    assert propose.title == "Better web"
+    assert (propose.title, propose.number) == ("Better web", 0)
 
 
 def test_what_ci_says_is_told_and_nothing_follows_from_it() -> None:

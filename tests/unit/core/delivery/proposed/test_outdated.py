@@ -18,7 +18,7 @@ from bernstein.api.projects.watching import PullRequestWatch, WatchedPullRequest
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.core.actions import RunLand, RunPrepare
+from bernstein.core.actions import RunLand, RunPrepare, RunPropose
 from bernstein.core.jobs import JobView
 from tests.unit.core.delivery import test_task_proposal as of_tasks
 from tests.unit.core.delivery.plans import CANDIDATE, INTEGRATION, ONTO, TASKS
@@ -121,6 +121,9 @@ def test_then_the_same_pull_request_is_waited_for() -> None:
         *("Proposing", NEWER),
         sha(2),
     )
+    (propose,) = seen(status, of=behind()).actions
+    assert isinstance(propose, RunPropose)
+    assert propose.number == 7, "no other one of the branch is in its way"
     result = ProposeResult(SeenPullRequest(7, "Open", NEWER), URL)
     proposed = result_job(f"web-propose-{told(status).round}", "propose", result)
     status = seen(status, proposed, of=behind()).status
