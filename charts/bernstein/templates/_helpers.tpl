@@ -16,6 +16,10 @@
 {{ include "bernstein.fullname" . }}-server
 {{- end -}}
 
+{{- define "bernstein.certificates" -}}
+{{ include "bernstein.fullname" . }}-certificates
+{{- end -}}
+
 {{/* User names of the two service accounts, as the API server sees them. */}}
 {{- define "bernstein.operatorUser" -}}
 system:serviceaccount:{{ .Release.Namespace }}:{{ include "bernstein.operator" . }}
@@ -34,7 +38,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "bernstein.server" . }
 {{- end -}}
 
 {{- define "bernstein.tlsSecret" -}}
-{{ .Values.server.tls.existingSecret | default (printf "%s-tls" (include "bernstein.server" .)) }}
+{{ .Values.server.tls.existingSecret | default (printf "%s-certificate" (include "bernstein.server" .)) }}
 {{- end -}}
 
 {{/* Labels of everything that belongs to no single component. */}}
@@ -126,7 +130,7 @@ metadata:
   namespace: {{ .root.Release.Namespace }}
   labels:
     {{- include "bernstein.componentLabels" . | nindent 4 }}
-  {{- with .settings.serviceAccount.annotations }}
+  {{- with (.settings.serviceAccount | default dict).annotations }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}

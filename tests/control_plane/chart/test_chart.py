@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-import ssl
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +122,7 @@ def test_the_api_server_takes_all_that_is_rendered(
         ("image.pullPolicy=Sometimes", "value must be one of"),
         ("image.repository=", "minLength"),
         ("operator.resources.limits.memory=lots", "does not match pattern"),
-        ("server.tls.validityDays=0", "minimum: got 0, want 1"),
+        ("server.tls.validityDays=0", "minimum: got 0, want 20"),
         ("admissionPolicies.podFields={hostNetwork}", "value must be one of"),
         ("admissionPolicies.podFields={tolerations,tolerations}", "are equal"),
         ("fullnameOverride=Bad_Name", "does not match pattern"),
@@ -307,8 +305,10 @@ def test_the_operator_cannot_see_the_servers_key(tools: Tools) -> None:
     assert mounted["items"] == [{"key": "ca.crt", "path": "ca.crt"}]
 
 
-@pytest.mark.parametrize(("watched", "count"), [("[]", 7), ('["a", "b"]', 10)])
-def test_no_role_has_a_wildcard_or_secrets(tools: Tools, watched: str, count: int) -> None:
+@pytest.mark.parametrize(("watched", "count"), [("[]", 8), ('["a", "b"]', 11)])
+def test_no_role_has_a_wildcard_and_one_has_one_secret(
+    tools: Tools, watched: str, count: int
+) -> None:
     objects = rendered(tools, "--set-json", f"watch.namespaces={watched}")
     roles = of_kind(objects, "ClusterRole") + of_kind(objects, "Role")
     assert len(roles) == count
@@ -317,7 +317,12 @@ def test_no_role_has_a_wildcard_or_secrets(tools: Tools, watched: str, count: in
         for rule in role["rules"]:
             for key in ("apiGroups", "resources", "verbs"):
                 assert "*" not in rule[key], role["metadata"]["name"]
-            assert not {"secrets", "pods/exec", "nodes"} & set(rule["resources"])
+            assert not {"pods/exec", "nodes"} & set(rule["resources"])
+            if "secrets" in rule["resources"]:
+                assert role["kind"] == "Role"
+                assert role["metadata"]["name"] == "bernstein-certificates"
+                assert rule["resourceNames"] == ["bernstein-server-certificate"]
+                assert rule["verbs"] == ["get", "patch"]
 
 
 def test_every_policy_denies_and_all_but_one_fail_closed(tools: Tools) -> None:
@@ -349,66 +354,6 @@ def test_policies_are_typed_correctly(tools: Tools, chart: None) -> None:
 def _is_checked(policy: dict[str, Any]) -> bool:
     seen = policy.get("status", {}).get("observedGeneration")
     return bool(seen == policy["metadata"]["generation"])
-
-
-def _certificate(tools: Tools) -> dict[str, str]:
-    secret = json.loads(
-        tools.kubectl("get", "secret", "bernstein-server-tls", "-n", RELEASE_NAMESPACE, "-ojson")
-    )
-    return {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
-
-
-def _upgrade(tools: Tools, *arguments: str) -> None:
-    tools.helm("upgrade", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, *arguments)
-
-
-def test_an_upgrade_keeps_the_certificate_until_its_names_change(
-    tools: Tools, chart: None, tmp_path: Path
-) -> None:
-    before = _certificate(tools)
-
-    _upgrade(tools, "--set", "operator.logLevel=debug")
-    assert _certificate(tools) == before
-
-    _upgrade(tools, "--set", "server.tls.extraNames={bernstein.example.com}")
-    try:
-        renamed = _certificate(tools)
-        assert renamed["tls.crt"] != before["tls.crt"]
-        _handshake(renamed, "bernstein.example.com", tmp_path)
-    finally:
-        _upgrade(tools)
-
-
-def test_the_address_that_pods_are_told_fits_the_certificate(
-    tools: Tools, chart: None, tmp_path: Path
-) -> None:
-    (container,) = _deployment(tools, "operator")["spec"]["template"]["spec"]["containers"]
-    (told,) = [a for a in container["args"] if a.startswith("--callback-url=")]
-    host = told.removeprefix("--callback-url=https://").removesuffix(":8052")
-
-    _handshake(_certificate(tools), host, tmp_path)
-    with pytest.raises(ssl.SSLCertVerificationError):
-        _handshake(_certificate(tools), "elsewhere.example.com", tmp_path)
-
-
-def _handshake(certificate: dict[str, str], host: str, folder: Path) -> None:
-    """TLS between a client that trusts ca.crt alone and a server with the certificate."""
-    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
-    trusting = ssl.create_default_context(cadata=certificate["ca.crt"])
-    client = trusting.wrap_bio(to_client, to_server, server_hostname=host)
-    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    for name in ("tls.crt", "tls.key"):
-        (folder / name).write_text(certificate[name])
-    serving.load_cert_chain(folder / "tls.crt", folder / "tls.key")
-    server = serving.wrap_bio(to_server, to_client, server_side=True)
-    waiting = [client, server]
-    while waiting:
-        for side in tuple(waiting):
-            try:
-                side.do_handshake()
-            except ssl.SSLWantReadError:
-                continue
-            waiting.remove(side)
 
 
 def test_an_existing_secret_is_used_instead(tools: Tools, everything: str) -> None:

@@ -136,6 +136,15 @@ def _granted(tools: Tools, account: str) -> set[Grant]:
     }
 
 
+def test_who_makes_the_certificate_has_a_right_on_its_one_secret(tools: Tools) -> None:
+    used = _asked("bernstein.certificates")
+
+    assert used == {Right("get", "secrets"), Right("patch", "secrets")}
+    assert _granted(tools, "bernstein-certificates") == {
+        Grant(right, RELEASE_NAMESPACE, "bernstein-server-certificate") for right in used
+    }
+
+
 def test_the_operator_has_the_rights_that_its_code_uses_and_no_other(tools: Tools) -> None:
     used = _asked("bernstein.controllers", "bernstein.kube.events")
     finalizers = {Right("update", f"{owner}.bernstein.dev/finalizers") for owner in OWNERS}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.cli.commands.doctor.projects import SECRETS
 from bernstein.cli.commands.init.files import TO_DO
 from bernstein.kube.client import Client
+from bernstein.kube.resource import SECRETS
 from tests.control_plane.cli.conftest import Bernstein
 from tests.control_plane.conftest import Tools
 from tests.control_plane.objects import PLANS, PROJECTS

@@ -15,9 +15,6 @@ from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
 
 SETS = {path.stem: path for path in sorted((Path(__file__).parent / "values").glob("*.yaml"))}
 
-# One that the chart makes itself is another one each time.
-CERTIFICATE = ("--set", "server.tls.existingSecret=server-certificate")
-
 
 class _Yaml(SingleFileSnapshotExtension):
     _write_mode = WriteMode.TEXT
@@ -25,7 +22,7 @@ class _Yaml(SingleFileSnapshotExtension):
 
 
 def text_of(tools: Tools, values: str, *more: str) -> str:
-    chosen = ("-n", RELEASE_NAMESPACE, "-f", str(SETS[values]), *CERTIFICATE)
+    chosen = ("-n", RELEASE_NAMESPACE, "-f", str(SETS[values]))
     return tools.helm("template", "bernstein", str(CHART), *chosen, *more)
 
 

@@ -18,9 +18,8 @@ from bernstein.cli.output.notes import ready_message
 from bernstein.core import conditions
 from bernstein.core.reasons import policy
 from bernstein.kube.errors import Forbidden, NotFound
-from bernstein.kube.resource import CONFIG_MAPS, Object, Resource
+from bernstein.kube.resource import CONFIG_MAPS, SECRETS, Object, Resource
 
-SECRETS = Resource("", "v1", "secrets", "Secret")
 _CREATE = "create it in the Project's namespace, or correct the field"
 _APPLY = (
     "make its Secrets and apply one such as this, with your own names: `bernstein init` writes "

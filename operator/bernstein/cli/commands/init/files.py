@@ -12,9 +12,10 @@ from bernstein.api.meta import API_VERSION, PROJECT_KIND
 from bernstein.api.programs import account as account_keys
 from bernstein.api.project import Project
 from bernstein.api.project import parse as parse_project
-from bernstein.cli.commands.doctor.projects import SECRETS, named
+from bernstein.cli.commands.doctor.projects import named
 from bernstein.cli.commands.init.answers import Answers
 from bernstein.cli.local import configuration
+from bernstein.kube.resource import SECRETS
 
 PROJECT, SECRETS_FILE, PLAN = "project.yaml", "secrets.yaml", "plan.yaml"
 TO_DO = "put the values in place and delete this line"

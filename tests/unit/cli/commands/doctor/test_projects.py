@@ -21,6 +21,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects import readiness
 from bernstein.core.sanitise import quoting
 from bernstein.kube.client import Client
+from bernstein.kube.resource import SECRETS
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW
 from tests.unit.kube.apiserver import ApiServer
@@ -42,7 +43,7 @@ def seen(
 
 def accounts(api: ApiServer, *names: str, data: dict[str, str] | None = None) -> None:
     for name in names:
-        api.put(projects.SECRETS, f"git-{name}", NAMESPACE, data=BASIC if data is None else data)
+        api.put(SECRETS, f"git-{name}", NAMESPACE, data=BASIC if data is None else data)
 
 
 async def look(client: Client, *which: Project) -> list[tuple[str, str, str]]:
@@ -268,7 +269,7 @@ async def looked_at(api: ApiServer, client: Client, content: bytes | None) -> tu
     accounts(api, "read", "work", "deliver")
     if content is not None:
         data = {"key.pem": base64.b64encode(content).decode()}
-        api.put(projects.SECRETS, "signing", NAMESPACE, data=data)
+        api.put(SECRETS, "signing", NAMESPACE, data=data)
     _, (check, outcome, message) = await look(client, seen(signing()))
     assert check == "objects"
     return outcome, message
@@ -291,7 +292,7 @@ async def test_the_missing_secret_of_the_key_is_named_with_its_field(
 
 async def test_a_secret_without_the_key_is_told(api: ApiServer, client: Client) -> None:
     accounts(api, "read", "work", "deliver")
-    api.put(projects.SECRETS, "signing", NAMESPACE, data={"key.pem": ""})
+    api.put(SECRETS, "signing", NAMESPACE, data={"key.pem": ""})
 
     _, (_, outcome, message) = await look(client, seen(signing("other.pem")))
 
@@ -320,7 +321,7 @@ async def test_a_private_key_in_the_place_of_the_public_one_is_told(
     key = pem(Ed25519PrivateKey.generate())
     data = {name: base64.b64encode(key).decode() for name in ("key.pem", "key.pub")}
     accounts(api, "read", "work", "deliver")
-    api.put(projects.SECRETS, "signing", NAMESPACE, data=data)
+    api.put(SECRETS, "signing", NAMESPACE, data=data)
     names = {"key": {"name": "signing", "key": "key.pem"}, "publicKey": "key.pub"}
 
     _, (_, outcome, message) = await look(client, seen(objects.project(attestation=names)))
@@ -333,7 +334,7 @@ async def test_a_private_key_in_the_place_of_the_public_one_is_told(
 
 async def test_what_is_no_base64_is_no_key(api: ApiServer, client: Client) -> None:
     accounts(api, "read", "work", "deliver")
-    api.put(projects.SECRETS, "signing", NAMESPACE, data={"key.pem": "é"})
+    api.put(SECRETS, "signing", NAMESPACE, data={"key.pem": "é"})
 
     _, (_, outcome, message) = await look(client, seen(signing()))
 

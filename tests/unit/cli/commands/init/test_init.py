@@ -16,13 +16,14 @@ from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.project import parse as parse_project
 from bernstein.cli import objects
-from bernstein.cli.commands.doctor.projects import SECRETS, named
+from bernstein.cli.commands.doctor.projects import named
 from bernstein.cli.commands.init.files import TO_DO
 from bernstein.cli.main import app
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.fields import plan_spec
 from bernstein.core.plans.validation import validate_file
+from bernstein.kube.resource import SECRETS
 
 URL = "https://git.example.com/team-a/app.git"
 FILES = ["bernstein.yaml", "plan.yaml", "project.yaml", "secrets.yaml"]
