@@ -192,11 +192,13 @@ def test_one_that_cannot_be_read_keeps_no_other_one_from_being_told(
 
     monkeypatch.setattr(type(GITEA), "get", fails)
     with pytest.raises(PodError) as failed:
-        seen(repository, broken, pull)
-    assert failed.value.reason == "ForgeAnswerInvalid", "there is nothing else to tell"
+        seen(repository, broken)
+    assert failed.value.reason == "ForgeAnswerInvalid", "there is no other one"
+    unread = replace(broken, unread="ForgeAnswerInvalid")
+    assert seen(repository, broken, pull) == (unread,)
 
     repository.api("PATCH", f"/pulls/{pull.number}", state="closed")
-    assert seen(repository, broken, pull) == (replace(pull, state="Closed"),)
+    assert seen(repository, unread, pull) == (replace(pull, state="Closed"),)
 
 
 def test_a_new_token_is_used_as_soon_as_its_file_has_it(
