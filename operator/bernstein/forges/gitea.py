@@ -154,7 +154,8 @@ class Gitea:
                 found.append(_review(review, number, official))
             if review.get("comments_count"):
                 lines = items((yield Call("GET", f"{path}/{number}/comments")))
-                found += [_line(mapping(each), official) for each in lines]
+                user = mapping(review.get("user")) if official else {}
+                found += [_line(mapping(each), user) for each in lines]
         return tuple(found)
 
     def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
@@ -251,8 +252,10 @@ def _review(answer: Json, number: int, official: bool) -> Comment:
     )
 
 
-def _line(answer: Json, official: bool) -> Comment:
-    line = answer.get("position")
+def _line(answer: Json, official: Json) -> Comment:
+    """`official`: the user for whom the forge vouches. Anybody may reply to a line, and what he
+    says stands in the same review."""
+    line, user = answer.get("position"), mapping(answer.get("user"))
     return Comment(
         id=f"line-{number_of(answer.get('id'))}",
         author=login_of(answer.get("user")),
@@ -260,5 +263,12 @@ def _line(answer: Json, official: bool) -> Comment:
         at=text_of(answer.get("updated_at")),
         path=text_of(answer.get("path")),
         line=line if isinstance(line, int) else 0,
-        official=official,
+        official=_is_same(user, official),
     )
+
+
+def _is_same(one: Json, other: Json) -> bool:
+    """Whether both are one user's objects. All who were deleted have one name, and no id of their
+    own."""
+    number = one.get("id")
+    return isinstance(number, int) and 0 < number == other.get("id")
