@@ -18,6 +18,7 @@ from bernstein.pods.errors import PodError
 
 _SAID = 300
 """Characters of a forge's own words."""
+_LONGEST_BRANCH = 255
 
 
 def _client(address: ForgeAddress, transport: httpx.AsyncBaseTransport | None) -> Client:
@@ -32,7 +33,8 @@ def _client(address: ForgeAddress, transport: httpx.AsyncBaseTransport | None) -
 
 
 def seen(pull: PullRequest) -> SeenPullRequest:
-    return SeenPullRequest(pull.number, pull.state, pull.sha, pull.branches.base)
+    """Of a branch's name no more than a branch can have, so that a result has room for it."""
+    return SeenPullRequest(pull.number, pull.state, pull.sha, pull.branches.base[:_LONGEST_BRANCH])
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ import json
 from dataclasses import astuple, dataclass
 
 UNREAD = "-"
-"""In place of a digest of comments: the token may not read them."""
+"""In place of a digest of comments: the token may not read them, or they are too much."""
 PROPOSE = "propose"
 WATCH = "watch"
 LISTEN = "listen"

@@ -83,8 +83,12 @@ def step(status: S, way: Listening, now: datetime) -> OnItsWay[S] | Heard[S]:
     wanted = way.project.spec.merge.pull_requests
     known = feedback_of(status)
     if "Comments" in wanted.feedback and row.said == UNREAD:
+        told = (
+            "what people say of it cannot be read: the token may not, or it is more than is read, "
+            "or than the forge gives in time"
+        )
         remedy = "Let the token read its comments, and who may write to the repository."
-        return _tells(status, "the token may not read what people say of it", remedy, now)
+        return _tells(status, told, remedy, now)
     if not _is_new(row, known, wanted.feedback):
         return OnItsWay(status)
     if known.times >= wanted.max_feedback:

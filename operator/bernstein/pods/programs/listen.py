@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import httpx
 
@@ -27,13 +27,29 @@ from bernstein.pods import asked_forge, log, termination
 
 CONFIG = ListenConfig
 
-_CHECKS = 10
-_NAME, _PATH = 60, 200
+_MOST_COUNTED = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """Of what is told."""
+
+    comments: int
+    text: int
+    """Characters of each comment; of a check as many as of a short one."""
+    checks: int = 10
+    name: int = 60
+    """Characters of an author's, or a check's."""
+    path: int = 200
+
+
 _SIZES = (
-    *((LISTENED, 2000), (LISTENED, 1000), (LISTENED, 400), (LISTENED, 150), (10, 150)),
-    *((5, 150), (2, 100), (1, 40)),
+    *(_Size(LISTENED, text) for text in (2000, 1000, 400, 150)),
+    *(_Size(10, 150), _Size(5, 150), _Size(2, 100), _Size(1, 40)),
+    *(_Size(1, 40, checks=3, path=60), _Size(1, 40, checks=1, name=20, path=20)),
 )
-"""How many comments, and characters of each: the later ones are for what does not fit at first."""
+"""The later ones are for what does not fit at first, and the last one always fits: in JSON one
+character may take 12 bytes."""
 
 
 def run(config: ListenConfig, transport: httpx.AsyncBaseTransport | None = None) -> ListenResult:
@@ -56,11 +72,17 @@ async def _listen(config: ListenConfig, transport: httpx.AsyncBaseTransport | No
             checks = await client.run(forge.checks(at, pull))
     traffic = client.traffic
     new = [comment for comment in said if comment.id not in config.known]
-    every = (_told(pull.sha, said, new[:most], checks, size) for most, size in _SIZES)
-    counted = (
-        replace(told, requests=traffic.requests, unchanged=traffic.unchanged) for told in every
-    )
-    return next(each for each in counted if _fits(each))
+    result = told(pull.sha, said, new, checks)
+    return replace(result, requests=traffic.requests, unchanged=traffic.unchanged)
+
+
+def told(
+    sha: str, said: Sequence[Comment], new: Sequence[Comment], checks: CommitChecks
+) -> ListenResult:
+    """As much of what is new as fits, and something of it always."""
+    every = (_told(sha, said, new, checks, size) for size in _SIZES)
+    least = _told(sha, said, new, checks, _SIZES[-1])
+    return next((each for each in every if _fits(each)), least)
 
 
 async def _said(client: Client, pull: PullRequest) -> tuple[Comment, ...]:
@@ -75,7 +97,9 @@ async def _said(client: Client, pull: PullRequest) -> tuple[Comment, ...]:
 
 
 def _fits(result: ListenResult) -> bool:
-    return len(result.text) <= LONGEST_SAID and termination.fits(result, LISTEN)
+    """With what is counted once it is there."""
+    counted = replace(result, requests=_MOST_COUNTED, unchanged=_MOST_COUNTED)
+    return len(result.text) <= LONGEST_SAID and termination.fits(counted, LISTEN)
 
 
 def _told(
@@ -83,31 +107,31 @@ def _told(
     said: Sequence[Comment],
     new: Sequence[Comment],
     checks: CommitChecks,
-    size: int,
+    size: _Size,
 ) -> ListenResult:
-    """The result with so many characters of each comment; of a check as many as of a short one."""
     failed = checks.state == "Failed"
-    texts = [_of_comment(each, size) for each in new]
+    told = new[: size.comments]
+    texts = [_of_comment(each, size) for each in told]
     if failed:
-        texts += [_of_check(each, min(size, 200)) for each in checks.failed[:_CHECKS]]
+        texts += [_of_check(each, size) for each in checks.failed[: size.checks]]
         texts += [] if checks.failed else ["CI has failed."]
     return ListenResult(
         sha=sha,
         said=operations.digest(said),
-        comments=tuple(each.id for each in new),
+        comments=tuple(each.id for each in told),
         failed=failed,
         text="\n".join(texts),
     )
 
 
-def _of_comment(comment: Comment, size: int) -> str:
-    where = f", of {sanitise.line(comment.path, _PATH)}" if comment.path else ""
+def _of_comment(comment: Comment, size: _Size) -> str:
+    where = f", of {sanitise.line(comment.path, size.path)}" if comment.path else ""
     where += f", line {comment.line}" if where and comment.line else ""
-    rows = sanitise.text(comment.text, size).splitlines()
-    who = f"{sanitise.line(comment.author, _NAME)} says{where}:"
+    rows = sanitise.text(comment.text, size.text).splitlines()
+    who = f"{sanitise.line(comment.author, size.name)} says{where}:"
     return "\n".join((who, *(f"> {row}" for row in rows)))
 
 
-def _of_check(check: FailedCheck, size: int) -> str:
-    told = ": ".join(filter(None, (sanitise.line(check.name, _NAME), check.text)))
-    return f"CI has failed:\n> {sanitise.line(told, size)}"
+def _of_check(check: FailedCheck, size: _Size) -> str:
+    told = ": ".join(filter(None, (sanitise.line(check.name, size.name), check.text)))
+    return f"CI has failed:\n> {sanitise.line(told, min(size.text, 200))}"

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 
 import httpx
 
-from bernstein.api.programs.forge import UNREAD, SeenPullRequest, WatchConfig, WatchResult
+from bernstein.api.programs.forge import UNREAD, WATCH, SeenPullRequest, WatchConfig, WatchResult
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges import operations
 from bernstein.forges.client import Client
 from bernstein.forges.errors import ForgeError
-from bernstein.forges.forge import PullRequest
-from bernstein.pods import asked_forge, log
+from bernstein.forges.forge import PullRequest, invalid
+from bernstein.pods import asked_forge, log, termination
 
 CONFIG = WatchConfig
 
 MOST_CHANGES = 20
-"""That are told at once, so that the result fits its message; the others are told next."""
+"""That are told at once, or as many of them as the message holds; the others are told next."""
 _LONGEST_PAUSE = 600.0
 """Seconds that a forge may keep it waiting; then it ends, and its end says so."""
 
@@ -34,7 +34,10 @@ _OF_ALL = (
     *(ForgeReason.UNREACHABLE, ForgeReason.UNTRUSTED),
 )
 """Why none can be read: no other one is asked about."""
-_UNREADABLE = (ForgeReason.RIGHTS_MISSING, ForgeReason.NOT_FOUND, ForgeReason.ANSWER_INVALID)
+_UNREADABLE = (
+    *(ForgeReason.RIGHTS_MISSING, ForgeReason.NOT_FOUND, ForgeReason.ANSWER_INVALID),
+    ForgeReason.TIMEOUT,
+)
 """Why what is said on one pull request is not known, and all else is."""
 
 
@@ -82,15 +85,22 @@ async def _watch(config: WatchConfig, transport: httpx.AsyncBaseTransport | None
             await asyncio.sleep(config.look_seconds)
     for each in changed:
         log.event("changed", number=each.number, state=each.state, sha=each.sha)
-    traffic = client.traffic
-    told = changed[:MOST_CHANGES]
+    every = (
+        _told(config, changed[:most], eyes)
+        for most in range(min(len(changed), MOST_CHANGES), 0, -1)
+    )
+    return next((each for each in every if termination.fits(each, WATCH)), _told(config, (), eyes))
+
+
+def _told(config: WatchConfig, changed: tuple[SeenPullRequest, ...], eyes: _Eyes) -> WatchResult:
+    traffic = eyes.client.traffic
     as_told = {each.number: each.digest for each in config.pull_requests}
     return WatchResult(
-        told,
+        changed,
         traffic.requests,
         traffic.unchanged,
         traffic.remaining,
-        tuple(as_told[each.number] for each in told),
+        tuple(as_told[each.number] for each in changed),
         asked_forge.whole(eyes.retry_after),
     )
 
@@ -152,6 +162,8 @@ async def _asked(eyes: _Eyes, known: SeenPullRequest) -> SeenPullRequest:
         if error.reason != ForgeReason.NOT_FOUND:
             raise
         return replace(known, state="Missing", unread="")
+    if pull.number != known.number:
+        raise invalid("it is another pull request's")
     same = known.sha == pull.sha
     seen = replace(asked_forge.seen(pull), ci=known.ci if same else "", said=known.said)
     if pull.state != "Open":
@@ -163,7 +175,8 @@ async def _asked(eyes: _Eyes, known: SeenPullRequest) -> SeenPullRequest:
 
 async def _said(eyes: _Eyes, pull: PullRequest) -> str:
     """The digest of what people have said there who may write to the repository. Where the token
-    may not read that, or it is too long, what becomes of the pull request is seen all the same."""
+    may not read that, or it is too much to be read, what becomes of the pull request is seen all
+    the same."""
     client = eyes.client
     try:
         steps = operations.said(client.forge, client.repository, pull, eyes.may_write)

@@ -149,7 +149,7 @@ def test_a_token_that_may_not_read_is_told_of() -> None:
     decision = look(opened(), of=seen(said=UNREAD))
     assert decision.actions == ()
     assert decision.status.waiting is not None
-    assert "the token may not read what people say" in decision.status.waiting.message
+    assert "what people say of it cannot be read" in decision.status.waiting.message
 
 
 def test_what_cannot_be_read_is_read_later_and_people_may_merge_meanwhile() -> None:

@@ -9,12 +9,14 @@ import httpx
 import pytest
 
 from bernstein.api.programs.forge import (
+    UNREAD,
     AskedForge,
     ForgeAddress,
     SeenPullRequest,
     WatchConfig,
     WatchResult,
 )
+from bernstein.pods import termination
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import watch
 
@@ -107,3 +109,56 @@ def test_where_none_can_be_read_that_is_said_of_all(tmp_path: Path, status: int)
 
     assert isinstance(told, PodError)
     assert asked == (["7"] if status == 401 else ["7", "8"]), "a token is refused for all"
+
+
+def renamed(number: int, base: str) -> httpx.Response:
+    head = {"ref": "b", "sha": SHA, "repo_id": 1}
+    told = {"number": number, "state": "closed", "head": head, "base": {"ref": base, "repo_id": 1}}
+    return httpx.Response(200, json=told)
+
+
+@pytest.mark.parametrize(
+    "base", ["b" * 64, "b" * 200, "\N{SNOWMAN}" * 85, "\U0001f600" * 64, "\U0001f600" * 9999]
+)
+def test_as_many_are_told_as_the_message_holds_however_long_branches_names_are(
+    tmp_path: Path, base: str
+) -> None:
+    many, left = 25, list(range(1, 26))
+    for _ in range(many):
+        told, _ = watched(tmp_path, [renamed(number, base) for number in left], *left)
+        assert isinstance(told, WatchResult)
+        assert termination.fits(told, "watch")
+        assert len(told.known) == len(told.changed) > 0
+        left = [each for each in left if each not in {now.number for now in told.changed}]
+        if not left:
+            return
+    raise AssertionError(f"{left} are never told")
+
+
+def test_an_answer_about_another_one_is_an_odd_answer(tmp_path: Path) -> None:
+    told, _ = watched(tmp_path, [pull(9, "closed")], 7)
+
+    assert isinstance(told, PodError)
+    assert told.reason == "ForgeAnswerInvalid"
+
+
+def test_comments_that_take_too_long_keep_nothing_else_from_being_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bernstein.web.retry_after.pause", lambda *_: 0.0)
+    token = tmp_path / "token"
+    token.write_text("token-0123456789")
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        path = request.url.path.rpartition("/")[2]
+        if path == "comments":
+            raise httpx.ReadTimeout("slow")
+        told = pull(7) if path == "7" else httpx.Response(200, json={"statuses": []})
+        return httpx.Response(told.status_code, stream=httpx.ByteStream(told.content))
+
+    known = SeenPullRequest(7, "Open", "b" * 40, "main")
+    address = ForgeAddress("gitea", "https://forge.example/acme/shop.git", str(token))
+    config = WatchConfig(address, (known,), look_seconds=30, seconds=0, comments=True)
+    (now,) = watch.run(config, httpx.MockTransport(answer)).changed
+
+    assert (now.sha, now.said, now.unread) == (SHA, UNREAD, "")
