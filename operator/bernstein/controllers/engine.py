@@ -146,6 +146,7 @@ class Engine:
             projects=self.caches.projects_there,
             allowances=self.caches.allowances,
             budgets=self.caches.budgets,
+            heard=self.caches.heard,
         ):
             await self._work(controllers, events.run(), logs.run(), verdicts.run())
 

@@ -20,8 +20,11 @@ from bernstein.observe.budgets import Budgets, Purses
 from bernstein.observe.engine import EngineMetrics
 from bernstein.observe.population import Census, Population, Stalled
 from bernstein.observe.registry import counter, histogram, new_registry, one_of, plain_gauge, word
+from bernstein.observe.silence import Heard, Silent
 from bernstein.observe.vocabulary import FORGES, JOBS, NO_FORGE, REASONS
+from bernstein.observe.work import Work, role_label
 
+MANY_ATTEMPTS = 5
 VERBS = frozenset({*OF_A_TASK, *OF_A_PLAN})
 AttemptLabel = Literal["first", "later", "plan"]
 """What a verification judged: a Task's first counted attempt, a later one, or a Plan as a whole."""
@@ -39,6 +42,7 @@ class Metrics(EngineMetrics):
         super().__init__(self.registry)
         self._task_moves = counter(series.TASK_MOVES, self.registry)
         self._task_closed = histogram(series.TASK_CLOSED_SECONDS, self.registry)
+        self._closed = counter(series.TASKS_CLOSED, self.registry)
         self._landed = histogram(series.AGENT_END_TO_CLOSED, self.registry)
         self._waitings = histogram(series.WAITED, self.registry)
         self._answers = counter(series.ANSWERS, self.registry)
@@ -72,6 +76,7 @@ class Metrics(EngineMetrics):
         projects: Census,
         allowances: Allowances,
         budgets: Budgets,
+        heard: Heard,
     ) -> Iterator[None]:
         """Inside of the block every scrape tells how many of these objects there are.
 
@@ -86,6 +91,7 @@ class Metrics(EngineMetrics):
             Stalled({TASK_KIND: tasks, PLAN_KIND: plans, PROJECT_KIND: projects}),
             Remaining(allowances),
             Purses(budgets),
+            Silent(heard),
         )
         for collector in collectors:
             self.registry.register(collector)
@@ -101,6 +107,11 @@ class Metrics(EngineMetrics):
     def task_closed(self, namespace: str, seconds: float) -> None:
         """`seconds` since the Task was created."""
         self._task_closed(namespace).observe(max(seconds, 0.0))
+
+    def closed_after(self, namespace: str, project: str, role: str, attempts: int) -> None:
+        """`attempts`: those that counted, the last one with them."""
+        many = str(max(attempts, 1)) if attempts < MANY_ATTEMPTS else "more"
+        self._closed(namespace, project, role_label(role), many).inc()
 
     def agent_end_to_closed(self, namespace: str, seconds: float) -> None:
         """`seconds` since the last session of a Task ended that is Closed now."""
@@ -193,15 +204,14 @@ class Metrics(EngineMetrics):
         self._cache_fills(namespace, outcome).inc()
         self._cache_bytes(namespace).inc(size)
 
-    def spent(self, namespace: str, adapter: str, usd: Decimal | float) -> None:
+    def spent(self, work: Work, usd: Decimal | float) -> None:
         amount = float(usd)
         if 0 < amount < math.inf:
-            self._cost(namespace, word(adapter)).inc(amount)
+            self._cost(*work.labels).inc(amount)
 
     def tokens(
         self,
-        namespace: str,
-        adapter: str,
+        work: Work,
         *,
         input: int = 0,  # noqa: A002 - the name of that kind of tokens everywhere
         output: int = 0,
@@ -216,7 +226,7 @@ class Metrics(EngineMetrics):
         }
         for kind, amount in amounts.items():
             if amount > 0:
-                self._tokens(namespace, word(adapter), kind).inc(amount)
+                self._tokens(*work.labels, kind).inc(amount)
 
 
 class ServerMetrics(EngineMetrics):

@@ -70,6 +70,20 @@ TASK_CLOSED_SECONDS = Series(
     "Time from the creation of a Task until it was Closed.",
     LIFE_BUCKETS,
 )
+TASKS_CLOSED = Series(
+    "bernstein_tasks_closed_total",
+    "counter",
+    ("namespace", "project", "role", "attempts"),
+    "Tasks that were Closed, by their role (one that is not built in is `other`) and by how many "
+    "attempts it took: `1` to `4`, or `more`. All but `1` is rework.",
+)
+SESSIONS_SILENT = Series(
+    "bernstein_sessions_silent",
+    "gauge",
+    ("namespace",),
+    "AgentSessions at work of which nothing has been heard for a minute: four heartbeats are "
+    "missing.",
+)
 AGENT_END_TO_CLOSED = Series(
     "bernstein_agent_end_to_closed_seconds",
     "histogram",
@@ -254,14 +268,17 @@ PLAN_BUDGET = Series(
 COST = Series(
     "bernstein_cost_usd_total",
     "counter",
-    ("namespace", "adapter"),
-    "Spend in US dollars of AgentSessions that ended, as tokens times the price table.",
+    ("namespace", "project", "adapter", "role", "tier"),
+    "Spend in US dollars of AgentSessions that ended, as tokens times the price table, by the "
+    "role of their Task and the tier of their model (`opus`, `sonnet`, `haiku`); others are "
+    "`other`.",
 )
 TOKENS = Series(
     "bernstein_tokens_total",
     "counter",
-    ("namespace", "adapter", "kind"),
-    "Tokens by kind: `input` (uncached), `output`, `cache_read`, `cache_write`.",
+    ("namespace", "project", "adapter", "role", "tier", "kind"),
+    "Tokens of the same sessions by kind: `input` (uncached), `output`, `cache_read`, "
+    "`cache_write`.",
 )
 
 QUEUE_DEPTH = Series(
@@ -382,12 +399,14 @@ OPERATOR = (
     STALLED,
     TASK_MOVES,
     TASK_CLOSED_SECONDS,
+    TASKS_CLOSED,
     AGENT_END_TO_CLOSED,
     WAITED,
     ANSWERS,
     DECISIONS,
     SESSIONS_STARTED,
     SESSIONS_ENDED,
+    SESSIONS_SILENT,
     JOB_SECONDS,
     SIGNAL_VERDICTS,
     GATE_VERDICTS,

@@ -119,7 +119,9 @@ def test_both_are_scraped_on_ports_that_there_are(
         assert endpoint["port"] in ports
     tls = monitors["bernstein-server"]["spec"][endpoints][0]["tlsConfig"]
     assert tls["serverName"] == f"bernstein-server.{RELEASE_NAMESPACE}.svc"
-    assert tls["ca"]["secret"] == {"name": "bernstein-server-tls", "key": "ca.crt"}
+    pod = of_kind(objects, "Deployment")["bernstein-server"]["spec"]["template"]["spec"]
+    mounted = [v["secret"]["secretName"] for v in pod["volumes"] if "secret" in v]
+    assert [tls["ca"]["secret"]] == [{"name": name, "key": "ca.crt"} for name in mounted]
     for service in of_kind(objects, "Service").values():
         assert "annotations" not in service["metadata"]
 

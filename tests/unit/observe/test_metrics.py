@@ -23,7 +23,17 @@ from bernstein.observe.budgets import Budgets
 from bernstein.observe.metrics import Metrics, ServerMetrics
 from bernstein.observe.population import Census
 from bernstein.observe.registry import render
+from bernstein.observe.silence import Heard
+from bernstein.observe.work import Work
 
+WORK = Work("team", "shop", "codex", role="qa", tier="opus")
+WHO = {
+    "namespace": "team",
+    "project": "shop",
+    "adapter": "codex",
+    "role": "qa",
+    "tier": "opus",
+}
 _BESIDE_OTHERS = {CHECKOUT, COLLECT, COMPARE, PROBE_KEY, PUSHER, RECORDER}
 """Programs that run in Jobs of other names."""
 
@@ -99,15 +109,16 @@ def test_sessions_money_and_tokens_add_up() -> None:
 
     metrics.session_started("team", "codex")
     metrics.session_ended("team", "codex", "RateLimited")
-    metrics.spent("team", "codex", Decimal("0.25"))
-    metrics.spent("team", "codex", 0.5)
-    metrics.tokens("team", "codex", input=100, output=20, cache_read=3)
-    metrics.tokens("team", "codex", input=1)
+    metrics.spent(WORK, Decimal("0.25"))
+    metrics.spent(WORK, 0.5)
+    metrics.tokens(WORK, input=100, output=20, cache_read=3)
+    metrics.tokens(WORK, input=1)
 
     who = {"namespace": "team", "adapter": "codex"}
     assert value(metrics, "bernstein_sessions_started_total", **who) == 1
     ended = {**who, "reason": "RateLimited"}
     assert value(metrics, "bernstein_sessions_ended_total", **ended) == 1
+    who = WHO
     assert value(metrics, "bernstein_cost_usd_total", **who) == 0.75
     assert value(metrics, "bernstein_tokens_total", **who, kind="input") == 101
     assert value(metrics, "bernstein_tokens_total", **who, kind="cache_read") == 3
@@ -116,12 +127,12 @@ def test_sessions_money_and_tokens_add_up() -> None:
 
 def test_amounts_that_are_not_positive_change_nothing() -> None:
     metrics = Metrics(process=False)
-    metrics.spent("team", "codex", 1.0)
-    metrics.spent("team", "codex", -1.0)
+    metrics.spent(WORK, 1.0)
+    metrics.spent(WORK, -1.0)
     for odd in (float("nan"), float("inf"), Decimal("NaN")):
-        metrics.spent("team", "codex", odd)
-    metrics.tokens("team", "codex", input=-5)
-    who = {"namespace": "team", "adapter": "codex"}
+        metrics.spent(WORK, odd)
+    metrics.tokens(WORK, input=-5)
+    who = WHO
     assert value(metrics, "bernstein_cost_usd_total", **who) == 1.0
     assert value(metrics, "bernstein_tokens_total", **who, kind="input") is None
 
@@ -204,7 +215,9 @@ def census(*objects: dict[str, Any], field: str = "state") -> Census:
 
 def counting(metrics: Metrics, **of_kinds: Census) -> AbstractContextManager[None]:
     nothing = dict.fromkeys(("tasks", "sessions", "plans", "approvals", "projects"), census())
-    return metrics.population(**{**nothing, **of_kinds}, allowances=Allowances(), budgets=Budgets())
+    return metrics.population(
+        **{**nothing, **of_kinds}, allowances=Allowances(), budgets=Budgets(), heard=Heard()
+    )
 
 
 def test_what_a_forge_lets_a_project_ask_is_told_while_it_is_known() -> None:
@@ -213,7 +226,7 @@ def test_what_a_forge_lets_a_project_ask_is_told_while_it_is_known() -> None:
     left = {"namespace": "team", "project": "shop"}
     meta = {"namespace": "team", "name": "shop"}
     watched = {"metadata": meta, "status": {"watch": {"number": 1, "remaining": 4987}}}
-    with metrics.population(**kinds, allowances=allowances, budgets=Budgets()):
+    with metrics.population(**kinds, allowances=allowances, budgets=Budgets(), heard=Heard()):
         allowances.changed(None, watched)
         assert value(metrics, "bernstein_forge_requests_remaining", **left) == 4987
         allowances.changed(watched, {"metadata": meta, "status": {"watch": {"number": 2}}})

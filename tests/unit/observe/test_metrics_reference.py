@@ -9,6 +9,7 @@ from bernstein.observe.budgets import Budgets
 from bernstein.observe.metrics import Metrics, ServerMetrics
 from bernstein.observe.population import Census
 from bernstein.observe.series import Series
+from bernstein.observe.silence import Heard
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
 NOT_OURS = ("process_", "python_")
@@ -46,7 +47,7 @@ def test_the_processes_expose_exactly_the_listed_series() -> None:
     operator, server, none = Metrics(), ServerMetrics(), Census("state")
     server.certificate_ends(0.0)
     nothing = dict.fromkeys(("tasks", "sessions", "plans", "approvals", "projects"), none)
-    with operator.population(**nothing, allowances=Allowances(), budgets=Budgets()):
+    with operator.population(**nothing, allowances=Allowances(), budgets=Budgets(), heard=Heard()):
         exposed = {
             f"{family.name}_total" if family.type == "counter" else family.name
             for metrics in (operator, server)
@@ -63,3 +64,22 @@ def test_buckets_ascend_and_names_follow_the_conventions() -> None:
         assert entry.name.endswith("_total") == (entry.kind == "counter"), entry.name
         if entry.kind == "histogram":
             assert entry.name.endswith(("_seconds", "_ratio")), entry.name
+
+
+OF_ADR_003 = """
+task_duration_seconds task_success_rate task_rework_rate task_token_usage task_cost_usd
+files_modified lines_added_deleted agent_lifetime_seconds agent_tasks_completed
+agent_heartbeat_failures agent_sleep_incidents agent_context_tokens cost_per_provider cost_per_role
+cost_per_task free_tier_utilization budget_remaining janitor_pass_rate human_approval_rate
+rollback_rate test_pass_rate provider_status provider_latency_ms provider_error_rate quota_remaining
+"""
+
+
+def test_it_is_said_where_each_metric_of_self_evolution_is() -> None:
+    part = PAGE.read_text().partition("## Figures of self-evolution\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in part.splitlines() if line.startswith("| ")][1:]
+    named = [name for row in rows for name in row[0].removeprefix("| ").split(", ")]
+    assert sorted(named) == sorted(OF_ADR_003.split())
+    known = {entry.name for entry in series.ALL}
+    for name in re.findall(r"`(bernstein_[a-z_]+)", part):
+        assert name in known or name.removesuffix("_count") in known, name

@@ -65,6 +65,7 @@ from bernstein.kube.resource import JOBS, NETWORK_POLICIES, PODS
 from bernstein.observe.allowances import Allowances
 from bernstein.observe.budgets import Budgets
 from bernstein.observe.population import Census
+from bernstein.observe.silence import Heard
 from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 
 OPENED_PLANS = 4
@@ -119,10 +120,10 @@ class Caches:
         self.kept_refs = KeptRefs(self.plans, self.tasks, self.sessions, clock)
         self.left_requests = LeftRequests(self.plans, self.tasks, self.projects, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
-        unready = (ConditionType.READY, "False")
-        self.projects_there = _counted(self.projects.informer, Census(None, unready))
+        self.projects_there = _counted(self.projects.informer, Census(None, _UNREADY))
         self.allowances = _counted(self.projects.informer, Allowances())
         self.budgets = _counted(plans, Budgets())
+        self.heard = _counted(of_sessions, Heard())
         self.tasks_there = _counted(self.tasks.informer, Census("state"))
         self.sessions_there = _counted(self.sessions.informer, Census("state"))
         self.plans_there = _counted(self.plans.informer, Census("phase"))
@@ -158,7 +159,8 @@ class Caches:
         ]
 
 
-_Counts = TypeVar("_Counts", Census, Allowances, Budgets)
+_UNREADY = (ConditionType.READY, "False")
+_Counts = TypeVar("_Counts", Census, Allowances, Budgets, Heard)
 
 
 def _counted(informer: Informer, counts: _Counts) -> _Counts:

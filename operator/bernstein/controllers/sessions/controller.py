@@ -17,6 +17,7 @@ from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.logs import agents as agent_logs
 from bernstein.controllers.predicates import session_matters
+from bernstein.controllers.sessions import usage_metrics
 from bernstein.controllers.sessions.watches import watches
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.wiring import Context, KindController, Watch
@@ -24,7 +25,6 @@ from bernstein.core import runs
 from bernstein.core.actions import RunFence
 from bernstein.core.delivery import task as delivery
 from bernstein.core.jobs import JobView
-from bernstein.core.money.spend import cost_of
 from bernstein.core.owners import owner_reference
 from bernstein.core.sessions.actions import (
     DeleteJob,
@@ -305,22 +305,11 @@ class SessionController(KindController):
         session: AgentSession,
         decision: SessionDecision,
     ) -> None:
-        outcome, usage = decision.status.outcome, decision.status.usage
+        outcome = decision.status.outcome
         assert outcome is not None
-        adapter = session.spec.adapter
-        self._metrics.session_ended(key.namespace, adapter, outcome.reason)
-        if usage is not None:
-            ended = session.model_copy(update={"status": decision.status})
-            cost = cost_of(ended, self._project(session))
-            self._metrics.spent(key.namespace, adapter, cost)
-            self._metrics.tokens(
-                key.namespace,
-                adapter,
-                input=usage.input,
-                output=usage.output,
-                cache_read=usage.cache_read,
-                cache_write=usage.cache_write,
-            )
+        self._metrics.session_ended(key.namespace, session.spec.adapter, outcome.reason)
+        ended = session.model_copy(update={"status": decision.status})
+        usage_metrics.count(self._metrics, self._caches, ended, self._project(session))
         if outcome.reason == REPORTED:
             return  # its Task tells that it is Done
         self._writer.events.record(

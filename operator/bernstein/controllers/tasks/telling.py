@@ -175,6 +175,8 @@ def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None
     decisions.count(metrics, meta.namespace, "Task", old, new)
     if new.state is TaskState.CLOSED and old.state is not TaskState.CLOSED:
         _count_closed(context, meta, new, now)
+        of = new.project or task.spec.project_ref or ""
+        metrics.closed_after(meta.namespace, of, task.spec.role, new.attempt)
 
 
 def _count_closed(context: Context, meta: Metadata, new: TaskStatus, now: datetime) -> None:

@@ -32,6 +32,14 @@ def route(work: Assignment, agent: Agent) -> ModelRoute:
     return ModelRoute(tier=tier, model=configured or tier, effort=work.effort or effort)
 
 
+def tier_of(model: str, agent: Agent | None) -> str:
+    """The tier whose model of this agent it is; without one the model itself, which may be a tier's
+    own name."""
+    if agent is None:
+        return model
+    return next((tier for tier in _TIERS if getattr(agent.models, tier) == model), model)
+
+
 def _by_table(work: Assignment) -> tuple[str, Effort]:
     if work.role in TOP_ROLES:
         return "opus", "max"

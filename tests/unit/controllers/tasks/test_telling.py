@@ -174,6 +174,13 @@ def test_the_time_from_the_end_of_the_agent_until_its_work_is_closed_is_counted(
     assert value("bernstein_task_closed_seconds_sum", WHO) == 60 + 42
 
 
+def test_a_closed_task_is_counted_by_its_role_and_the_attempts_that_it_took() -> None:
+    value = told(None, 42).registry.get_sample_value
+
+    labels = {**WHO, "project": "default", "role": objects.task().spec.role, "attempts": "1"}
+    assert value("bernstein_tasks_closed_total", labels) == 1
+
+
 def test_without_its_session_nobody_knows_when_the_agent_ended() -> None:
     value = told(None, 42).registry.get_sample_value
 
