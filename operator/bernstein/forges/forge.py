@@ -118,6 +118,8 @@ class PullRequest:
     """Its other name, where the forge has one."""
     author: str = ""
     """Who has opened it."""
+    by_app: bool = False
+    """That is an app, and no person."""
     behind: bool | None = None
     """The forge says that its base has moved, so that it is in conflict or out of date. None: it
     has yet to say."""
@@ -178,6 +180,9 @@ class Forge(Protocol):
         """The newest one of these branches: an open one if there is one."""
 
     def get(self, repository: RepositoryPath, number: int) -> Steps[PullRequest]: ...
+
+    def is_ours(self, repository: RepositoryPath, pull: PullRequest) -> Steps[bool]:
+        """Whether the token's own account has opened it. Where that cannot be told, it has not."""
 
     def create(
         self, repository: RepositoryPath, branches: Branches, wanted: Description

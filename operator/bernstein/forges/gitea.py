@@ -90,6 +90,15 @@ class Gitea:
             raise invalid("it does not say at which commit the pull request was merged")
         return replace(pull, sha=sha_of(mapping(found[0].get("object")).get("sha")))
 
+    def is_ours(self, repository: RepositoryPath, pull: PullRequest) -> Steps[bool]:
+        answer = yield from told(Call("GET", "/user"))
+        if answer:
+            return login_of(answer) == pull.author != ""
+        # That takes a scope of its own. Who looks at it, each may say who may write to it.
+        path = f"{_repository(repository)}/issues/{pull.number}/reactions"
+        answer = yield from told(Call("POST", path, body={"content": "eyes"}))
+        return bool(answer) and login_of(mapping(answer).get("user")) == pull.author != ""
+
     def create(
         self, repository: RepositoryPath, branches: Branches, wanted: Description
     ) -> Steps[PullRequest]:

@@ -88,6 +88,11 @@ class GitHub:
             return pull
         return replace(pull, behind=(yield from self._lacks(repository, pull)))
 
+    def is_ours(self, repository: RepositoryPath, pull: PullRequest) -> Steps[bool]:  # noqa: ARG002
+        answer = yield from told(Call("GET", "/user"))
+        # An app's token is nobody's, and is not told whose; no person opens one as an app.
+        return login_of(answer) == pull.author != "" if answer else pull.by_app
+
     def _lacks(self, repository: RepositoryPath, pull: PullRequest) -> Steps[bool | None]:
         """Whether its base has commits that it lacks. None: that cannot be told."""
         both = f"{quote(pull.branches.base, safe='')}...{pull.sha}"
@@ -211,6 +216,7 @@ def _pull(answer: Json) -> PullRequest:
         own_branch=ours is not None and mapping(head.get("repo")).get("id") == ours,
         node=text_of(answer.get("node_id")),
         author=login_of(answer.get("user")),
+        by_app=mapping(answer.get("user")).get("type") == "Bot",
         behind=_BEHIND.get(text_of(answer.get("mergeable_state"))),
     )
 

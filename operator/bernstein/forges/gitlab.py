@@ -77,6 +77,10 @@ class GitLab:
         answer = yield Call("GET", f"{_project(repository)}/merge_requests/{number}", _WHOLE)
         return _pull(mapping(answer))
 
+    def is_ours(self, repository: RepositoryPath, pull: PullRequest) -> Steps[bool]:  # noqa: ARG002
+        answer = yield from told(Call("GET", "/user"))
+        return bool(answer) and pull.author in {login_of(answer, "username")} - {""}
+
     def create(
         self, repository: RepositoryPath, branches: Branches, wanted: Description
     ) -> Steps[PullRequest]:

@@ -80,7 +80,7 @@ def ensure(
     known = (yield from _known(forge, repository, branches, number)) if number else None
     pull = known
     if known is None or known.state != "Open":
-        pull = (yield from forge.find(repository, branches)) or known
+        pull = (yield from _found(forge, repository, branches, known)) or known
     if pull is None:
         try:
             return (yield from forge.create(repository, branches, wanted))
@@ -88,13 +88,32 @@ def ensure(
             if error.reason != ForgeReason.EXISTS:
                 raise
             # Somebody else was faster, or the answer to our own request was lost.
-            pull = yield from forge.find(repository, branches)
+            pull = yield from _found(forge, repository, branches, None)
             if pull is None:
                 raise
     ours = _with_what_people_say(pull, wanted)
     if pull.state == "Open" and not reads(pull, ours):
         return (yield from forge.update(repository, pull, ours))
     return pull
+
+
+def _found(
+    forge: Forge, repository: RepositoryPath, branches: Branches, known: PullRequest | None
+) -> Steps[PullRequest | None]:
+    """The pull request of these branches that our account has opened, or that was merged, which
+    takes the right to: whoever may only read may open one, and rename and close what he has opened.
+    Raises ForgeError(ForgeOpenedByOther) where such a one is in the way of ours.
+    """
+    pull = yield from forge.find(repository, branches)
+    if pull is None or pull.state == "Merged" or (known and known.number == pull.number):
+        return pull
+    if (yield from forge.is_ours(repository, pull)):
+        return pull
+    if pull.state == "Open" and known is None:
+        who = pull.author or "an account that is gone"
+        text = f"{who} has opened pull request {pull.number} of {branches.head}, and not we"
+        raise ForgeError(ForgeReason.OPENED_BY_OTHER, text)
+    return None
 
 
 def _known(
@@ -122,7 +141,7 @@ def close(
     forge: Forge, repository: RepositoryPath, branches: Branches, number: int, text: str
 ) -> Steps[PullRequest | None]:
     """The pull request of this number, or without one that of these branches, closed where it was
-    open; None: there is none. One that was merged is the answer as it is.
+    open; None: there is none that we have opened. One that was merged is the answer as it is.
 
     What is said there is said once, however often this is begun. That it cannot be said keeps
     nothing from being closed. Raises ForgeError(ForgeNotFound) where the number is that of another
@@ -136,6 +155,8 @@ def close(
     else:
         found = yield from forge.find(repository, branches)
         if found is None:
+            return None
+        if found.state == "Open" and not (yield from forge.is_ours(repository, found)):
             return None
         pull = found
     if pull.state == "Open":

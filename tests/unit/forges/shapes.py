@@ -106,6 +106,7 @@ GITHUB: dict[str, Schema] = {
         }
     ),
     "GET /collaborators": rows(_USER),
+    "GET /user": _USER,
     "GET /collaborators/NAME/permission": has(
         {"permission": one_of("admin", "write", "read", "none")}
     ),
@@ -152,6 +153,7 @@ GITLAB: dict[str, Schema] = {
     "POST /merge_requests/N/notes": _NOTE,
     "GET /pipelines/N/jobs": rows(has({"name": TEXT, "web_url": TEXT}, failure_reason=WORDS)),
     "GET /repository/commits/SHA": has({"id": COMMIT, "parent_ids": rows(COMMIT)}),
+    "GET /user": _PERSON,
     "GET /users": rows(_PERSON),
     "GET /members/all": rows(_MEMBER),
     "GET /members/all/N": _MEMBER,

@@ -26,6 +26,12 @@ LIST = {
 }
 EVERY = pytest.mark.parametrize("forge", LIST)
 Json = dict[str, Any]
+BOT = "acme-bot"
+ME = {"login": BOT, "username": BOT}
+"""As forges tell whose the token is."""
+USER = {
+    forge: path.partition("/repos")[0].partition("/projects")[0] for forge, path in LIST.items()
+}
 
 
 def pull(
@@ -48,6 +54,7 @@ def pull(
             "source_branch": head,
             "target_branch": base,
             "labels": ["bernstein"],
+            "author": {"username": BOT},
             "source_project_id": of_repository,
             "target_project_id": 1,
             **texts,
@@ -57,7 +64,8 @@ def pull(
         "head": {"ref": head, "sha": "a" * 40, "repo_id": of_repository, "repo": repository},
         "base": {"ref": base, "repo_id": 1, "repo": {"id": 1, "full_name": "acme/shop"}},
     }
-    return {"number": number, "state": state, "labels": [{"name": "bernstein"}], **ends, **texts}
+    row = {"number": number, "state": state, "labels": [{"name": "bernstein"}], **ends, **texts}
+    return {"user": {"login": BOT}, **row}
 
 
 async def ensured(world: World, forge: str, number: int) -> tuple[PullRequest, list[str]]:
@@ -101,12 +109,12 @@ async def test_a_number_that_is_not_that_of_the_branch_counts_for_nothing(
     world: World, forge: str, is_there: Json | None
 ) -> None:
     told = None if is_there is None else pull(forge, 7, **is_there)
-    world.answers = answers(told, [pull(forge, 8)])
+    world.answers = answers(told, [pull(forge, 8)], ME)
 
     found, asked = await ensured(world, forge, 7)
 
     assert found.number == 8
-    assert asked == [f"GET {LIST[forge]}/7", f"GET {LIST[forge]}"]
+    assert asked == [f"GET {LIST[forge]}/7", f"GET {LIST[forge]}", f"GET {USER[forge]}/user"]
 
 
 @EVERY
@@ -115,7 +123,9 @@ async def test_one_that_is_closed_stays_so_unless_another_is_open(
     world: World, forge: str, other: bool
 ) -> None:
     world.answers = answers(
-        pull(forge, 7, state="closed"), [pull(forge, 8)] if other else [pull(forge, 9, fork=True)]
+        pull(forge, 7, state="closed"),
+        [pull(forge, 8)] if other else [pull(forge, 9, fork=True)],
+        ME,
     )
 
     found, asked = await ensured(world, forge, 7)
@@ -136,37 +146,36 @@ async def test_what_cannot_be_asked_makes_no_second_one(world: World, forge: str
 
 async def test_forks_that_fill_a_page_of_gitlab_hide_ours_not(world: World) -> None:
     crowd = [pull("gitlab", 100 - number, fork=True) for number in range(PAGE)]
-    world.answers = answers(crowd, [pull("gitlab", 7)])
+    world.answers = answers(crowd, [pull("gitlab", 7)], ME)
 
     found, _ = await ensured(world, "gitlab", 0)
 
     assert found.number == 7
-    first, second = (dict(request.url.params) for request in world.requests)
+    first, second = (dict(request.url.params) for request in world.requests[:2])
     assert second == {**first, "source_project_id": "1"}
 
 
 async def test_a_crowd_on_gitea_hides_ours_not(world: World) -> None:
     crowd = [[pull("gitea", 9, head="another")] * PAGE] * 10
-    world.answers = answers(*crowd, pull("gitea", 7))
+    world.answers = answers(*crowd, pull("gitea", 7), ME)
 
     found, asked = await ensured(world, "gitea", 0)
 
     assert found.number == 7
-    assert asked[-1] == f"GET {LIST['gitea']}/main/bernstein%2Fshop-12345678"
-    assert len(asked) == 11
+    assert asked[10:] == [f"GET {LIST['gitea']}/main/bernstein%2Fshop-12345678", "GET /api/v1/user"]
 
 
 async def test_a_forge_that_gives_short_pages_is_asked_on(world: World) -> None:
     other = [[pull("gitea", number, head="another")] for number in (9, 8)]
-    world.answers = answers(*other, [pull("gitea", 7)])
-    for answer in world.answers:
+    world.answers = answers(*other, [pull("gitea", 7)], ME)
+    for answer in world.answers[:3]:
         assert isinstance(answer, httpx.Response)
         answer.headers["x-total-count"] = "3"
 
     found, asked = await ensured(world, "gitea", 0)
 
     assert found.number == 7
-    assert len(asked) == 3
+    assert len(asked) == 4
 
 
 async def test_a_list_that_never_ends_is_asked_so_often_alone(world: World, tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ class ForgeReason(StrEnum):
     """There is no such repository, branch or pull request, or not for this token."""
     EXISTS = "ForgeExists"
     """What was to be made is there already."""
+    OPENED_BY_OTHER = "ForgeOpenedByOther"
+    """Another account has opened a pull request of the same branches, and may rename and close it.
+    """
     REFUSED = "ForgeRefused"
     """The forge takes the request for a wrong one."""
     RATE_LIMITED = "ForgeRateLimited"
@@ -53,6 +56,10 @@ POLICIES: Final[Mapping[ForgeReason, Policy]] = {
         "Correct the repository's url, or let the token's account see the repository."
     ),
     ForgeReason.EXISTS: Policy("Look at the pull request that is there for the same branch."),
+    ForgeReason.OPENED_BY_OTHER: Policy(
+        "Close that pull request: another one is opened then. It is not taken for ours, as who has "
+        "opened it may rename and close it."
+    ),
     ForgeReason.REFUSED: Policy("Read what the forge said, and whether the branch may be merged."),
     ForgeReason.RATE_LIMITED: Policy(
         "Wait for the time it names, or raise the forge's limit.", again=True
