@@ -57,7 +57,8 @@ def test_work_lands_through_the_proxy_of_its_project_which_sees_no_credential(
 
     here = world([does("new", writing("new.py", "X = 1\n"))], asks_it)
     sound = "--for=jsonpath={.status.conditions[?(@.type=='Ready')].reason}=Accepted"
-    stack.kubectl("-n", here.namespace, "wait", sound, "bproj/team", "--timeout=120s")
+    project = f"bproj/{here.project['metadata']['name']}"
+    stack.kubectl("-n", here.namespace, "wait", sound, project, "--timeout=120s")
     server = git.url().split("/")[2]
     directly = f"{probe(server)} | grep '^not '"
     here.task("new", completionSignals=[{"type": "test_passes", "command": directly}])

@@ -66,3 +66,14 @@ def test_a_repository_that_was_renamed_is_told_so_and_not_followed(repository: R
 
     assert failed.reason == "ForgeAddressInvalid"
     assert "the repository was renamed or moved" in failed.message
+
+
+def test_what_is_said_behind_the_first_short_page_is_heard(repository: Repository) -> None:
+    pull = repository.open()
+    for number in range(5):
+        said = {"event": "COMMENT", "body": f"comment {number}"}
+        repository.api("POST", f"/pulls/{pull.number}/reviews", **said)
+
+    told = repository.run(GITEA.comments(repository.at, pull))
+
+    assert {each.text for each in told} == {f"comment {number}" for number in range(5)}

@@ -47,6 +47,9 @@ class Container:
     def go_on(self) -> None:
         self._send(signal.SIGCONT)
 
+    def kill(self) -> None:
+        self._send(signal.SIGKILL)
+
     def _send(self, what: signal.Signals) -> None:
         for process in self.processes:
             with contextlib.suppress(ProcessLookupError):

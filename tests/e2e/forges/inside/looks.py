@@ -36,6 +36,8 @@ class Looks:
     connected: set[Who] = field(default_factory=set)
     """Into which it was looked while its pod was connected to the forge."""
     faults: list[Exception] = field(default_factory=list)
+    kills: set[str] = field(default_factory=set)
+    """Kinds of which the first container that connects comes to an end there."""
     _team: Team | None = None
     _begun: threading.Event = field(default_factory=threading.Event)
     _over: threading.Event = field(default_factory=threading.Event)
@@ -101,17 +103,25 @@ class Looks:
         self.found[kind, into.name].add(frozenset(held.items()))
         if connected:
             self.connected.add((kind, into.name))
+            if kind in self.kills:
+                self.kills.discard(kind)
+                into.kill()
 
     def _kind(self, pod: str) -> str | None:
         """The label of its Job; None: it is not of this team. What lands a Plan's work is a kind of
-        its own."""
+        its own, and so is what only looks whether something has landed."""
         assert self._team is not None
         if pod not in self._kinds:
             for each in self._team.all("pods"):
                 own = each["metadata"]["labels"]
                 kind = own.get(labels.JOB, own.get("app", ""))
                 of_plan = kind == "land" and labels.TASK not in own
-                self._kinds[each["metadata"]["uid"]] = "land a plan" if of_plan else kind
+                volumes = {volume["name"] for volume in each["spec"]["volumes"]}
+                if kind == "land" and "secret-deliver" not in volumes:
+                    kind = "land that looks"
+                elif of_plan:
+                    kind = "land a plan"
+                self._kinds[each["metadata"]["uid"]] = kind
         return self._kinds.get(pod)
 
     def end(self) -> None:

@@ -27,6 +27,8 @@ CALLBACK = _mounted("token for bernstein.dev/callback", "/run/bernstein")
 ATTESTATION = _mounted("attestation", str(PurePosixPath(ATTESTATION_KEY).parent))
 SIGNING = _mounted("signing", str(PurePosixPath(SIGNING_KEY).parent))
 
+MODEL = _mounted("model", "/secrets/model-0")
+
 PROBED = {"probe": READ, "probe-work": WORK, "probe-deliver": DELIVER}
 TABLE: Mapping[str, Mapping[str, Expected]] = {
     "agent": {
@@ -66,3 +68,11 @@ SERVERLESS = frozenset(
     }
 )
 """Those that connect to no git server and no forge."""
+
+ASKING: Mapping[str, Mapping[str, Expected]] = {
+    "judge": {"checkout": READ, "judge": MODEL},
+    "land": {"land": {**DELIVER, **ATTESTATION}},
+    "land that looks": {"land": {**READ, **ATTESTATION}},
+}
+"""Where a model judges, and a Job that lands work has come to an end that tells nothing: the next
+one may not push. All others that are there hold what they hold without that."""
