@@ -364,19 +364,19 @@ def both_ends(call: Call) -> Steps[list[Json]]:
                 raise
             failed = error
             continue
-        found += map(_brief, rows)
+        found += map(brief, rows)
         if not more:
             break
     else:
         last = yield from _last_page(call, MOST_PAGES)
         for number in range(max(last - LAST_PAGES, MOST_PAGES) + 1, last + 1):
-            found += map(_brief, (yield from _rows(call, number)))
+            found += map(brief, (yield from _rows(call, number)))
     if failed is not None and not found:
         raise failed
     return found
 
 
-def _brief(row: Json) -> Json:
+def brief(row: Json) -> Json:
     """The object without the rest of texts that are longer than anybody reads."""
     return {
         key: value[:_LONGEST_TEXT] if isinstance(value, str) else value

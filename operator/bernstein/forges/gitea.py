@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from datetime import UTC, datetime
+from typing import Any, Final
 from urllib.parse import quote
 
+from bernstein.api.programs.forge_reasons import ForgeReason
+from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import (
     MOST_PAGES,
     PAGE,
@@ -21,6 +24,7 @@ from bernstein.forges.forge import (
     RepositoryPath,
     Steps,
     both_ends,
+    brief,
     checked,
     counted,
     invalid,
@@ -49,6 +53,10 @@ _CHECKS: Mapping[str, CheckState] = {
 }
 _WRITES = {"write", "admin", "owner"}
 _COLOR = "#5319e7"
+MOST_REVIEWS = 40
+"""Of which the lines are read, with a request for each."""
+MOST_PARTS = 30
+"""In which comments are read that are too much for one answer."""
 
 
 class Gitea:
@@ -147,25 +155,43 @@ class Gitea:
         return checked(map(_status, statuses), are_all)
 
     def comments(self, repository: RepositoryPath, pull: PullRequest) -> Steps[tuple[Comment, ...]]:
-        limit = {"limit": str(PAGE)}
         root = _repository(repository)
-        # Its list of comments has no pages.
-        told = yield Call("GET", f"{root}/issues/{pull.number}/comments")
-        found = [_comment(mapping(each)) for each in items(told)]
+        said = yield from _said(f"{root}/issues/{pull.number}")
+        found = [_comment(each) for each in said]
         path = f"{root}/pulls/{pull.number}/reviews"
-        for review in (yield from both_ends(Call("GET", path, limit))):
-            state = text_of(review.get("state"))
-            if state in {"PENDING", "REQUEST_REVIEW"} or review.get("dismissed") is True:
-                continue
-            number, official = number_of(review.get("id")), review.get("official") is True
-            # One that approves asks for nothing, but for what it says of lines.
-            if text_of(review.get("body")) and state != "APPROVED":
-                found.append(_review(review, number, official))
-            if review.get("comments_count"):
-                lines = items((yield Call("GET", f"{path}/{number}/comments")))
-                user = mapping(review.get("user")) if official else {}
-                found += [_line(mapping(each), user) for each in lines]
+        reviews = [
+            review
+            for review in (yield from both_ends(Call("GET", path, {"limit": str(PAGE)})))
+            if text_of(review.get("state")) not in {"PENDING", "REQUEST_REVIEW"}
+            and review.get("dismissed") is not True
+        ]
+        # One that approves asks for nothing, but for what it says of lines.
+        found += [
+            _review(each)
+            for each in reviews
+            if text_of(each.get("body")) and text_of(each.get("state")) != "APPROVED"
+        ]
+        for review in (yield from self._with_lines(repository, reviews)):
+            number = number_of(review.get("id"))
+            lines = yield from _unless_odd(Call("GET", f"{path}/{number}/comments"))
+            user = mapping(review.get("user")) if review.get("official") is True else {}
+            found += [_line(mapping(each), user) for each in items(lines)]
         return tuple(found)
+
+    def _with_lines(self, repository: RepositoryPath, reviews: list[Json]) -> Steps[list[Json]]:
+        """Those with lines to be read: where they are many, of people who may well write to the
+        repository first, and the newest ones."""
+        found = [review for review in reviews if review.get("comments_count")]
+        if len(found) <= MOST_REVIEWS:
+            return found
+        likely = yield from self.likely_writers(repository)
+
+        def rank(review: Json) -> tuple[bool, bool, int]:
+            is_official = review.get("official") is True
+            is_likely = login_of(review.get("user")) in likely
+            return is_official, is_likely, number_of(review.get("id"))
+
+        return sorted(found, key=rank, reverse=True)[:MOST_REVIEWS]
 
     def may_write(self, repository: RepositoryPath, user: str) -> Steps[bool | None]:
         name = quote(user, safe="")
@@ -242,6 +268,58 @@ def _status(answer: Json) -> tuple[CheckState, FailedCheck]:
     return _CHECKS.get(text_of(answer.get("status")), "Pending"), FailedCheck(*words)
 
 
+def _said(issue: str) -> Steps[list[Json]]:
+    """The comments on it. Their list has no pages: one that is too long for an answer is read by
+    times, the newest first; so whoever says a lot hides what stands beside it in one second."""
+    call = Call("GET", f"{issue}/comments")
+    try:
+        return [mapping(each) for each in items((yield call))]
+    except ForgeError as error:
+        if error.reason != ForgeReason.ANSWER_INVALID:
+            raise
+        failed = error
+    about = mapping((yield Call("GET", issue)))
+    first, last = (_moment(about.get(name)) for name in ("created_at", "updated_at"))
+    # What is changed later moves no time of the whole.
+    parts: list[tuple[int, int | None]] = [(first, last), (last + 1, None)]
+    found: dict[int, Json] = {}
+    asked = 0
+    while parts and asked < MOST_PARTS:
+        begin, end = parts.pop()
+        asked += 1
+        query = {"since": _time(begin)} | ({} if end is None else {"before": _time(end)})
+        rows = yield from _unless_odd(Call("GET", call.path, query))
+        found |= {number_of(mapping(each).get("id")): brief(mapping(each)) for each in items(rows)}
+        if rows is None and end is not None and begin < end:
+            middle = (begin + end) // 2
+            parts += [(begin, middle), (middle + 1, end)]
+    if not found:
+        raise failed
+    return [found[number] for number in sorted(found)]
+
+
+def _unless_odd(call: Call) -> Steps[Any]:
+    """None: the answer is too long, or cannot be read."""
+    try:
+        return items((yield call))
+    except ForgeError as error:
+        if error.reason != ForgeReason.ANSWER_INVALID:
+            raise
+        return None
+
+
+def _moment(value: Any) -> int:
+    """Of a time in RFC 3339, in Unix time."""
+    try:
+        return int(datetime.fromisoformat(text_of(value)).timestamp())
+    except (ValueError, OverflowError):
+        raise invalid("a time is missing") from None
+
+
+def _time(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def _comment(answer: Json) -> Comment:
     return Comment(
         id=f"comment-{number_of(answer.get('id'))}",
@@ -251,13 +329,13 @@ def _comment(answer: Json) -> Comment:
     )
 
 
-def _review(answer: Json, number: int, official: bool) -> Comment:
+def _review(answer: Json) -> Comment:
     return Comment(
-        id=f"review-{number}",
+        id=f"review-{number_of(answer.get('id'))}",
         author=login_of(answer.get("user")),
         text=text_of(answer.get("body")),
         at=text_of(answer.get("updated_at")),
-        official=official,
+        official=answer.get("official") is True,
     )
 
 

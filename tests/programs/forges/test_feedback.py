@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +21,7 @@ from bernstein.api.programs.forge import (
 )
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges import operations
+from bernstein.forges.client import Client, Limits
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.forge import Steps
 from bernstein.forges.gitea import GITEA
@@ -160,6 +163,25 @@ def test_however_much_is_said_what_is_told_fits_and_the_rest_is_read_next(
     rest = heard(repository, pull, *told.comments)
     assert rest.comments
     assert not set(rest.comments) & set(told.comments)
+
+
+def test_comments_that_are_too_much_for_one_answer_are_read_by_their_times(
+    repository: Repository,
+) -> None:
+    pull = repository.open()
+    path = f"/issues/{pull.number}/comments"
+    for _ in range(3):
+        repository.api("POST", path, user=STRANGER, body="x" * 60_000)
+    time.sleep(2)
+    repository.api("POST", path, body="Please change it.")
+
+    async def read() -> list[str]:
+        limits = Limits(answer_bytes=100_000)
+        async with Client(GITEA, repository.url, str(repository.token), limits=limits) as client:
+            said = await client.run(GITEA.comments(repository.at, pull))
+            return [each.text for each in said]
+
+    assert "Please change it." in asyncio.run(read())
 
 
 def test_a_token_that_may_not_read_comments_still_sees_what_becomes_of_it(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import httpx
 import pytest
 
 from bernstein.api.programs.forge import ForgeAddress, ListenConfig, ListenResult
+from bernstein.forges.gitea import MOST_PARTS, MOST_REVIEWS
 from bernstein.pods.programs import listen
 
 SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 OWNER, STRANGER = {"id": 1, "login": "ann"}, {"id": 2, "login": "sam"}
+BEGIN = 1_700_000_000
 GONE = {"id": -1, "login": "Ghost"}
 
 
@@ -27,6 +30,10 @@ def line(number: int, user: Any) -> dict[str, Any]:
     return {"id": number, "body": f"line {number}", "user": user, "path": "shop.py", "position": 1}
 
 
+def iso(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 @dataclass
 class Gitea:
     """One pull request of the account `bot`; the token may ask about nobody."""
@@ -35,6 +42,9 @@ class Gitea:
     reviews: list[dict[str, Any]] = field(default_factory=list)
     lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     """Of each review."""
+    said: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    """Comments, and when they were written."""
+    writers: list[dict[str, Any]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -58,7 +68,18 @@ class Gitea:
             case ["pulls", "7", "reviews", number, "comments"]:
                 return 200, self.lines.get(int(number), [])
             case ["collaborators", *_]:
+                if self.writers:
+                    may = any(path.split("/")[1] == each["login"] for each in self.writers)
+                    return 200, {"permission": "write" if may else "read"}
                 return 403, {"message": "Only admins can query all permissions"}
+            case ["issues", "7"]:
+                times = [moment for moment, _ in self.said]
+                return 200, {"created_at": iso(BEGIN), "updated_at": iso(max(times))}
+            case ["issues", "7", "comments"]:
+                since, before = query.get("since", iso(0)), query.get("before", iso(1 << 32))
+                return 200, [each for at, each in self.said if since <= iso(at) <= before]
+            case ["assignees"]:
+                return 200, self.writers
         return 200, []
 
     def address(self) -> ForgeAddress:
@@ -87,3 +108,41 @@ def test_nor_are_others_that_are_gone_where_its_author_is_gone(forge: Gitea) -> 
     forge.lines[1] = [line(11, GONE)]
 
     assert forge.heard().comments == ()
+
+
+@pytest.mark.parametrize("place", [0, 140, 280])
+def test_a_crowd_of_reviews_costs_few_requests_and_hides_nobody_who_may_write(
+    forge: Gitea, place: int
+) -> None:
+    forge.writers = [OWNER]
+    forge.reviews = [review(number, STRANGER) for number in range(1, 281)]
+    forge.reviews.insert(place, review(999 if place else 1000, OWNER))
+    forge.lines = {each["id"]: [line(each["id"], each["user"])] for each in forge.reviews}
+
+    told = forge.heard()
+    assert told.text.startswith("ann says, of shop.py")
+    assert told.requests < MOST_REVIEWS + 20
+
+
+@pytest.mark.parametrize("place", [0, 75, 150])
+def test_comments_that_are_too_much_for_one_answer_are_read_in_parts(
+    forge: Gitea, place: int
+) -> None:
+    forge.writers = [OWNER]
+    told = [{"id": n, "body": "x" * 60_000, "user": STRANGER} for n in range(1, 151)]
+    told.insert(place, {"id": 999, "body": "Please change it.", "user": OWNER})
+    forge.said = [(BEGIN + 60 * n, each) for n, each in enumerate(told)]
+
+    heard = forge.heard()
+    assert heard.text == "ann says:\n> Please change it."
+    assert heard.requests < 20
+
+
+def test_and_no_more_of_them_than_so_many(forge: Gitea) -> None:
+    forge.writers = [OWNER]
+    long = {"body": "x" * 9_000_000, "user": STRANGER}
+    forge.said = [(BEGIN + 60 * n, {"id": n + 1, **long}) for n in range(9)]
+    forge.said.append((BEGIN + 1000, {"id": 10, "body": "Please.", "user": OWNER}))
+
+    assert forge.heard().text == "ann says:\n> Please."
+    assert forge.asked.count("issues/7/comments") <= MOST_PARTS + 1
