@@ -175,7 +175,7 @@ class Client:
                 self.traffic.remaining = 0  # of whichever limit that is
             raise error
         if body is None:
-            raise invalid("it is no JSON")
+            raise invalid("it is no JSON, or has more values than are read")
         answer = _page(body, response.headers) if call.paged else body
         fresh = response.headers.get("etag") if call.method == "GET" else None
         if fresh and len(data) <= _KEPT_BYTES:
@@ -238,7 +238,7 @@ def _trusted(ca_file: str | None) -> ssl.SSLContext:
 
 
 def _body(data: bytes) -> Any:
-    """None: it is no JSON."""
+    """None: it is no JSON, or too many values."""
     try:
         return parse(data) if data else {}
     except NoJsonError:

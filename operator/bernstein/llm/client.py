@@ -255,7 +255,7 @@ def _object(data: bytes) -> Json:
     try:
         body = parse(data)
     except NoJsonError:
-        raise UnreadableError("it is no JSON") from None
+        raise UnreadableError("it is no JSON, or has more values than are read") from None
     if not isinstance(body, dict):
         raise UnreadableError("it is no JSON object")
     return body
