@@ -22,8 +22,8 @@ def _lets_in(objects: list[dict[str, Any]], component: str) -> list[dict[str, An
     assert policy["podSelector"] == deployed["selector"]
     (container,) = deployed["template"]["spec"]["containers"]
     names = {port["name"] for port in container["ports"]}
-    assert {port["port"] for rule in policy["ingress"] for port in rule["ports"]} <= names
-    return [peer for rule in policy["ingress"] for peer in rule["from"]]
+    assert {port["port"] for rule in policy.get("ingress", []) for port in rule["ports"]} <= names
+    return [peer for rule in policy.get("ingress", []) for peer in rule["from"]]
 
 
 def test_by_default_nobody_reaches_the_operator_and_pods_of_sessions_the_server(

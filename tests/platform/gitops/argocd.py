@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.background import wait_for
 from tests.cluster.binaries.programs import GITOPS
 from tests.cluster.machine.packages import program
 from tests.control_plane.conftest import Tools
@@ -60,12 +61,15 @@ class ArgoCD:
         crds = GITOPS.ensure().parent / "manifests" / "crds"
         for kind in ("application", "appproject"):
             self._apply_file(crds / f"{kind}-crd.yaml")
-        self.tools.kubectl(
-            *("wait", "--for=condition=Established", "--timeout=60s"),
-            *("crd/applications.argoproj.io", "crd/appprojects.argoproj.io"),
-        )
+        wait_for(self._knows_applications)
         for obj in _installation():
             self.tools.kubectl("apply", "--server-side", "-f-", stdin=json.dumps(obj))
+
+    def _knows_applications(self) -> bool:
+        """At first a CRD has no conditions, which `kubectl wait` takes for an error."""
+        kinds = ("crd/applications.argoproj.io", "crd/appprojects.argoproj.io")
+        established = ("wait", "--for=condition=Established", "--timeout=10s")
+        return self.tools.run("kubectl", *established, *kinds).returncode == 0
 
     def remove(self) -> None:
         self.tools.kubectl("delete", "namespace", NAMESPACE, "--timeout=60s")

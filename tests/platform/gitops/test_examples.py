@@ -68,7 +68,7 @@ def test_the_pages_show_the_examples() -> None:
         if block.page.name in ("argo-cd.md", "flux.md")
         for document in yaml.safe_load_all(block.text)
     ]
-    for name in ("argocd/application.yaml", "plans/kustomization.yaml"):
+    for name in ("argocd/application.yaml", "argocd/chart.yaml", "plans/kustomization.yaml"):
         assert yaml.safe_load((EXAMPLES / name).read_text()) in shown
     checks = next(found["healthCheckExprs"] for found in shown if "healthCheckExprs" in found)
     assert all(check in expressions() for check in checks)

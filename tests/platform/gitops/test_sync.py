@@ -112,10 +112,10 @@ async def test_a_changed_plan_is_refused_and_says_what_to_do(
     assert told.replace("rate-limits", "web") in web["message"]
 
 
-def test_the_application_of_the_example_is_taken(accounts: ArgoCD) -> None:
+def test_the_applications_of_the_examples_are_taken(accounts: ArgoCD) -> None:
     accounts.tools.kubectl(
         *("create", "--dry-run=server", "--validate=strict"),
-        *("-f", str(EXAMPLES / "argocd" / "application.yaml")),
+        *("-f", str(EXAMPLES / "argocd")),
     )
 
 
