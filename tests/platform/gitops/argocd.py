@@ -43,11 +43,13 @@ esac
 """
 
 
-def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port: int = bound.getsockname()[1]
-    return port
+def free_ports(number: int) -> list[int]:
+    """Ports that differ: each is held until all are chosen."""
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(number)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
 
 
 @dataclass
@@ -77,7 +79,7 @@ class ArgoCD:
 
     def start(self) -> None:
         """Returns when its parts answer."""
-        redis, repositories = free_port(), free_port()
+        redis, repositories, *metrics = free_ports(4)
         self._run(
             *(program("redis-server"), "--port", str(redis), "--bind", "127.0.0.1"),
             *("--save", "", "--appendonly", "no", "--dir", str(self.folder)),
@@ -85,13 +87,13 @@ class ArgoCD:
         self._run(
             *(str(GITOPS.ensure()), "argocd-repo-server", "--disable-tls"),
             *("--address", "127.0.0.1", "--port", str(repositories)),
-            *("--metrics-address", "127.0.0.1", "--metrics-port", str(free_port())),
+            *("--metrics-address", "127.0.0.1", "--metrics-port", str(metrics[0])),
             *("--redis", f"127.0.0.1:{redis}", "--revision-cache-expiration", "1s"),
         )
         self._await_port(repositories)
         self._run(
             *(str(GITOPS.ensure()), CONTROLLER, "--namespace", NAMESPACE),
-            *("--kubeconfig", str(self._kubeconfig()), "--metrics-port", str(free_port())),
+            *("--kubeconfig", str(self._kubeconfig()), "--metrics-port", str(metrics[1])),
             *("--repo-server", f"127.0.0.1:{repositories}", "--repo-server-plaintext"),
             *("--redis", f"127.0.0.1:{redis}", "--app-resync", "2"),
             *("--persist-resource-health", "--self-heal-timeout-seconds", "1"),
