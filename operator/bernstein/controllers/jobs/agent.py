@@ -29,6 +29,8 @@ from bernstein.core.prompts.parts import Part
 from bernstein.places import LAUNCHER, PARTS, PROMPT, SESSION, STREAM, TMP, WORKSPACE
 from bernstein.resources import SESSIONS
 
+CALLBACK_CA = "callback-ca.crt"
+"""Beside the prompt's parts: whom the recorder trusts as the server."""
 _HOME = "/home/agent"
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
 
@@ -46,7 +48,7 @@ def prompt_config_map(
     meta = session.metadata
     data = parts.data(texts, context)
     if settings.callback_ca is not None:
-        data["callback-ca.crt"] = settings.callback_ca.read_text(encoding="utf-8")
+        data[CALLBACK_CA] = settings.callback_ca.read_text(encoding="utf-8")
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -198,7 +200,7 @@ def _recorder(
         callback = Callback(
             url=settings.callback_url,
             token_file=f"{TOKEN_FOLDER}/token",
-            ca_file=f"{PARTS}/callback-ca.crt" if settings.callback_ca is not None else None,
+            ca_file=f"{PARTS}/{CALLBACK_CA}" if settings.callback_ca is not None else None,
             heartbeat_seconds=settings.heartbeat_seconds,
         )
     config = RecorderConfig(

@@ -17,7 +17,7 @@ from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.logs import agents as agent_logs
 from bernstein.controllers.predicates import session_matters
-from bernstein.controllers.sessions import usage_metrics
+from bernstein.controllers.sessions import prompts, usage_metrics
 from bernstein.controllers.sessions.watches import watches
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.wiring import Context, KindController, Watch
@@ -50,7 +50,7 @@ from bernstein.core.verification.expected import rules
 from bernstein.kube.errors import NameConflict, WriteRefused
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object, Resource, uid_of
+from bernstein.kube.resource import JOBS, PODS, Key, Object, Resource, uid_of
 from bernstein.observe import logging
 from bernstein.resources import SESSIONS, TASKS
 
@@ -270,7 +270,7 @@ class SessionController(KindController):
         config_map = prompt_config_map(session, texts, context, self._context.settings)
         job = agent_job(session, snapshot.project, agent, commit, self._context.settings)
         with job_actions.refusable(JOBS, key.name, key, self._context):
-            await self._writer.create(key, CONFIG_MAPS, config_map)
+            await prompts.put(self._writer, key, config_map)
             await network_policies.ensure(key, snapshot.project, self._context)
             await self._writer.create(key, JOBS, job)
         self._launched.add(session.metadata.uid)

@@ -1,0 +1,41 @@
+"""The ConfigMap of a session's prompt: what stands there already, and may stand for it."""
+
+from __future__ import annotations
+
+import re
+
+from bernstein.controllers.jobs.agent import CALLBACK_CA
+from bernstein.controllers.writer import Writer
+from bernstein.kube.content import is_content_of
+from bernstein.kube.errors import NameConflict
+from bernstein.kube.resource import CONFIG_MAPS, Key, Object
+
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\s*")
+
+
+async def put(writer: Writer, owner: Key, wanted: Object) -> None:
+    """Makes it. Raises NameConflict where there is one that may not stand for it.
+
+    Before a new certificate is served, and after that, the server's authorities are told otherwise
+    than when this may have been written: that alone ends no session.
+    """
+    try:
+        await writer.create(owner, CONFIG_MAPS, wanted)
+    except NameConflict as conflict:
+        if conflict.differs != "spec" or not is_before_another_was_told(conflict.live, wanted):
+            raise
+
+
+def is_before_another_was_told(live: Object, wanted: Object) -> bool:
+    """Whether it says the same, and trusts no authority that is not trusted now."""
+    told = (live.get("data") or {}).get(CALLBACK_CA, "")
+    now = wanted["data"].get(CALLBACK_CA, "")
+    same = {**wanted, "data": {**wanted["data"], CALLBACK_CA: told}}
+    return is_content_of(live, same) and bool(told) and _authorities(told) <= _authorities(now)
+
+
+def _authorities(bundle: str) -> set[str]:
+    """Each in PEM, and what stands between them."""
+    between = _CERTIFICATE.sub("", bundle).strip()
+    found = {each.strip() for each in _CERTIFICATE.findall(bundle)}
+    return found | {between} if between else found

@@ -1,0 +1,85 @@
+"""The ConfigMap of a session's prompt that is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.jobs.agent import CALLBACK_CA
+from bernstein.controllers.sessions import prompts
+from bernstein.controllers.writer import Writer
+from bernstein.core import labels
+from bernstein.core.owners import owner_reference
+from bernstein.kube.client import Client
+from bernstein.kube.errors import NameConflict
+from bernstein.kube.events import EventRecorder
+from bernstein.kube.resource import CONFIG_MAPS, Key, Object
+from tests.fence import Unfenced
+from tests.unit.kube.apiserver import ApiServer
+
+OWNER = Key("default", "session")
+
+
+def authority(name: str) -> str:
+    return f"-----BEGIN CERTIFICATE-----\n{name}\n-----END CERTIFICATE-----\n"
+
+
+OLD, NEW, OTHER = map(authority, ("old", "new", "other"))
+
+
+def prompt(ca: str, **more: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": "session-prompt",
+            "namespace": "default",
+            "labels": {labels.MANAGED_BY: labels.MANAGER},
+            "ownerReferences": [owner_reference("AgentSession", "session", "uid-1")],
+        },
+        "data": {"task": "Write it.", **({CALLBACK_CA: ca} if ca else {}), **more},
+    }
+
+
+@pytest.fixture
+def writer(client: Client) -> Writer:
+    events = EventRecorder(client, component="test", instance="test", sanitise=str)
+    return Writer(client, Caches(client), Unfenced(), events)
+
+
+@pytest.mark.parametrize(
+    ("there", "now"),
+    [(OLD, OLD + NEW), (OLD + NEW, NEW + OLD), (NEW, NEW + OLD), (OLD + OLD, OLD)],
+    ids=["told of a new one", "the new one is served", "of these one", "twice"],
+)
+async def test_one_that_was_written_before_the_authorities_changed_stands_for_it(
+    api: ApiServer, writer: Writer, there: str, now: str
+) -> None:
+    await prompts.put(writer, OWNER, prompt(there))
+
+    await prompts.put(writer, OWNER, prompt(now))
+
+    assert api.get(CONFIG_MAPS, "session-prompt")["data"][CALLBACK_CA] == there
+
+
+@pytest.mark.parametrize(
+    ("there", "more"),
+    [
+        (OTHER, {}),
+        (OLD + OTHER, {}),
+        (OLD + "and trust everybody\n", {}),
+        ("", {}),
+        (OLD, {"task": "Write something else."}),
+        (OLD, {"more": "words"}),
+    ],
+    ids=["another", "one besides", "no certificate", "none", "another task", "more words"],
+)
+async def test_one_that_trusts_others_or_says_something_else_is_a_conflict(
+    writer: Writer, there: str, more: Mapping[str, str]
+) -> None:
+    await prompts.put(writer, OWNER, prompt(there, **more))
+
+    with pytest.raises(NameConflict):
+        await prompts.put(writer, OWNER, prompt(OLD + NEW))
