@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import ssl
 
 import httpx
 
-from bernstein.urls import MORE_CA
+from bernstein.web.authorities import with_more
 
 
 class AddressError(Exception):
@@ -48,10 +47,3 @@ def trusted(ca_file: str | None) -> ssl.SSLContext:
     else:
         context = httpx.create_ssl_context(trust_env=False)
     return with_more(context)
-
-
-def with_more(context: ssl.SSLContext) -> ssl.SSLContext:
-    """This one, with those that our program is told of besides. Raises OSError."""
-    if more := os.environ.get(MORE_CA):
-        context.load_verify_locations(cafile=more)
-    return context

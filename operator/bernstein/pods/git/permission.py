@@ -25,7 +25,7 @@ from bernstein.api.reasons import UNTRUSTED, Reason
 from bernstein.pods.git import remotes, ssh_service
 from bernstein.pods.git.client import LOOKUP_SECONDS, GitError, full_ref
 from bernstein.pods.git.errors import from_output, unreachable
-from bernstein.web.address import with_more
+from bernstein.web.authorities import with_more
 
 NOTHING = "0" * 40
 """In a command: there is no such ref."""
