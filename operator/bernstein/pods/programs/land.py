@@ -131,7 +131,23 @@ def _unless_it_is_there(repository: Git, config: LandConfig, error: GitError) ->
     if config.branch is not None and repository.read_ref(config.branch) != config.branch_at:
         message = f"somebody else has moved {config.branch}, or made it: it is not where we left it"
         raise PodError(Reason.BRANCH_TAKEN, message) from error
+    other = _in_the_way(repository, config)
+    if other is not None:
+        message = f"the server has {other}, beside which there can be no {config.branch}"
+        raise PodError(Reason.BRANCH_TAKEN, message) from error
     raise error
+
+
+def _in_the_way(repository: Git, config: LandConfig) -> str | None:
+    """A branch whose name is that of a folder in which ours would lie: git can have one alone."""
+    if config.branch is None:
+        return None
+    parts = full_ref(config.branch).split("/")
+    above = ["/".join(parts[:number]) for number in range(3, len(parts))]
+    if not above:
+        return None
+    there = zip(above, repository.read_refs(*above), strict=True)
+    return next((ref for ref, sha in there if sha is not None), None)
 
 
 def _attest_first(repository: Git, config: LandConfig, attestation: Attestation) -> None:

@@ -10,6 +10,7 @@ import pytest
 from bernstein.api.pod import TreeLimits
 from bernstein.api.programs.merge import LandResult, PrepareResult, PushedConfig
 from bernstein.pods import pushed
+from bernstein.pods.errors import PodError
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.merging.refs import CANDIDATE, TARGET, reason
 
@@ -186,3 +187,19 @@ def test_another_push_in_between_is_no_candidate(
     origin.commit({"d": "1\n"}, theirs, ref=BRANCH)
     assert reason(lambda: prepares(theirs)) == "RefMoved"
     assert origin.git("for-each-ref", CANDIDATE) == ""
+
+
+@pytest.mark.parametrize("other", ["refs/heads/bernstein", "refs/heads/bernstein/shop-01234567"])
+def test_a_branch_that_leaves_ours_no_room_is_told(
+    origin: Origin, do_land: Callable[..., LandResult], other: str
+) -> None:
+    """git has a branch or a folder of one name, and no server says so in words of its own."""
+    tip = origin.commit({"a": "1\n"}, ref=TARGET)
+    origin.commit({"a": "2\n"}, tip, ref=other)
+    sha = origin.commit({"b": "2\n"}, tip, ref=CANDIDATE)
+    ours = "bernstein/shop-01234567/x"
+
+    with pytest.raises(PodError, match=f"the server has {other}, beside which") as failed:
+        do_land(sha, tip, onto="main", branch=ours, branch_at=None)
+
+    assert failed.value.reason == "BranchTaken"
