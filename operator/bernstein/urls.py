@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 PROXY, NO_PROXY = "BERNSTEIN_PROXY", "BERNSTEIN_NO_PROXY"
 """Variables of our programs, which nothing else reads or sets: those that a cluster gives to every
@@ -23,12 +23,26 @@ def without_users(text: str, instead: str = "") -> str:
     return _USER.sub(instead, text) if "://" in text else text
 
 
+def split(url: str) -> SplitResult | None:
+    """The parts of an address; None: it is none. An object that is stored may have any."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None
+
+
+def host_of(url: str) -> str:
+    """In lower case; "": it has none."""
+    parts = split(url)
+    return (parts.hostname or "") if parts is not None else ""
+
+
 def is_direct(url: str, hosts: Iterable[str]) -> bool:
     """Whether no proxy is asked for it: it is not of https, or its host is one of `hosts`, or below
     one. Of http a proxy would see all that is sent; of https it is told the host alone."""
     if not url.startswith("https://"):
         return True
-    host = (urlsplit(url).hostname or "").rstrip(".")
+    host = host_of(url).rstrip(".")
     named = [each.lower().strip(".") for each in hosts]
     return any(host == each or host.endswith(f".{each}") for each in named)
 

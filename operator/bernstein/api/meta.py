@@ -226,6 +226,12 @@ def outside(ranges: tuple[tuple[int, int], ...]) -> str:
     return "^[^" + "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in ranges) + "]*$"
 
 
+_HOST = r"([A-Za-z0-9_][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])"
+HTTPS_PATTERN = rf"^https://{_HOST}(:[0-9]{{1,5}})?(/[^\s@]*)?$"
+"""An address with a host that programs read alike: a name in ASCII, or an address."""
+STORED_HTTPS_PATTERN = r"^https://[^\s@]+$"
+"""What releases before have taken, and what an object that is stored may have."""
+
 LINE_PATTERN, PATH_PATTERN = outside(NOT_IN_A_LINE), outside(NOT_IN_A_PATH)
 _NO_LINE = re.compile("[" + "".join(rf"\U{a:08x}-\U{b:08x}" for a, b in NOT_IN_A_LINE) + "]")
 

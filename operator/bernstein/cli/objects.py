@@ -17,6 +17,7 @@ from bernstein import crds
 from bernstein.api.meta import (
     API_VERSION,
     GROUP,
+    HTTPS_PATTERN,
     LINE_PATTERN,
     PATH_PATTERN,
     PLAN_KIND,
@@ -46,7 +47,7 @@ _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _FORMS = {
     URL_PATTERN: "must be an https:// address without credentials, or one that begins with ssh://",
-    r"^https://[^\s@]+$": "must begin with https:// and hold no credentials or spaces",
+    HTTPS_PATTERN: "must begin with https:// and hold no credentials or spaces",
     r"^https?://[^\s]+$": "must begin with https:// or http:// and hold no spaces",
     LINE_PATTERN: "must be a single line without control or invisible characters",
     PATH_PATTERN: "must be a single line without control characters",

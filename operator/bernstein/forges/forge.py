@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
+from bernstein import urls
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges.errors import ForgeError
 from bernstein.web.json_values import Json, items, mapping, text_of
@@ -216,7 +217,8 @@ class Forge(Protocol):
 def located(url: str, *, groups: bool = False) -> RepositoryPath:
     """The last two parts of the address's path are owner and name; `groups`: the last one is the
     name, and all others are the owner. Raises ForgeError(ForgeAddressInvalid)."""
-    split = urlsplit(url)
+    split = urls.split(url) or urls.split("")
+    assert split is not None
     path = split.path.strip("/").removesuffix(".git")
     parts = [part for part in path.split("/") if part]
     if len(parts) < 2 or not split.hostname:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bernstein.api.meta import LINE_PATTERN, PATH_PATTERN
+from bernstein.api.meta import HTTPS_PATTERN, LINE_PATTERN, PATH_PATTERN
 from bernstein.api.projects.commits import EMAIL_PATTERN, NAME_PATTERN
 from bernstein.api.projects.repository import FOLDER_PATTERN, URL_PATTERN
 from bernstein.api.signals import LOOPBACK_URL
@@ -22,7 +22,7 @@ class Example:
 
 
 EXAMPLES: Mapping[str, Example] = {
-    r"^https://[^\s@]+$": Example("https://git.example.com/a", "https://me@git.example.com/a"),
+    HTTPS_PATTERN: Example("https://git.example.com/a", "https://me@git.example.com/a"),
     URL_PATTERN: Example("https://git.example.com/a", "ext::sh -c true"),
     FOLDER_PATTERN: Example("services/billing", "services/../billing"),
     r"^\S+$": Example("app", "my app"),

@@ -6,7 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bernstein.api.meta import Image, Line, Model, RelativePath, cel, list_map, rule, rules_of
+from bernstein.api.meta import (
+    HTTPS_PATTERN,
+    STORED_HTTPS_PATTERN,
+    Image,
+    Line,
+    Model,
+    RelativePath,
+    cel,
+    list_map,
+    rule,
+    rules_of,
+)
 from bernstein.api.pod import OUR_JOBS
 from bernstein.api.programs.forge import LISTEN, PROPOSE
 from bernstein.api.projects.credentials import ConfigMapKey
@@ -18,7 +29,14 @@ _OURS = (*OUR_JOBS, PROPOSE, LISTEN)
 class WeaknessDatabase(Model):
     """Who is asked for known weaknesses."""
 
-    url: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] = Field(
+    url: Annotated[
+        str,
+        Field(
+            pattern=STORED_HTTPS_PATTERN,
+            max_length=2048,
+            json_schema_extra={"pattern": HTTPS_PATTERN},
+        ),
+    ] = Field(
         description="https address that answers as https://api.osv.dev/v1/query does, and beside "
         "it vulns/."
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bernstein.api.meta import Model, Name, cel, rule
+from bernstein.api.meta import HTTPS_PATTERN, STORED_HTTPS_PATTERN, Model, Name, cel, rule
 from bernstein.api.projects.cache import Cache
 from bernstein.api.projects.credentials import ConfigMapKey, Credentials, SecretKey
 from bernstein.api.vocabulary import ForgeType
@@ -16,7 +16,17 @@ class Forge(Model):
     """The forge on which people merge the repository's pull requests."""
 
     type: ForgeType = Field(description="Which one it is. gitea: Forgejo, too.")
-    api: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] | None = Field(
+    api: (
+        Annotated[
+            str,
+            Field(
+                pattern=STORED_HTTPS_PATTERN,
+                max_length=2048,
+                json_schema_extra={"pattern": HTTPS_PATTERN},
+            ),
+        ]
+        | None
+    ) = Field(
         default=None,
         description="https address of its API; absent: where the repository's url has it, which "
         "must be one of https then.",
@@ -28,14 +38,16 @@ class Forge(Model):
 
 
 _PORT = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
-URL_PATTERN = (
-    r"^(https://[^\s@]+|ssh://([A-Za-z0-9_][A-Za-z0-9._-]*@)?"
+_SSH = (
+    r"ssh://([A-Za-z0-9_][A-Za-z0-9._-]*@)?"
     rf"([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(:{_PORT})?"
     r"(/[A-Za-z0-9._~+][A-Za-z0-9._~+-]*)+/?"
-    r"|([A-Za-z0-9][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~+][A-Za-z0-9._~/+-]*)$"
+    r"|([A-Za-z0-9][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~+][A-Za-z0-9._~/+-]*"
 )
 """No part of one for SSH can be read as an option, and none is encoded: programs take it apart by
 the same rule. The last form is HOST:PATH, which a rule refuses in words that help."""
+URL_PATTERN = rf"^({HTTPS_PATTERN[1:-1]}|{_SSH})$"
+STORED_URL_PATTERN = rf"^({STORED_HTTPS_PATTERN[1:-1]}|{_SSH})$"
 
 MOST_REPOSITORIES = 16
 RepositoryPath = Annotated[str, Field(pattern=r"^\S+$", min_length=1, max_length=2048)]
@@ -72,7 +84,12 @@ class Checkout(Model):
 class WorkRepository(Model):
     """Where work is kept until it may land."""
 
-    url: Annotated[str, Field(pattern=URL_PATTERN, max_length=2048)]
+    url: Annotated[
+        str,
+        Field(
+            pattern=STORED_URL_PATTERN, max_length=2048, json_schema_extra={"pattern": URL_PATTERN}
+        ),
+    ]
     """Another repository on the same git server."""
 
 
@@ -120,7 +137,7 @@ class Repository(Model):
     url: Annotated[
         str,
         Field(
-            pattern=URL_PATTERN,
+            pattern=STORED_URL_PATTERN,
             max_length=2048,
             json_schema_extra=cel(
                 (
@@ -128,7 +145,8 @@ class Repository(Model):
                     "an address begins with https:// or ssh://; what git also takes as "
                     "HOST:PATH is ssh://HOST/PATH",
                 )
-            ),
+            )
+            | {"pattern": URL_PATTERN},
         ),
     ] = Field(
         description="https address without credentials, or ssh://USER@HOST:PORT/PATH; absent user: "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
 
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.projects.repository import Repository
@@ -16,6 +15,7 @@ from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core.projects import repositories, repository_job
 from bernstein.core.sanitise import line
+from bernstein.urls import host_of
 
 _LIMITED = ForgeReason.RATE_LIMITED
 _NO_LATER = timedelta(seconds=30)
@@ -31,7 +31,7 @@ def seconds_left(project: Workplace, now: datetime) -> float:
 
 def text(project: Workplace) -> str:
     """Why nothing is asked of it, for people."""
-    where = line(urlsplit(project.spec.repository.url).hostname or "the forge", 200)
+    where = line(host_of(project.spec.repository.url) or "the forge", 200)
     return f"{where} limits the rate of requests: none is made before the time that it names"
 
 
@@ -70,5 +70,5 @@ def _limits(
 def _is_asked_alike(one: Repository, other: Repository) -> bool:
     if one.name == other.name:
         return True
-    hosts = {urlsplit(each.url).hostname for each in (one, other)}
+    hosts = {host_of(each.url) for each in (one, other)}
     return one.forge is not None and one.forge == other.forge and len(hosts) == 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from bernstein.api.delivery import PullRequest
 from bernstein.api.plan import Plan, PlanRepository, PlanSpec
@@ -23,6 +22,7 @@ from bernstein.core import names
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.names import short_hash
 from bernstein.core.sanitise import line
+from bernstein.urls import split
 
 _LISTED = 600
 _SAID = 200
@@ -38,9 +38,11 @@ class Place(NamedTuple):
 def digest(repository: Repository) -> str:
     """The same for the same repository, over https or SSH: a pull request's number means nothing in
     another one."""
-    split = urlsplit(repository.url)
-    path = split.path.strip("/").removesuffix(".git").lower()
-    return short_hash((split.hostname or "").lower(), path, length=16)
+    parts = split(repository.url)
+    if parts is None:
+        return short_hash(repository.url, length=16)
+    path = parts.path.strip("/").removesuffix(".git").lower()
+    return short_hash((parts.hostname or "").lower(), path, length=16)
 
 
 def url_of(repository: Repository, ref: str) -> str:

@@ -17,13 +17,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import urlsplit
 
 from bernstein.api.pod import Remote
 from bernstein.api.reasons import Reason
 from bernstein.core import sanitise
 from bernstein.pods.git import remotes
 from bernstein.pods.git.errors import GitError, from_output
+from bernstein.urls import host_of
 
 __all__ = ["ATTRIBUTES", "Completed", "Git", "GitError", "full_ref", "init_bare", "is_sha"]
 
@@ -309,7 +309,7 @@ class Git:
 
     @property
     def _host(self) -> str:
-        return urlsplit(self.remote.url).hostname or "" if self.remote is not None else ""
+        return host_of(self.remote.url) if self.remote is not None else ""
 
     @property
     def _account(self) -> str:

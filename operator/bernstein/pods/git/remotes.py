@@ -12,7 +12,7 @@ import re
 import shlex
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, unquote
 
 from bernstein import urls
 from bernstein.api.pod import Remote
@@ -176,8 +176,8 @@ def environment(remote: Remote | None) -> dict[str, str]:
 
 def https_address(url: str) -> SplitResult:
     """Raises GitError(InvalidConfig) for one that is none, or that holds more than an address."""
-    parts = urlsplit(url)
-    if parts.scheme != "https" or not parts.hostname:
+    parts = urls.split(url)
+    if parts is None or parts.scheme != "https" or not parts.hostname:
         raise GitError("InvalidConfig", "the repository's URL must start with https:// or ssh://")
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise GitError(

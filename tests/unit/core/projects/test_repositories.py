@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+from bernstein import urls
+from bernstein.api.meta import HTTPS_PATTERN
 from bernstein.api.project import Project
+from bernstein.api.projects.repository import URL_PATTERN, Repository
 from bernstein.core.projects import repositories
+from bernstein.forges.errors import ForgeError
+from bernstein.forges.forge import located
 from tests.unit.core import objects
 
 
@@ -105,3 +111,30 @@ def test_the_same_project_gives_the_same_view() -> None:
     first, again = (repositories.place_of_task(task, None, PROJECT).project for _ in range(2))
 
     assert first is again
+
+
+@pytest.mark.parametrize("url", ["https://[", "https://[::1/x", "https://xn--\u2100/a"])
+def test_what_is_no_address_ends_in_no_error(url: str) -> None:
+    """Objects that are stored may have one; the pattern takes none any more."""
+    one, other = (objects.project(repositories=ROWS).whole.spec.repositories[n] for n in (0, 1))
+    strange = Repository.model_validate({**one.dump(), "url": url})
+
+    assert re.search(URL_PATTERN, url) is None
+    assert repositories.digest(strange) not in (repositories.digest(one), "")
+    assert repositories.digest(other) != repositories.digest(strange)
+    assert urls.host_of(url) == ""
+    assert urls.is_direct(url, ["example"]) is False
+    with pytest.raises(ForgeError, match="does not name an owner"):
+        located(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("https://git.example/a/b.git", "https://git.example:8443/a/b", "https://[2001:db8::1]/a"),
+        *("https://git_1.example", "https://10.0.0.1:3000/t\u00e4st/a%20b.git", "https://h/"),
+    ],
+)
+def test_addresses_that_programs_can_read_are_taken(url: str) -> None:
+    assert re.search(URL_PATTERN, url)
+    assert re.search(HTTPS_PATTERN, url)
