@@ -103,7 +103,8 @@ async def decide_and_execute(
                 await execute(snapshot, action)
         except Refused as refused:
             if refused.resource == JOBS:
-                snapshot = snapshot.with_job(refusal(refused.name, str(refused), now))
+                told = refusal(refused.name, str(refused), now, taken=refused.taken)
+                snapshot = snapshot.with_job(told)
             else:
                 snapshot = snapshot.with_refusal(str(refused))
         else:

@@ -57,8 +57,9 @@ from bernstein.kube.resource import JOBS, Key, Resource
 class Refused(Exception):  # noqa: N818 - named like the reasons
     """The API server refuses an object, or one that it needs: a quota, a policy or a webhook."""
 
-    def __init__(self, resource: Resource, name: str, message: str) -> None:
+    def __init__(self, resource: Resource, name: str, message: str, *, taken: bool = False) -> None:
         super().__init__(message)
+        self.taken = taken
         self.resource = resource
         self.name = name
 

@@ -59,6 +59,8 @@ class JobView:
     """What keeps the Job once it was told to go."""
     refused: str | None = None
     """Why the API server refuses to make the Job, so that there is none."""
+    taken: bool = False
+    """That is because something of somebody else's has its name."""
 
     @property
     def main(self) -> str:
@@ -107,6 +109,6 @@ class LateRequests:
 NO_LATE_REQUESTS = LateRequests()
 
 
-def refusal(name: str, message: str, now: datetime) -> JobView:
+def refusal(name: str, message: str, now: datetime, *, taken: bool = False) -> JobView:
     """What stands for a Job that the API server refused to make."""
-    return JobView(name, uid="", created=now, refused=message)
+    return JobView(name, uid="", created=now, refused=message, taken=taken)

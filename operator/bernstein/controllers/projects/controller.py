@@ -332,7 +332,6 @@ class ProjectController(KindController):
             if not isinstance(action, RunProbe | RunWatch | RunPrune | RunWithdraw | RunCache):
                 return  # a Job that may not be deleted goes when its time is over
             # The next one has another name.
-            why = str(error)
-            if isinstance(error, NameConflict):
-                why = execution.describe(error)
-            raise job_actions.Refused(JOBS, action.job, why) from error
+            taken = isinstance(error, NameConflict)
+            why = execution.describe(error) if isinstance(error, NameConflict) else str(error)
+            raise job_actions.Refused(JOBS, action.job, why, taken=taken) from error

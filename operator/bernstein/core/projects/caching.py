@@ -145,8 +145,10 @@ def _look(snapshot: CacheSnapshot, state: CacheState, now: datetime) -> CacheDec
     job = snapshot.jobs.get(run.job)
     if job is None:
         return CacheDecision(state, (run, *all_but(run.job, snapshot.jobs)), LOOK_AGAIN_SECONDS)
+    if repository_job.may_skip(snapshot.jobs, job):
+        return _look(snapshot, state.model_copy(update={"number": state.number + 1}), now)
     if job.refused is not None:
-        return _failed(state, Diagnosis(Reason.POD_REJECTED, job.refused), now)
+        return _failed(state, repository_job.refused(job, job.refused), now)
     if job.labels.get(labels.ASKED) != run.asked:
         another = state.model_copy(update={"number": state.number + 1})
         return CacheDecision(another, all_but("", snapshot.jobs), 1.0)

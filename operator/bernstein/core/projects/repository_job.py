@@ -16,6 +16,8 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons.waits import longest_wait
 
+_MOST_SKIPPED = 20
+"""Names that others have, of which one decision goes on to the next."""
 MOST_SECONDS = 3600
 """That one waits at most for the next Job."""
 OUT_OF_REACH = (Reason.FORGE_GONE, Reason.PULL_REQUEST_MISSING)
@@ -43,6 +45,16 @@ def seconds_left(until: datetime | None, now: datetime, reason: str | None = Non
     left = (until - now).total_seconds()
     most = max(longest_wait(reason), MOST_SECONDS) if reason is not None else MOST_SECONDS
     return left if left <= most else 0.0
+
+
+def may_skip(jobs: Mapping[str, JobView], job: JobView) -> bool:
+    """Whether another number is taken at once, since something of somebody else's has this name."""
+    return job.taken and sum(each.taken for each in jobs.values()) <= _MOST_SKIPPED
+
+
+def refused(job: JobView, message: str) -> Diagnosis:
+    """Why there is no such Job."""
+    return Diagnosis(Reason.NAME_CONFLICT if job.taken else Reason.POD_REJECTED, message)
 
 
 def all_but(name: str, jobs: Mapping[str, JobView]) -> tuple[DeleteJobs, ...]:

@@ -130,9 +130,10 @@ def _look(snapshot: WatchSnapshot, watch: PullRequestWatch, now: datetime) -> Wa
         if left > 0:
             return WatchDecision(watch, all_but("", snapshot.jobs), left)
         return WatchDecision(watch, (run, *all_but(run.job, snapshot.jobs)), LOOK_AGAIN_SECONDS)
+    if repository_job.may_skip(snapshot.jobs, job):
+        return _look(snapshot, watch.model_copy(update={"number": watch.number + 1}), now)
     if job.refused is not None:
-        problem = Diagnosis(Reason.POD_REJECTED, job.refused)
-        return _over(snapshot, watch, problem, now)
+        return _over(snapshot, watch, repository_job.refused(job, job.refused), now)
     asked = job.labels.get(labels.ASKED)
     if asked != run.asked:
         return _told_otherwise(snapshot, watch, run, job, now)

@@ -349,6 +349,31 @@ def test_one_that_is_refused_is_tried_again_after_a_while() -> None:
     assert not any(isinstance(action, RunWatch) for action in decision.actions)
 
 
+@pytest.mark.parametrize("others", [1, 20])
+def test_a_name_that_somebody_has_taken_is_left_for_the_next(others: int) -> None:
+    watch, run = begun()
+    jobs: list[JobView] = []
+    for _ in range(others):
+        jobs.append(refusal(run.job, "a Job of nobody's has the name", NOW, taken=True))
+        decision = step(watch, *jobs)
+        (run,) = (each for each in decision.actions if isinstance(each, RunWatch))
+        assert run.job not in {each.name for each in jobs}
+    assert decision.status is not None
+    assert (decision.status.number, decision.status.reason) == (watch.number + others, None)
+
+
+def test_that_too_many_names_are_taken_is_told() -> None:
+    watch, run = begun()
+    jobs: list[JobView] = []
+    for _ in range(21):
+        jobs.append(refusal(run.job, "a Job of nobody's has the name", NOW, taken=True))
+        decision = step(watch, *jobs)
+        run = next((each for each in decision.actions if isinstance(each, RunWatch)), run)
+    assert decision.status is not None
+    assert decision.status.reason == "NameConflict"
+    assert not any(isinstance(action, RunWatch) for action in decision.actions)
+
+
 def test_looking_again_at_the_same_changes_nothing() -> None:
     watch, run = begun()
     at_work = job(run, pod(running("watch")))
