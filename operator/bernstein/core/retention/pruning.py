@@ -211,8 +211,10 @@ def _look(snapshot: PruneSnapshot, state: RefPruning, now: datetime) -> PruneDec
     job = snapshot.jobs.get(run.job)
     if job is None:
         return _begin(snapshot, state, run)
+    if repository_job.may_skip(snapshot.jobs, job):
+        return _look(snapshot, state.model_copy(update={"number": state.number + 1}), now)
     if job.refused is not None:
-        return _over(state, Diagnosis(Reason.POD_REJECTED, job.refused), now)
+        return _over(state, repository_job.refused(job, job.refused), now)
     if job.labels.get(labels.ASKED) != run.asked:
         return PruneDecision(_another(state), all_but("", snapshot.jobs), 1.0)
     if runs.is_over(job, now):

@@ -212,8 +212,10 @@ def _look(
             return WithdrawDecision(state, all_but("", snapshot.jobs), left)
         others = all_but(run.job, snapshot.jobs)
         return WithdrawDecision(state, (run, *others), LOOK_AGAIN_SECONDS)
+    if repository_job.may_skip(snapshot.jobs, job):
+        return _look(snapshot, state.model_copy(update={"number": state.number + 1}), row, now)
     if job.refused is not None:
-        return _failed(state, row, Diagnosis(Reason.POD_REJECTED, job.refused), now)
+        return _failed(state, row, repository_job.refused(job, job.refused), now)
     if job.labels.get(labels.ASKED) != run.asked:
         another = state.model_copy(update={"number": state.number + 1})
         return WithdrawDecision(another, all_but("", snapshot.jobs), 1.0)

@@ -278,3 +278,11 @@ def test_no_job_ever_has_a_ref_that_somebody_needs_or_that_is_not_due(
         assert isinstance(action, RunPrune)
         assert action.refs == state.batch
         assert {folder_of(r.ref) for r in action.refs}.isdisjoint(map(folder, held_later))
+
+
+def test_a_name_that_somebody_has_taken_is_left_for_the_next() -> None:
+    state, run = begun(ended=(over_since(1),))
+    decision = step(state, refusal(run.job, "a Job of nobody's", NOW, taken=True))
+    (another,) = (each for each in decision.actions if isinstance(each, RunPrune))
+    assert decision.status is not None
+    assert (decision.status.number, another.job != run.job) == (state.number + 1, True)

@@ -421,3 +421,11 @@ def test_what_was_given_up_is_not_said_to_be_open() -> None:
     (found,) = [c for c in status.conditions if c.type == "PullRequestsNotClosed"]
     assert "if it is open still: bernstein/old-1 (1)" in found.message
     assert "close yourself" not in found.message
+
+
+def test_a_name_that_somebody_has_taken_is_left_for_the_next() -> None:
+    state, run = begun()
+    decision = step(state, refusal(run.job, "a Job of nobody's", NOW, taken=True))
+    (another,) = (each for each in decision.actions if isinstance(each, RunWithdraw))
+    assert decision.status is not None
+    assert (decision.status.number, another.job != run.job) == (state.number + 1, True)
