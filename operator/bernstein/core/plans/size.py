@@ -53,7 +53,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
         yield (
             "stages",
             f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
-            "shorten descriptions and names of stages, or make several plans of it",
+            + _what_helps(asked),
         )
     characters = sum(map(len, expressions_of_plan(spec)))
     if characters > MOST_CHARACTERS:
@@ -87,6 +87,16 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
         )
+
+
+def _what_helps(asked: dict[str | None, dict[str, Signal]]) -> str:
+    rounds = sum(map(_of_round, asked.values())) + len(asked) * _REPOSITORY_BYTES
+    if len(asked) > 1 and rounds > PLAN_BYTES / 2:
+        return (
+            f"its {len(asked)} repositories take {_mb(rounds)} of that, for what is told of their "
+            "checks: let steps of fewer repositories be in it, or make several plans of it"
+        )
+    return "shorten descriptions and names of stages, or make several plans of it"
 
 
 def is_large(spec: PlanSpec) -> bool:

@@ -65,6 +65,17 @@ def test_what_a_cluster_cannot_hold_is_refused_with_what_helps(
     assert message.endswith("make several plans of it")
 
 
+def test_where_repositories_are_what_takes_the_room_that_is_told() -> None:
+    data = plan(16, 1, repos=[{"path": f"repo{number}"} for number in range(16)])
+    for number, stage in enumerate(data["stages"]):
+        stage["repo"] = f"repo{number}"
+
+    (message,) = refusals(data)
+
+    assert "its 16 repositories take 1.7 MB of that" in message
+    assert "shorten" not in message
+
+
 @pytest.mark.parametrize(("signals", "refused"), [(200, False), (201, True)])
 def test_as_many_different_signals_as_can_judge_a_plan_are_taken(
     signals: int, refused: bool
