@@ -65,15 +65,23 @@ def test_what_a_cluster_cannot_hold_is_refused_with_what_helps(
     assert message.endswith("make several plans of it")
 
 
-def test_where_repositories_are_what_takes_the_room_that_is_told() -> None:
-    data = plan(16, 1, repos=[{"path": f"repo{number}"} for number in range(16)])
+def across(repositories: int, steps: int) -> dict[str, Any]:
+    """A stage with so many steps in each of so many repositories."""
+    data = plan(repositories, steps, repos=[{"path": f"repo{n}"} for n in range(repositories)])
     for number, stage in enumerate(data["stages"]):
         stage["repo"] = f"repo{number}"
+    return data
 
-    (message,) = refusals(data)
+
+def test_where_repositories_are_what_takes_the_room_that_is_told() -> None:
+    (message,) = refusals(across(16, 1))
 
     assert "its 16 repositories take 1.7 MB of that" in message
     assert "shorten" not in message
+
+
+def test_a_plan_may_work_in_ten_repositories_at_once() -> None:
+    assert refusals(across(10, 20)) == []
 
 
 @pytest.mark.parametrize(("signals", "refused"), [(200, False), (201, True)])
