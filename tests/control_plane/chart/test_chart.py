@@ -383,7 +383,7 @@ def test_the_image_is_the_one_that_was_chosen(tools: Tools, everything: str) -> 
 
 def test_the_notes_say_what_to_do_next_and_what_is_off(tools: Tools, chart: None) -> None:
     notes = tools.helm("get", "notes", "bernstein", "-n", RELEASE_NAMESPACE)
-    assert "rollout status deployment/bernstein-operator" in notes
+    assert "deployment -l app.kubernetes.io/instance=bernstein" in notes
     assert "networkPolicy.ingressFrom" in notes, "where Prometheus may come from"
     assert "WARNING" not in notes
 
