@@ -231,6 +231,14 @@ HTTPS_PATTERN = rf"^https://{_HOST}(:[0-9]{{1,5}})?(/[^\s@]*)?$"
 """An address with a host that programs read alike: a name in ASCII, or an address."""
 STORED_HTTPS_PATTERN = r"^https://[^\s@]+$"
 """What releases before have taken, and what an object that is stored may have."""
+HttpsAddress = Annotated[
+    str,
+    Field(
+        pattern=STORED_HTTPS_PATTERN,
+        max_length=2048,
+        json_schema_extra={"pattern": HTTPS_PATTERN},
+    ),
+]
 
 LINE_PATTERN, PATH_PATTERN = outside(NOT_IN_A_LINE), outside(NOT_IN_A_PATH)
 _NO_LINE = re.compile("[" + "".join(rf"\U{a:08x}-\U{b:08x}" for a, b in NOT_IN_A_LINE) + "]")

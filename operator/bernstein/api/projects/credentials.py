@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
 from bernstein.api.meta import (
-    HTTPS_PATTERN,
-    STORED_HTTPS_PATTERN,
     DataKey,
+    HttpsAddress,
     Line,
     Model,
     ObjectName,
@@ -86,17 +85,9 @@ class JudgingModel(Model):
     """The provider's name of the model."""
     provider: ModelProvider
     """Whose API it is asked by."""
-    base_url: (
-        Annotated[
-            str,
-            Field(
-                pattern=STORED_HTTPS_PATTERN,
-                max_length=2048,
-                json_schema_extra={"pattern": HTTPS_PATTERN},
-            ),
-        ]
-        | None
-    ) = Field(default=None, description="https address of that API; absent: the provider's own.")
+    base_url: HttpsAddress | None = Field(
+        default=None, description="https address of that API; absent: the provider's own."
+    )
     key: SecretKey = Field(description="Key of that API. The Jobs that ask the model mount it.")
     ca: ConfigMapKey | None = Field(
         default=None, description="Certificate authority of the address, when it is a private one."

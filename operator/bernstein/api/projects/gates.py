@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bernstein.api.meta import (
-    HTTPS_PATTERN,
-    STORED_HTTPS_PATTERN,
+    HttpsAddress,
     Image,
     Line,
     Model,
@@ -29,14 +28,7 @@ _OURS = (*OUR_JOBS, PROPOSE, LISTEN)
 class WeaknessDatabase(Model):
     """Who is asked for known weaknesses."""
 
-    url: Annotated[
-        str,
-        Field(
-            pattern=STORED_HTTPS_PATTERN,
-            max_length=2048,
-            json_schema_extra={"pattern": HTTPS_PATTERN},
-        ),
-    ] = Field(
+    url: HttpsAddress = Field(
         description="https address that answers as https://api.osv.dev/v1/query does, and beside "
         "it vulns/."
     )

@@ -6,7 +6,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bernstein.api.meta import HTTPS_PATTERN, STORED_HTTPS_PATTERN, Model, Name, cel, rule
+from bernstein.api.meta import (
+    HTTPS_PATTERN,
+    STORED_HTTPS_PATTERN,
+    HttpsAddress,
+    Model,
+    Name,
+    cel,
+    rule,
+)
 from bernstein.api.projects.cache import Cache
 from bernstein.api.projects.credentials import ConfigMapKey, Credentials, SecretKey
 from bernstein.api.vocabulary import ForgeType
@@ -16,17 +24,7 @@ class Forge(Model):
     """The forge on which people merge the repository's pull requests."""
 
     type: ForgeType = Field(description="Which one it is. gitea: Forgejo, too.")
-    api: (
-        Annotated[
-            str,
-            Field(
-                pattern=STORED_HTTPS_PATTERN,
-                max_length=2048,
-                json_schema_extra={"pattern": HTTPS_PATTERN},
-            ),
-        ]
-        | None
-    ) = Field(
+    api: HttpsAddress | None = Field(
         default=None,
         description="https address of its API; absent: where the repository's url has it, which "
         "must be one of https then.",
