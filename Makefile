@@ -139,7 +139,7 @@ bench-overhead: setup ## an agent's end to Closed on the real node, by phase, so
 bench-checkout: venv ## checkouts of a large repository, with a cache and without, some 10 minutes
 	$(PY) -m tests.perf.bench checkout $(BENCH)
 
-generate: venv ## write what is generated: CRDs, the table of the chart's values, what Argo CD is told
+generate: venv ## write what is generated: CRDs, the chart's dashboards and table of values, what Argo CD is told
 	$(PY) -m bernstein.crds
 	$(PY) -m tests.chart
 	$(PY) -m tests.platform.gitops.customizations

@@ -1,7 +1,8 @@
-"""The chart's rules as Prometheus reads them, with the usual values: Helm renders the same."""
+"""The chart's rules and dashboards with the usual values: Helm renders the same."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,17 @@ def rules() -> str:
     ):
         text = text.replace(word, str(value))
     return text
+
+
+def dashboards() -> dict[str, Any]:
+    """Each dashboard by its file's name, as Grafana reads it."""
+    folder = CHART / "files" / "monitoring" / "dashboards"
+    return {
+        path.name: json.loads(
+            path.read_text().replace("OPERATOR_LEASE", LEASE).replace("RUNBOOKS", RUNBOOKS)
+        )
+        for path in folder.glob("*.json")
+    }
 
 
 def values() -> dict[str, Any]:

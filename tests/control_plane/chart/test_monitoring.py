@@ -1,4 +1,4 @@
-"""What the chart brings for Prometheus, as Helm renders it."""
+"""What the chart brings for Prometheus and Grafana, as Helm renders it."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ def peers(policies: dict[str, dict[str, Any]], name: str) -> list[Any]:
 def test_nothing_for_prometheus_is_made_before_somebody_asks(tools: Tools) -> None:
     objects = rendered(tools)
     assert not any(of_kind(objects, kind) for kind in OF_PROMETHEUS)
+    assert not of_kind(objects, "ConfigMap")
     assert "bernstein-operator-metrics" not in of_kind(objects, "NetworkPolicy")
 
 
@@ -71,6 +72,44 @@ def test_objectives_and_pages_of_alerts_are_values(tools: Tools) -> None:
     assert 'name=\\"orchestra-operator\\"' in text
     for word in ("OBJECTIVE", "CLOSED_WITHIN", "RUNBOOKS", "LEASE"):
         assert word not in text
+
+
+def test_the_dashboards_are_those_that_are_tested_where_grafanas_sidecar_looks(
+    tools: Tools,
+) -> None:
+    dashboards = of_kind(rendered(tools, "monitoring.dashboards.enabled=true"), "ConfigMap")
+    held = {file: json.loads(text) for d in dashboards.values() for file, text in d["data"].items()}
+    assert held == {f"bernstein-{name}": each for name, each in monitoring.dashboards().items()}
+    for dashboard in dashboards.values():
+        assert dashboard["metadata"]["namespace"] == RELEASE_NAMESPACE
+        assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+        assert "annotations" not in dashboard["metadata"]
+
+
+def test_where_dashboards_are_and_what_they_point_to_are_values(tools: Tools) -> None:
+    dashboards = of_kind(
+        rendered(
+            tools,
+            "monitoring.dashboards.enabled=true",
+            "monitoring.dashboards.namespace=grafana",
+            "monitoring.dashboards.labels.shown=yes",
+            "monitoring.dashboards.annotations.grafana_folder=Agents",
+            "monitoring.rules.runbooks=https://wiki.example.com/alerts/",
+            "fullnameOverride=orchestra",
+        ),
+        "ConfigMap",
+    )
+    assert len(dashboards) == len(monitoring.dashboards())
+    for name, dashboard in dashboards.items():
+        assert name.startswith("orchestra-dashboard-")
+        assert dashboard["metadata"]["namespace"] == "grafana"
+        assert dashboard["metadata"]["labels"]["shown"] == "yes"
+        assert dashboard["metadata"]["annotations"] == {"grafana_folder": "Agents"}
+    text = json.dumps(list(dashboards.values()))
+    assert "https://wiki.example.com/alerts/BernsteinStalled.md" in text
+    assert 'name=\\\\\\"orchestra-operator\\\\\\"' in text
+    assert "RUNBOOKS" not in text
+    assert "OPERATOR_LEASE" not in text
 
 
 def test_the_times_that_may_be_wanted_are_the_buckets() -> None:
@@ -155,6 +194,8 @@ def test_the_scraper_gets_through_and_nobody_else(tools: Tools, chart: None) -> 
         ("monitoring.rules.objectives.closedWithinSeconds=1000", "value must be one of"),
         ("monitoring.rules.runbooks=https://wiki.example.com/alerts", "does not match pattern"),
         ("monitoring.interval=often", "does not match pattern"),
+        ("monitoring.dashboards.namespace=Grafana", "does not match pattern"),
+        ("monitoring.dashboards.folder=A", "'folder' not allowed"),
         ("monitoring.scrapers=null", "missing property 'scrapers'"),
         ("monitoring.scraper[0].podSelector.matchLabels.a=b", "'scraper' not allowed"),
     ],

@@ -1,0 +1,83 @@
+"""Every query of a dashboard, in Prometheus' own parser and over what a real one has scraped."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.chart.dashboards import BOARDS
+from tests.chart.dashboards.board import VALUES
+from tests.chart.dashboards.panels import Panel
+from tests.programs.monitoring.dashboards import played
+from tests.programs.monitoring.dashboards.events import NEEDS
+from tests.programs.monitoring.dashboards.prometheus import ALL, Prometheus, prometheus, replaced
+
+PANELS = [(board.name, panel) for board in BOARDS for panel in board.panels()]
+
+
+@pytest.fixture(scope="module")
+def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    folder = tmp_path_factory.mktemp("prometheus")
+    with prometheus(folder, played.operator(), played.server()) as running:
+        yield running
+
+
+def empty(scraped: Prometheus, chosen: dict[str, str]) -> set[tuple[str, str]]:
+    """Panels of which a query says nothing."""
+    return {
+        (board, panel.title)
+        for board, panel in PANELS
+        for query in panel.queries
+        if not said(scraped, panel, replaced(query.expr, chosen))
+    }
+
+
+def said(scraped: Prometheus, panel: Panel, expr: str) -> bool:
+    return bool(scraped.at_the_end(expr) if panel.instant else scraped.over_time(expr))
+
+
+def test_prometheus_reads_every_query(tmp_path: Path) -> None:
+    queries = [replaced(q.expr) for _, panel in PANELS for q in panel.queries]
+    rules = [{"record": f"query:{n}", "expr": expr} for n, expr in enumerate(queries)]
+    (tmp_path / "rules.yaml").write_text(
+        yaml.safe_dump({"groups": [{"name": "dashboards", "rules": rules}]})
+    )
+    done = subprocess.run(
+        ["promtool", "check", "rules", "--lint=none", "rules.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(rules)} rules found" in done.stdout
+
+
+def test_every_panel_shows_something_or_it_is_told_what_it_needs(scraped: Prometheus) -> None:
+    assert empty(scraped, ALL) == set(NEEDS)
+
+
+def test_who_chooses_a_namespace_and_a_project_sees_what_is_theirs(scraped: Prometheus) -> None:
+    (namespace,) = scraped.values_of("namespace", replaced("bernstein_plans"))
+    (project,) = scraped.values_of("project", "bernstein_budget_usd")
+    chosen = {"namespace": namespace, "project": project, "plan": ".*"}
+    assert empty(scraped, chosen) == set(NEEDS)
+
+    nobody = empty(scraped, {**chosen, "namespace": "nobody"})
+    narrowed = {
+        (board, panel.title)
+        for board, panel in PANELS
+        if any("$namespace" in query.expr for query in panel.queries)
+    }
+    assert nobody == narrowed | set(NEEDS)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_there_is_something_to_choose(scraped: Prometheus, name: str) -> None:
+    selector, _, label = VALUES[name].removeprefix("label_values(").rpartition(",")
+    assert label.strip(" )") == name
+    assert scraped.values_of(name, replaced(selector))
