@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
 
 from tests.chart.dashboards import BOARDS
-from tests.chart.dashboards.board import VALUES
+from tests.chart.dashboards.board import VALUES, Board
 from tests.chart.dashboards.panels import Panel
 from tests.programs.monitoring.dashboards import played
+from tests.programs.monitoring.dashboards.drawing import FOLDER, drawn
 from tests.programs.monitoring.dashboards.events import NEEDS
 from tests.programs.monitoring.dashboards.prometheus import ALL, Prometheus, prometheus, replaced
 
@@ -74,6 +77,21 @@ def test_who_chooses_a_namespace_and_a_project_sees_what_is_theirs(scraped: Prom
         if any("$namespace" in query.expr for query in panel.queries)
     }
     assert nobody == narrowed | set(NEEDS)
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_a_picture_shows_every_panel_and_there_is_one_for_the_docs(
+    scraped: Prometheus, board: Board
+) -> None:
+    picture = drawn(board, scraped)
+    kept = (FOLDER / f"dashboard-{board.name}.svg").read_text()
+    for panel in board.panels():
+        title = f">{escape(panel.title)}</text>"
+        assert title in picture
+        assert title in kept
+    nothing = sum(name == board.name for name, _ in NEEDS)
+    assert picture.count(">nothing yet<") <= nothing
+    assert ET.fromstring(picture).tag.endswith("svg")  # noqa: S314 - it is our own
 
 
 @pytest.mark.parametrize("name", VALUES)
