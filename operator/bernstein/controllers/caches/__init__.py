@@ -117,7 +117,7 @@ class Caches:
         self.sessions = Parsed(of_sessions, session.parse)
         settlement.follow(self.plans, self.tasks, self.sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
-        self.kept_refs = KeptRefs(self.plans, self.tasks, self.sessions, clock)
+        self.kept_refs = KeptRefs(self.plans, self.tasks, self.sessions, self.projects, clock)
         self.left_requests = LeftRequests(self.plans, self.tasks, self.projects, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
         self.projects_there = _counted(self.projects.informer, Census(None, _UNREADY))

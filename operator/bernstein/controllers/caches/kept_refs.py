@@ -19,6 +19,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.plan import parse as parse_plan
 from bernstein.api.project import Project
 from bernstein.api.projects.refs import PrunedThrough, RefToDelete
+from bernstein.api.projects.retention import Retention
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
@@ -37,6 +38,7 @@ MOST_IN_MEMORY = 20_000
 AT_ONCE = 20
 """Plans and Tasks that have ended whose refs are read in one look."""
 _AT, _PLACE = attrgetter("at"), attrgetter("at", "uid")
+_KEPT: int = Retention.model_fields["refs_seconds"].default
 FOLDER = "folder"
 """Index of Plans, Tasks and sessions by the folder of their refs, and their namespace."""
 
@@ -75,16 +77,19 @@ def in_namespace(namespace: str, folder: str) -> str:
 
 
 class KeptRefs:
-    """Of all Projects; a replica that waits for its turn to lead knows the same."""
+    """Of all Projects; a replica that waits for its turn to lead knows the same, but for those that
+    a status has had: who leads has deleted them, or will."""
 
     def __init__(
         self,
         plans: Parsed[Plan],
         tasks: Parsed[Task],
         sessions: Parsed[AgentSession],
+        projects: Parsed[Project],
         clock: Clock,
     ) -> None:
         self._plans, self._tasks, self._sessions = plans, tasks, sessions
+        self._projects = projects.informer
         self._clock = clock
         self._ends = (
             Ordered(plans.informer, _end_of_plan),
@@ -102,6 +107,7 @@ class KeptRefs:
         plans.informer.add_handler(self._plan_changed)
         tasks.informer.add_handler(self._task_changed)
         sessions.informer.add_handler(self._session_changed)
+        projects.informer.add_handler(self._project_changed)
 
     # --- what the caches tell ---------------------------------------------------------------------
 
@@ -124,7 +130,7 @@ class KeptRefs:
         found: Iterable[Ref],
         repository: str | None,
     ) -> None:
-        if project is None:
+        if project is None or not self._keeps(Key(owner.metadata.namespace, project)):
             return
         landed = refs.has_landed(owner)
         self._landed[owner.metadata.uid] = landed
@@ -132,6 +138,11 @@ class KeptRefs:
             self._landed.popitem(last=False)
         departed = Departed(self._clock.now(), landed, repository)
         self._note(of_project(owner.metadata.namespace, project), found, departed)
+
+    def _keeps(self, project: Key) -> bool:
+        """Whether anybody will ever ask for what is left there."""
+        known = self._projects.get(project)
+        return not self._projects.has_synced if known is None else bool(_seconds(known))
 
     def _note(self, where: str, found: Iterable[Ref], departed: Departed) -> None:
         known = self._departed[where]
@@ -151,6 +162,16 @@ class KeptRefs:
             where = of_project(meta["namespace"], old["spec"]["project"])
             self._leaving[where].pop(meta["uid"], None)
             self._noted.discard(meta["uid"])
+
+    def _project_changed(self, old: Object | None, new: Object | None) -> None:
+        meta = (new or old or {})["metadata"]
+        where = of_project(meta["namespace"], meta["name"])
+        if new is None or not _seconds(new):
+            self._forget(where)
+            return
+        known = self._departed.get(where)
+        for pruning in ((new.get("status") or {}).get("refs") or ()) if known else ():
+            self._forget_rows(where, (Ref(r["ref"], r["sha"]) for r in pruning.get("waiting", ())))
 
     # --- what a Project asks ----------------------------------------------------------------------
 
@@ -209,15 +230,20 @@ class KeptRefs:
     def written(self, project: Project, rows: Iterable[RefToDelete], seen: Iterable[str]) -> None:
         """The Project's status has these now, and these sessions were looked at before that."""
         where = _where(project)
-        known = self._departed.get(where, {})
-        for row in rows:
-            known.pop(Ref(row.ref, row.sha), None)
+        self._forget_rows(where, (Ref(row.ref, row.sha) for row in rows))
         self._lost.pop(where, None)
         self._noted.update(seen)
 
+    def _forget_rows(self, where: str, rows: Iterable[Ref]) -> None:
+        known = self._departed.get(where, {})
+        for row in rows:
+            known.pop(row, None)
+
     def forget(self, project: Project) -> None:
         """Nothing of it is to be deleted."""
-        where = _where(project)
+        self._forget(_where(project))
+
+    def _forget(self, where: str) -> None:
         self._departed.pop(where, None)
         self._lost.pop(where, None)
 
@@ -258,6 +284,12 @@ class KeptRefs:
 
 def _where(project: Project) -> str:
     return of_project(project.metadata.namespace, project.metadata.name)
+
+
+def _seconds(project: Object) -> int:
+    """For how long the Project keeps refs; 0: for ever."""
+    seconds: int = (project["spec"].get("retention") or {}).get("refsSeconds", _KEPT)
+    return seconds
 
 
 def _end_of_plan(obj: Object) -> Mapping[str, End]:
