@@ -10,6 +10,12 @@ from bernstein.api import plan, project, session, task
 from bernstein.api.approvals import approval
 from bernstein.api.meta import ConditionType
 from bernstein.controllers.caches import fields
+from bernstein.controllers.caches.folders import (
+    FOLDER,
+    folder_of_plan,
+    folder_of_session,
+    folder_of_task,
+)
 from bernstein.controllers.caches.indexes import (
     AT_WORK,
     AWAITED,
@@ -41,13 +47,7 @@ from bernstein.controllers.caches.indexes import (
     seeks,
     session_of_pod,
 )
-from bernstein.controllers.caches.kept_refs import (
-    FOLDER,
-    KeptRefs,
-    folder_of_plan,
-    folder_of_session,
-    folder_of_task,
-)
+from bernstein.controllers.caches.kept_refs import KeptRefs
 from bernstein.controllers.caches.left_requests import LeftRequests
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.settlement import Settlement

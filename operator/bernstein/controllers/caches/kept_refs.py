@@ -8,9 +8,9 @@ were deleted, are named by `bernstein doctor`.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -24,14 +24,16 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.api.task import parse as parse_task
+from bernstein.controllers.caches.folders import FOLDER, Folders, in_namespace
 from bernstein.controllers.caches.indexes import of_project, plan_of
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.waiters import End, Ordered
-from bernstein.core import names, owners
+from bernstein.core import owners
 from bernstein.core.retention import refs
+from bernstein.core.retention.pruning import ALL
 from bernstein.core.retention.refs import Ref
 from bernstein.kube.clock import Clock
-from bernstein.kube.resource import Key, Object, controller_of, is_deleting, key_of
+from bernstein.kube.resource import Key, Object, is_deleting, key_of
 
 MOST_IN_MEMORY = 20_000
 """Refs of what was deleted, of one Project; and as many ends of what was deleted are known."""
@@ -39,8 +41,6 @@ AT_ONCE = 20
 """Plans and Tasks that have ended whose refs are read in one look."""
 _AT, _PLACE = attrgetter("at"), attrgetter("at", "uid")
 _KEPT: int = Retention.model_fields["refs_seconds"].default
-FOLDER = "folder"
-"""Index of Plans, Tasks and sessions by the folder of their refs, and their namespace."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +52,6 @@ class Departed:
     """Its work is where it belongs."""
     repository: str | None
     """As it named that; None: it may be any of the Project's."""
-
-
-def folder_of_plan(plan: Object) -> Collection[str]:
-    meta = plan["metadata"]
-    return (in_namespace(meta["namespace"], names.refs_of(meta["uid"])),)
-
-
-def folder_of_task(task: Object) -> Collection[str]:
-    meta, owner = task["metadata"], controller_of(task)
-    of_a_plan = owner is not None and owners.is_plan(owner["apiVersion"], owner["kind"])
-    uid = owner["uid"] if owner is not None and of_a_plan else meta["uid"]
-    return (in_namespace(meta["namespace"], names.refs_of(uid)),)
-
-
-def folder_of_session(session: Object) -> Collection[str]:
-    spec = session["spec"]
-    uid = (spec.get("planRef") or spec["taskRef"])["uid"]
-    return (in_namespace(session["metadata"]["namespace"], names.refs_of(uid)),)
-
-
-def in_namespace(namespace: str, folder: str) -> str:
-    return f"{namespace}/{folder}"
 
 
 class KeptRefs:
@@ -90,6 +68,7 @@ class KeptRefs:
     ) -> None:
         self._plans, self._tasks, self._sessions = plans, tasks, sessions
         self._projects = projects.informer
+        self.folders = Folders(plans, tasks, sessions, clock)
         self._clock = clock
         self._ends = (
             Ordered(plans.informer, _end_of_plan),
@@ -186,7 +165,7 @@ class KeptRefs:
         for ends in self._ends:
             under = ends.under(where)
             last = bisect_right(under, before, key=_AT)
-            first = bisect_right(under, (through.at, through.uid), key=_PLACE) if through else 0
+            first = _behind(under, through) if through is not None else 0
             found += under[first : max(first, min(last, first + AT_ONCE))]
             later += [end.at for end in under[max(first, last) : max(first, last) + 1]]
         return self._owners(sorted(found)[:AT_ONCE]), min(later, default=None)
@@ -254,36 +233,30 @@ class KeptRefs:
     def is_held(self, namespace: str, folder: str, seconds: int, now: datetime) -> bool:
         """Whether anybody that goes on, or may go on, has refs in the folder."""
         named = in_namespace(namespace, folder)
-        plans = self._plans.by_index(FOLDER, named).values()
-        tasks = self._tasks.going_by_index(namespace, FOLDER, named).values()
-        alone = [*self._tasks.by_index(FOLDER, named).values()] if not plans else []
-        sessions = self._sessions.going_by_index(namespace, FOLDER, named).values()
-        owner: Plan | Task | None = next(iter(plans), None)
+        owner: Plan | Task | None = next(iter(self._plans.by_index(FOLDER, named).values()), None)
         if owner is None:
-            owner = next((each for each in alone if owners.plan_of(each) is None), None)
-            others = [each for each in alone if each is not owner]
-            return refs.is_held(owner, others, sessions, seconds, now)
-        return refs.is_held(owner, tasks, sessions, seconds, now)
-
-    def of_owner(self, owner: Plan | Task) -> Iterator[tuple[Ref, str | None]]:
-        """Its refs, those of its Tasks and of their sessions, each with the repository that it
-        named."""
-        folder = names.refs_of(owner.metadata.uid)
-        named = in_namespace(owner.metadata.namespace, folder)
-        if isinstance(owner, Plan):
-            for repository, found in refs.of_plan(owner).items():
-                yield from ((ref, repository) for ref in found)
-        where: dict[str, str | None] = {}
-        for task in self._tasks.by_index(FOLDER, named).values():
-            where[task.metadata.uid] = refs.repository_of(task)
-            yield from ((ref, refs.repository_of(task)) for ref in refs.of_task(task))
-        for session in self._sessions.by_index(FOLDER, named).values():
-            its = where.get(session.spec.task_ref.uid)
-            yield from ((ref, its) for ref in refs.of_session(session))
+            keys = self._tasks.informer.index_keys(FOLDER, named)
+            for task in filter(None, map(self._tasks.get, keys)):
+                if owners.plan_of(task) is not None:
+                    return (
+                        True  # its Plan is gone, and it goes, too: the other thousand say no more
+                    )
+                owner = task
+        its_name = owner.metadata.name if isinstance(owner, Task) else None
+        tasks = self._tasks.going_by_index(namespace, FOLDER, named).items()
+        sessions = self._sessions.going_by_index(namespace, FOLDER, named).values()
+        others = (task for name, task in tasks if name != its_name)
+        return refs.is_held(owner, others, sessions, seconds, now)
 
 
 def _where(project: Project) -> str:
     return of_project(project.metadata.namespace, project.metadata.name)
+
+
+def _behind(ends: Sequence[End], through: PrunedThrough) -> int:
+    """Where one goes on: with the same that had more refs than a Job deletes."""
+    bisect = bisect_right if through.ref == ALL else bisect_left
+    return bisect(ends, (through.at, through.uid), key=_PLACE)
 
 
 def _seconds(project: Object) -> int:

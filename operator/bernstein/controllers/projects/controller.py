@@ -260,7 +260,7 @@ class ProjectController(KindController):
             place = at(project, each.name)
             jobs = await self._jobs(project, now, pruning.expected(place), PRUNE)
             its = {name: job for name, job in jobs.items() if repository_job.is_its(place, job)}
-            snapshot = replace(refs.snapshot(place, kept, now), jobs=its)
+            snapshot = replace(await refs.snapshot(place, kept, now), jobs=its)
             execute = partial(self._execute, key)
             decided.append(
                 await execution.decide_and_execute(snapshot, pruning.decide, execute, now)

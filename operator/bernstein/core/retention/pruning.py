@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from heapq import nsmallest
 from itertools import chain
+from typing import TypeAlias
 
 from bernstein.api.pod import PRUNE
 from bernstein.api.programs.prune import DELETED, MOVED, REFUSED, PruneResult
@@ -52,6 +54,10 @@ _LEAST_SECONDS = 30
 """Between two Jobs where the one before could not."""
 _MOST = 10**9
 _WORDS = 300
+ALL = "~"
+"""Behind all names of refs."""
+_Due: TypeAlias = tuple[datetime, str, str]
+"""When a ref of what was deleted may go, its name, and where it is."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,10 @@ class PruneSnapshot:
     next_end: datetime | None = None
     """When the first ended behind `through` that is not due yet."""
     departed: Sequence[RefToDelete] = ()
-    """Those of what was deleted, as memory has them."""
+    """Those of what was deleted, as memory has them: at least as many as there is room for, see
+    `room`, of those that come first by `order`."""
+    more: int = 0
+    """How many others memory has that do not wait in the status either."""
     lost: int = 0
     """How many more of these memory has had no room for, since it was looked last."""
     is_held: Callable[[str], bool] = lambda _folder: False
@@ -88,6 +97,35 @@ class PruneSnapshot:
 
     def with_refusal(self, message: str) -> PruneSnapshot:
         raise AssertionError(f"who deletes refs makes nothing but Jobs: {message}")
+
+
+def room(project: Workplace) -> int:
+    """How many refs of what was deleted are written down for one repository."""
+    return MOST_WAITING // len(project.whole.spec.repositories)
+
+
+def is_busy(project: Workplace, now: datetime) -> bool:
+    """Whether nothing is begun now: a Job is at work, or the time between two is not over."""
+    known = project.status.refs_in(project.spec.repository.name)
+    if known is None:
+        return False
+    return bool(known.batch) or repository_job.seconds_left(known.until, now) > 0
+
+
+def order(state: RefPruning | None) -> Callable[[_Due], tuple[bool, _Due]]:
+    """What sorts refs of what was deleted, each with when it is due: what is due first, but what is
+    being deleted keeps its place, whatever else has come."""
+    at_work = {(row.ref, row.sha) for row in state.batch} if state is not None else ()
+
+    def key(ref: _Due) -> tuple[bool, _Due]:
+        return ref[1:] not in at_work, ref
+
+    return key
+
+
+def waits_for_somebody(ended: datetime, seconds: int, now: datetime) -> bool:
+    """Whether what ended then still waits for who goes on in its folder."""
+    return now < ended + timedelta(seconds=seconds) + _PATIENCE
 
 
 def expected(project: Workplace) -> str | None:
@@ -122,23 +160,22 @@ def decide(snapshot: PruneSnapshot, now: datetime) -> PruneDecision:
 def _with_departed(state: RefPruning, snapshot: PruneSnapshot) -> RefPruning:
     """The list with what was deleted since, as far as there is room: what is due first."""
     rows = {(row.ref, row.sha): row for row in (*snapshot.departed, *state.waiting)}
-    at_work = {(row.ref, row.sha) for row in state.batch}
     for row in snapshot.departed:
         same = rows[row.ref, row.sha]
         if row.due < same.due:
             rows[row.ref, row.sha] = row
-    order = sorted(rows.values(), key=lambda row: (row.due, row.ref, row.sha))
-    # What is being deleted keeps its place, whatever else has come.
-    order.sort(key=lambda row: (row.ref, row.sha) not in at_work)
-    most = MOST_WAITING // len(snapshot.project.whole.spec.repositories)
-    kept = sorted(order[:most], key=lambda row: (row.due, row.ref, row.sha))
+    kept = nsmallest(room(snapshot.project), map(_as_due, rows.values()), key=order(state))
     return state.model_copy(
         update={
-            "waiting": tuple(kept),
-            "unwritten": len(order) - len(kept),
+            "waiting": tuple(rows[ref, sha] for _, ref, sha in sorted(kept)),
+            "unwritten": len(rows) - len(kept) + snapshot.more,
             "lost": min(state.lost + snapshot.lost, _MOST),
         }
     )
+
+
+def _as_due(row: RefToDelete) -> _Due:
+    return row.due, row.ref, row.sha
 
 
 def _with_batch(
@@ -175,13 +212,14 @@ def _of_ended(
     """The batch with what comes next of what has ended, how far that goes, and whether it waits
     because somebody goes on."""
     batch, through = list(free), None
-    keeps = timedelta(seconds=snapshot.project.spec.retention.refs_seconds)
+    seconds = snapshot.project.spec.retention.refs_seconds
+    keeps = timedelta(seconds=seconds)
     told = {(row.ref, row.sha) for row in batch}
     for each in snapshot.ended:
         if snapshot.is_held(each.folder):
-            if now < each.at + keeps + _PATIENCE:
+            if waits_for_somebody(each.at, seconds, now):
                 return batch, through, True
-            through = PrunedThrough(at=each.at, uid=each.uid, ref=_LAST)
+            through = PrunedThrough(at=each.at, uid=each.uid, ref=ALL)
             continue
         for ref, sha in _behind(each, state.through):
             if len(batch) >= MOST_AT_ONCE:
@@ -190,12 +228,8 @@ def _of_ended(
                 batch.append(RefToDelete(ref=ref, sha=sha, due=each.at + keeps))
             through = PrunedThrough(at=each.at, uid=each.uid, ref=ref)
         if len(batch) < MOST_AT_ONCE:
-            through = PrunedThrough(at=each.at, uid=each.uid, ref=_LAST)
+            through = PrunedThrough(at=each.at, uid=each.uid, ref=ALL)
     return batch, through, False
-
-
-_LAST = "~"
-"""Behind all names of refs."""
 
 
 def _behind(ended: Ended, through: PrunedThrough | None) -> Iterable[Ref]:
