@@ -137,21 +137,21 @@ class JobViews:
             self._without_pod.discard(uid_of(old))
             self._events.pop(uid_of(old), None)
 
-    async def of(
-        self, owner: Metadata, now: datetime, expected: str | None = None
-    ) -> dict[str, JobView]:
+    async def of(self, owner: Metadata, now: datetime, *expected: str | None) -> dict[str, JobView]:
         """The Jobs that an object owns, by name. Events are read where a pod is stuck.
 
-        Jobs and pods come from two streams. Where these show an end without a pod, or lack the Job
-        `expected`, or show a fence in its place, the API server is asked. So it is after a pod that
-        seems lost: its node may have told of its end by now, and what it has used, while the stream
-        is late. What was read stays known, however late the streams are. Raises KubeError.
+        Jobs and pods come from two streams. Where these show an end without a pod, or lack a Job
+        that is `expected`, or show a fence in its place, the API server is asked. So it is after a
+        pod that seems lost: its node may have told of its end by now, and what it has used, while
+        the stream is late. What was read stays known, however late the streams are. Raises
+        KubeError.
         """
         views = self._cached(owner, now)
         for pod in _seem_lost(views.values(), now):
             await self._pods.refresh(pod)
             views = self._cached(owner, now)
-        if _lacks(views, expected) or any(runs.may_have_pod(view) for view in views.values()):
+        lacks = any(_lacks(views, each) for each in expected)
+        if lacks or any(runs.may_have_pod(view) for view in views.values()):
             views = await self._live(owner, now)
         for job in self._jobs.by_index(OWNER, owner.uid):
             view = views.get(job["metadata"]["name"])

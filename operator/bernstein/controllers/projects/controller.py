@@ -3,13 +3,14 @@ has refs deleted and requests of what was deleted closed, fills caches, counts a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
-from bernstein.api.pod import PRUNE
+from bernstein.api.pod import PROBE, PRUNE
 from bernstein.api.programs.cached import CACHE
 from bernstein.api.programs.forge import PROPOSE, WATCH, SeenPullRequest
 from bernstein.api.project import Project, ProjectStatus
@@ -63,6 +64,21 @@ from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import JOBS, Key, Object
 from bernstein.resources import PROJECTS
+
+_OF_REPOSITORIES = (WATCH, PRUNE, PROPOSE, CACHE)
+"""What its Jobs do in one of its repositories each; all others are its probe's."""
+
+
+class _Jobs(defaultdict[str, dict[str, JobView]]):
+    """A Project's Jobs at one look, by what they do, and by name."""
+
+    def __init__(self) -> None:
+        super().__init__(dict)
+
+    def of(self, kind: str, project: Workplace) -> dict[str, JobView]:
+        """Those that do this in one of its repositories."""
+        its = self[kind].items()
+        return {name: job for name, job in its if repository_job.is_its(project, job)}
 
 
 @dataclass(frozen=True)
@@ -124,22 +140,19 @@ class ProjectController(KindController):
         running = agents_at_work(self._caches, project)
         problem = await self._limit_network(key, project)
         if problem is None:
-            probed = await self._probe(key, project)
+            jobs = await self._jobs(project)
+            probed = await self._probe(key, project, jobs)
+            watched = await self._watch(key, project, jobs)
+            pruned = await self._prune(key, project, jobs)
+            withdrawn = await self._withdraw(key, project, jobs)
+            cached = await self._cache(key, project, jobs)
         else:
             probed = ProbeDecision(project.status.probe, (), PROBE_SECONDS)
-        watched = Watched(project.status.watch, project.status.watches)
-        if problem is None:
-            watched = await self._watch(key, project)
-        if problem is None:
-            pruned = await self._prune(key, project)
-        else:  # what is being deleted goes all the same: its refs are in memory then
+            watched = Watched(project.status.watch, project.status.watches)
+            # What is being deleted goes all the same: its refs are in memory then.
             pruned = Pruned(project.status.refs, self._caches.kept_refs.look(project))
-        withdrawn = Withdrawn(project.status.closing)
-        if problem is None:
-            withdrawn = await self._withdraw(key, project)
-        cached = Cached(project.status.caches)
-        if problem is None:
-            cached = await self._cache(key, project)
+            withdrawn = Withdrawn(project.status.closing)
+            cached = Cached(project.status.caches)
         now = self._context.now()
         told = readiness.Told(pruned.refs, cached.caches, withdrawn.closing)
         status = readiness.status(project, running, problem, probed.status, now, told)
@@ -201,22 +214,34 @@ class ProjectController(KindController):
             return Diagnosis(Reason.NETWORK_POLICY_REFUSED, str(refusal))
         return None
 
-    async def _probe(self, key: Key, project: Project) -> ProbeDecision:
+    async def _jobs(self, project: Project) -> _Jobs:
+        """All its Jobs, which are put together once for all that look at some of them."""
+        places = [at(project, each.name) for each in project.spec.repositories]
+        expected = (watching.expected, pruning.expected, withdrawing.expected, caching.expected)
+        names = [each(place) for place in places for each in expected]
+        found = await self._caches.job_views.of(
+            project.metadata, self._context.now(), probing.expected(project), *names
+        )
+        jobs = _Jobs()
+        for name, job in found.items():
+            jobs[job.main if job.main in _OF_REPOSITORIES else PROBE][name] = job
+        return jobs
+
+    async def _probe(self, key: Key, project: Project, jobs: _Jobs) -> ProbeDecision:
         """The next step of its probe, done."""
         now = self._context.now()
         missed = misses_a_secret(self._caches, project)
-        jobs = await self._jobs(project, now, probing.expected(project))
         late = job_actions.late_requests(self._context, key.namespace)
         found = project.status.probe is not None and project.status.probe.findings
         proofs = proofs_of(self._caches, project) if found else {}
         return await execution.decide_and_execute(
-            ProbeSnapshot(project, jobs, missed, late, proofs),
+            ProbeSnapshot(project, jobs[PROBE], missed, late, proofs),
             probing.decide,
             partial(self._execute, key),
             now,
         )
 
-    async def _watch(self, key: Key, project: Project) -> Watched:
+    async def _watch(self, key: Key, project: Project, jobs: _Jobs) -> Watched:
         """The next step of the watch of each of its repositories, done."""
         waits, told = proposed(self._caches, project), limited(self._caches, project)
         known = project.status.watch is not None or project.status.watches
@@ -224,7 +249,7 @@ class ProjectController(KindController):
             return Watched()
         decided = [
             await self._watch_one(
-                key, at(project, each.name), waits.get(each.name, ()), told.get(each.name)
+                key, at(project, each.name), jobs, waits.get(each.name, ()), told.get(each.name)
             )
             for each in project.spec.repositories
         ]
@@ -236,16 +261,16 @@ class ProjectController(KindController):
         self,
         key: Key,
         project: Workplace,
+        jobs: _Jobs,
         waits: tuple[SeenPullRequest, ...],
         limited: datetime | None,
     ) -> WatchDecision:
         now = self._context.now()
-        jobs = await self._jobs(project, now, watching.expected(project), WATCH)
-        its = {name: job for name, job in jobs.items() if repository_job.is_its(project, job)}
+        its = jobs.of(WATCH, project)
         snapshot, execute = WatchSnapshot(project, its, waits, limited), partial(self._execute, key)
         return await execution.decide_and_execute(snapshot, watching.decide, execute, now)
 
-    async def _prune(self, key: Key, project: Project) -> Pruned:
+    async def _prune(self, key: Key, project: Project, jobs: _Jobs) -> Pruned:
         """The next step of who deletes refs in each of its repositories, done."""
         kept, now = self._caches.kept_refs, self._context.now()
         if not project.spec.retention.refs_seconds:
@@ -258,18 +283,18 @@ class ProjectController(KindController):
         decided = []
         for each in project.spec.repositories:
             place = at(project, each.name)
-            jobs = await self._jobs(project, now, pruning.expected(place), PRUNE)
-            its = {name: job for name, job in jobs.items() if repository_job.is_its(place, job)}
+            its = jobs.of(PRUNE, place)
             snapshot = replace(await refs.snapshot(place, kept, now), jobs=its)
             execute = partial(self._execute, key)
             decided.append(
                 await execution.decide_and_execute(snapshot, pruning.decide, execute, now)
             )
+            await self._context.clock.sleep(0)  # memory may have thousands for each
         again = (each.requeue_after for each in decided if each.requeue_after is not None)
         found = tuple(each.status for each in decided if each.status is not None)
         return Pruned(found, seen, min(again, default=None))
 
-    async def _withdraw(self, key: Key, project: Project) -> Withdrawn:
+    async def _withdraw(self, key: Key, project: Project, jobs: _Jobs) -> Withdrawn:
         """The next step of who closes pull requests in each of its repositories, done."""
         left, now = self._caches.left_requests, self._context.now()
         if not project.status.closing and not left.of(project):
@@ -277,8 +302,7 @@ class ProjectController(KindController):
         found, again = list[RequestClosing](), list[float | None]()
         for each in project.spec.repositories:
             place = at(project, each.name)
-            jobs = await self._jobs(project, now, withdrawing.expected(place), PROPOSE)
-            its = {name: job for name, job in jobs.items() if repository_job.is_its(place, job)}
+            its = jobs.of(PROPOSE, place)
             snapshot = WithdrawSnapshot(place, its, tuple(requests.departed(place, left)))
             execute = partial(self._execute, key)
             decided = await execution.decide_and_execute(snapshot, withdrawing.decide, execute, now)
@@ -287,15 +311,14 @@ class ProjectController(KindController):
                 found.append(decided.status)
         return Withdrawn(tuple(found), min((s for s in again if s is not None), default=None))
 
-    async def _cache(self, key: Key, project: Project) -> Cached:
+    async def _cache(self, key: Key, project: Project, jobs: _Jobs) -> Cached:
         """The next step of the cache of each of its repositories, done."""
         if not project.status.caches and not any(r.cache for r in project.spec.repositories):
             return Cached()
         now, found, again = self._context.now(), list[CacheState](), list[float | None]()
         for each in project.spec.repositories:
             place = at(project, each.name)
-            jobs = await self._jobs(project, now, caching.expected(place), CACHE)
-            its = {name: job for name, job in jobs.items() if repository_job.is_its(place, job)}
+            its = jobs.of(CACHE, place)
             trouble, soon = claims.trouble(place, self._caches, now)
             snapshot, execute = CacheSnapshot(place, its, trouble), partial(self._execute, key)
             decided = await execution.decide_and_execute(snapshot, caching.decide, execute, now)
@@ -303,15 +326,6 @@ class ProjectController(KindController):
             if decided.status is not None:
                 found.append(decided.status)
         return Cached(tuple(found), min((s for s in again if s is not None), default=None))
-
-    async def _jobs(
-        self, project: Project, now: datetime, expected: str | None, kind: str | None = None
-    ) -> dict[str, JobView]:
-        """Those of its watches, of who deletes refs or closes pull requests, or of caches; None:
-        all others, which are its probe's."""
-        jobs = await self._caches.job_views.of(project.metadata, now, expected)
-        of = (kind,) if kind is not None else (WATCH, PRUNE, PROPOSE, CACHE)
-        return {n: job for n, job in jobs.items() if (job.main in of) is (kind is not None)}
 
     async def _execute(
         self,
