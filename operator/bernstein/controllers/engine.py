@@ -129,6 +129,7 @@ class Engine:
             await asyncio.gather(*(each.catch_up(since) for each in self.caches.informers))
         controllers = []
         claims = Claims(map(self.caches.tasks.of, self.caches.tasks.informer.going()))
+        self.caches.tasks.informer.add_handler(claims.task_changed)
         verdicts = GateCaches(
             self._client, fence, self._settings.image, self._project_uids, self._clock
         )

@@ -40,3 +40,14 @@ def test_another_status_of_a_task_is_no_claim() -> None:
     claims.note(CLAIMED, CLAIMED.status.model_copy(update={"state": TaskState.IN_PROGRESS}))
 
     assert claims.is_late(CLAIMED)
+
+
+def test_those_of_a_task_that_is_gone_are_forgotten() -> None:
+    claims = Claims([CLAIMED])
+    obj = {"metadata": CLAIMED.metadata.dump()}
+    claims.task_changed(obj, obj)
+    assert len(claims) == 1
+
+    claims.task_changed(obj, None)
+
+    assert len(claims) == 0
