@@ -29,6 +29,7 @@ from bernstein.controllers.caches.indexes import of_project, plan_of
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.waiters import End, Ordered
 from bernstein.core import owners
+from bernstein.core.pods import parse_time
 from bernstein.core.retention import refs
 from bernstein.core.retention.pruning import ALL
 from bernstein.core.retention.refs import Ref
@@ -276,8 +277,13 @@ def _end_of_task(obj: Object) -> Mapping[str, End]:
     """Of one that has a Plan there is none: that ends it."""
     if plan_of(obj) or (obj.get("status") or {}).get("state") not in refs.STATES:
         return {}
-    task = parse_task(obj)
-    return _end(task, task.status.project)
+    meta, status = obj["metadata"], obj["status"]
+    if is_deleting(obj) or status.get("project") is None:
+        return {}
+    # At a start there are thousands, and to parse one takes a tenth of a millisecond.
+    moves = status.get("history") or ({"time": meta["creationTimestamp"]},)
+    ended = parse_time(status.get("endedAt") or moves[-1]["time"])
+    return {of_project(meta["namespace"], status["project"]): End(ended, meta["uid"], key_of(obj))}
 
 
 def _end(owner: Plan | Task, project: str | None) -> Mapping[str, End]:

@@ -8,9 +8,11 @@ import pytest
 
 from bernstein.api.plan import PlanStatus
 from bernstein.api.projects.refs import RefPruning, RefToDelete
-from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches import Caches, kept_refs
+from bernstein.controllers.caches.waiters import End
+from bernstein.core.tasks.retention import ended_at
 from bernstein.kube.client import Client
-from bernstein.kube.resource import Object
+from bernstein.kube.resource import Key, Object
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW, sha
 
@@ -123,3 +125,27 @@ async def test_where_refs_are_kept_for_ever_none_is_remembered(known: Known) -> 
 async def test_before_projects_are_listed_what_was_deleted_is_remembered(known: Known) -> None:
     row = known.deleted()
     assert known.left == [row.ref]
+
+
+@pytest.mark.parametrize("told", ["endedAt", "history", "neither"])
+async def test_an_ended_task_without_a_plan_is_read_without_being_parsed(
+    known: Known, monkeypatch: pytest.MonkeyPatch, told: str
+) -> None:
+    move = {"toState": "Closed", "reason": "Merged", "attempt": 1, "time": objects.at(-30)}
+    more: Object = {
+        "endedAt": {"ended_at": objects.at(-20)},
+        "history": {"history": [move]},
+        "neither": {},
+    }
+    task = objects.task(plan=None, status=objects.closed(1, **more[told]))
+    metadata = {**task.metadata.dump(), **known.meta("work")}
+    obj = {"metadata": metadata, "spec": task.spec.dump(), "status": task.status.dump()}
+    monkeypatch.setattr(kept_refs, "parse_task", None)
+
+    found = kept_refs._end_of_task(obj)
+
+    ended = ended_at(task)
+    assert ended is not None
+    assert found == {"team/default": End(ended, "work", Key(NAMESPACE, "work"))}
+    deleted = {**metadata, "deletionTimestamp": metadata["creationTimestamp"]}
+    assert not kept_refs._end_of_task({**obj, "metadata": deleted})
