@@ -239,9 +239,7 @@ class KeptRefs:
             keys = self._tasks.informer.index_keys(FOLDER, named)
             for task in filter(None, map(self._tasks.get, keys)):
                 if owners.plan_of(task) is not None:
-                    return (
-                        True  # its Plan is gone, and it goes, too: the other thousand say no more
-                    )
+                    return True  # its Plan is gone, and so will it be: no need to read the others
                 owner = task
         its_name = owner.metadata.name if isinstance(owner, Task) else None
         tasks = self._tasks.going_by_index(namespace, FOLDER, named).items()
