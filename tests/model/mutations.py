@@ -58,7 +58,7 @@ def live_list() -> Iterator[None]:
         ended = found.complete or found.failed is not None
         return replace(found, no_pod=True) if ended and found.pod is None else found
 
-    async def unexpecting(self: JobViews, owner: Any, now: datetime, _: Any = None) -> Any:
+    async def unexpecting(self: JobViews, owner: Any, now: datetime, *_: Any) -> Any:
         return await of(self, owner, now)
 
     with patch.object(JobViews, "_view", believed), patch.object(JobViews, "of", unexpecting):
