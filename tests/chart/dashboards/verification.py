@@ -81,38 +81,41 @@ AT_ONCE = (
     ),
 )
 
+
+def _burns(title: str, told: str, records: str, objective: str, alert: str) -> Panel:
+    """The share of what misses an objective, over four windows, beside what it allows."""
+    return Panel(
+        title,
+        told,
+        "lines",
+        SHARE,
+        (
+            *(
+                Query(f"max({recorded(f'{records}:ratio_rate{window}')})", window)
+                for window in ("10m", "1h", "6h", "3d")
+            ),
+            Query(f"1 - {recorded(f'{objective}:objective')}", "allowed"),
+        ),
+        width=12,
+        highest=1,
+        alerts=(alert,),
+    )
+
+
 OBJECTIVE = (
-    Panel(
+    _burns(
         "Rejected at first sight",
         "Share of first attempts over four windows; above the dashed line an error budget burns.",
-        "lines",
-        SHARE,
-        (
-            *(
-                Query(f"max({recorded(f'first_pass_rejected:ratio_rate{window}')})", window)
-                for window in ("10m", "1h", "6h", "3d")
-            ),
-            Query(f"1 - {recorded('first_pass:objective')}", "allowed"),
-        ),
-        width=12,
-        highest=1,
-        alerts=("BernsteinFirstPassBurn",),
+        "first_pass_rejected",
+        "first_pass",
+        "BernsteinFirstPassBurn",
     ),
-    Panel(
+    _burns(
         "Closed late",
         "Share of Tasks that were Closed later than wanted, over four windows.",
-        "lines",
-        SHARE,
-        (
-            *(
-                Query(f"max({recorded(f'closed_late:ratio_rate{window}')})", window)
-                for window in ("10m", "1h", "6h", "3d")
-            ),
-            Query(f"1 - {recorded('closed_in_time:objective')}", "allowed"),
-        ),
-        width=12,
-        highest=1,
-        alerts=("BernsteinClosedLateBurn",),
+        "closed_late",
+        "closed_in_time",
+        "BernsteinClosedLateBurn",
     ),
     Panel(
         "Verifications",
