@@ -203,7 +203,7 @@ def _version(obj: Object) -> str:
 
 def kept_too_long(store: Store) -> list[str]:
     """Tasks that should have been deleted a while ago, by what their Project says."""
-    there = [project.parse(obj) for obj in store.all(PROJECTS)]
+    there = projects.named(project.parse(obj) for obj in store.all(PROJECTS))
     tasks = [task.parse(obj) for obj in store.all(TASKS) if not is_deleting(obj)]
     needed = {name for t in tasks if retention.ended_at(t) is None for name in t.spec.depends_on}
     return [

@@ -25,7 +25,7 @@ async def find(cluster: Cluster, name: str | None) -> Project | None:
     Raises CliError where there is none, or several and no name.
     """
     try:
-        project, problem = projects.resolve(name, await cluster.projects())
+        project, problem = projects.resolve(name, projects.named(await cluster.projects()))
     except Forbidden:
         return None
     if problem is not None:

@@ -28,6 +28,7 @@ from bernstein.controllers.caches.indexes import (
     MISSES,
     PROPOSED,
     UPSTREAM,
+    may_be_of,
 )
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import names, owners, projects
@@ -45,7 +46,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
     if task is None:
         return None
     plan = plan_of(caches, task)
-    found = projects.of_task(task, plan, caches.projects.by_name(key.namespace).values())
+    found = projects.of_task(task, plan, caches.projects.going(key.namespace))
     its = repositories.place_of_task(task, plan, found.project)
     current = caches.sessions.by_name(key.namespace).get(task.status.session or "")
     is_own = current is not None and current.spec.task_ref.uid == task.metadata.uid
@@ -79,7 +80,7 @@ def _tip(caches: Caches, plan: Plan | None, task: Task, its: str) -> str | None:
 
 def project_of(caches: Caches, task: Task) -> Project | None:
     """The Project that the Task belongs to, whether its status says so yet or not."""
-    beside = caches.projects.by_name(task.metadata.namespace).values()
+    beside = caches.projects.going(task.metadata.namespace)
     return projects.of_task(task, plan_of(caches, task), beside).project
 
 
@@ -179,28 +180,30 @@ def _deliveries(
 
 
 def _plans_of(caches: Caches, project: Project, index: str) -> Iterator[Plan]:
-    """Of those that the index has for the namespace, the Project's."""
+    """The Project's of those that the index has."""
     namespace = project.metadata.namespace
-    beside = caches.projects.by_name(namespace).values()
-    for plan in caches.plans.by_index(index, namespace).values():
-        if projects.of_plan(plan, beside).project is project:
-            yield plan
+    beside = caches.projects.going(namespace)
+    for named in may_be_of(namespace, project.metadata.name):
+        for plan in caches.plans.by_index(index, named).values():
+            if projects.of_plan(plan, beside).project is project:
+                yield plan
 
 
 def _tasks_of(caches: Caches, project: Project, index: str) -> Iterator[Task]:
-    """Of those that the index has for the namespace, the Project's."""
+    """The Project's of those that the index has."""
     namespace = project.metadata.namespace
-    beside = caches.projects.by_name(namespace).values()
-    for task in caches.tasks.by_index(index, namespace).values():
-        if projects.of_task(task, plan_of(caches, task), beside).project is project:
-            yield task
+    beside = caches.projects.going(namespace)
+    for named in may_be_of(namespace, project.metadata.name):
+        for task in caches.tasks.by_index(index, named).values():
+            if projects.of_task(task, plan_of(caches, task), beside).project is project:
+                yield task
 
 
 async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapshot:
     """The Plan with its Tasks, sessions and Jobs."""
     namespace = plan.metadata.namespace
     own_key = Key(namespace, plan.metadata.name)
-    project, problem = projects.of_plan(plan, caches.projects.by_name(namespace).values())
+    project, problem = projects.of_plan(plan, caches.projects.going(namespace))
     looked = caches.tallies.look(plan, project)
     return PlanSnapshot(
         plan=plan,

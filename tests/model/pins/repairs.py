@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -32,7 +32,7 @@ def pinned_prices() -> Iterator[None]:
 def pinned_projects() -> Iterator[None]:
     """The Project of what has begun is the one that has its name."""
 
-    def by_name(_: str, name: str | None, there: Iterable[Project]) -> projects.Membership:
+    def by_name(_: str, name: str | None, there: Mapping[str, Project]) -> projects.Membership:
         return projects.resolve(name, there)
 
     with patch.object(projects, "_pinned", by_name):

@@ -104,6 +104,6 @@ async def _project_ahead(cluster: Cluster, plan: Plan) -> Project | None:
     if plan.status.ended_at is not None or is_stalled(plan.status):
         return None
     try:
-        return projects.of_plan(plan, await cluster.projects()).project
+        return projects.of_plan(plan, projects.named(await cluster.projects())).project
     except Forbidden:
         return None

@@ -21,7 +21,9 @@ from bernstein.controllers.caches.indexes import (
     AWAITED,
     BEGINS,
     BEGUN,
+    CLAIMING,
     DONE,
+    DONE_IN,
     LACKS,
     LIMITED,
     MISSES,
@@ -35,8 +37,10 @@ from bernstein.controllers.caches.indexes import (
     awaited,
     begins,
     begun,
+    claiming,
     depends_on,
     done,
+    done_in,
     lacks,
     limited,
     misses,
@@ -79,6 +83,7 @@ _OF_PLANS = {BEGINS: begins, BEGUN: begun, MISSES: misses, PROPOSED: proposed}
 _OF_PLANS |= {FOLDER: folder_of_plan, LIMITED: limited}
 _LINKS = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited, PROPOSED: proposed}
 _LINKS |= {FOLDER: folder_of_task, LIMITED: limited}
+_FEW = {AT_WORK: at_work, DONE: done, DONE_IN: done_in, MISSES: misses, LACKS: lacks}
 
 
 class Caches:
@@ -109,8 +114,7 @@ class Caches:
         of_plan = settlement.of_plan
         plans = informer(PLANS, indexes=_OF_PLANS | tried, settled=of_plan, opened=OPENED_PLANS)
         self.plans = Parsed(plans, plan.parse)
-        few = tried | {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks}
-        of_tasks = informer(TASKS, indexes=_LINKS | few, settled=settlement.of_task)
+        of_tasks = informer(TASKS, indexes=_LINKS | tried | _FEW, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
         by_plan = owned | {PLAN: plan_of_session, FOLDER: folder_of_session}
         of_sessions = informer(SESSIONS, indexes=by_plan, settled=settlement.of_session)
@@ -132,7 +136,7 @@ class Caches:
         self.pods = informer(
             PODS,
             label_selector=ours,
-            indexes=POD_INDEXES | {SESSION: session_of_pod},
+            indexes=POD_INDEXES | {SESSION: session_of_pod, CLAIMING: claiming},
             strip=fields.pod,
         )
         self.waiting_plans, self.waiting_tasks = Waiters(plans), Waiters(of_tasks)

@@ -6,10 +6,12 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from bernstein.api.pod import AGENT
+from bernstein.api.programs.cached import CACHE
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import WaitReason
-from bernstein.core import labels, names
+from bernstein.core import labels, names, pods
+from bernstein.core.diagnosis import claimed
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
 from bernstein.core.reasons import policy
@@ -21,16 +23,19 @@ from bernstein.kube.resource import Object, controller_of, is_deleting
 
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
-AT_WORK, DONE, BEGINS, BEGUN, MISSES = "at work", "done", "begins", "begun", "misses"
-PROPOSED, LIMITED = "proposed", "limited"
+AT_WORK, DONE, DONE_IN = "at work", "done", "done in"
+BEGINS, BEGUN, MISSES = "begins", "begun", "misses"
+PROPOSED, LIMITED, CLAIMING = "proposed", "limited", "claiming"
 LACKS, RESTS, SEEKS, MOVES = "lacks", "rests", "seeks", ""
-"""Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
-are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Plans that have
-begun and have not ended, by namespace; Plans and Tasks that wait for a pull request, by namespace,
-and those of which a Job has met a limit of the forge; Tasks and Plans that wait for a missing
-Secret, by namespace; Tasks of which a check waits for what a new pod alone shows to be there, by
-Project, check and cause; Plans and other Tasks that wait for the like, by Project; and these by
-Project, check and cause. Jobs that move refs count as one check, which is called ""."""
+"""Names of others, which hold few of thousands: Tasks that have an agent, by Project; Tasks that
+are Done, by Plan, and by Project; Plans that ask for a turn to begin or have one, by Project; Plans
+that have begun and have not ended, by Project; Plans and Tasks that wait for a pull request, by
+Project, and those of which a Job has met a limit of the forge; Tasks and Plans that wait for a
+missing Secret, by Project; pods that wait for the claim of a cache, by Project; Tasks of which a
+check waits for what a new pod alone shows to be there, by Project, check and cause; Plans and other
+Tasks that wait for the like, by Project; and these by Project, check and cause. Jobs that move refs
+count as one check, which is called "". Tasks and Plans of a Project are under each of
+`may_be_of`."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -67,9 +72,19 @@ def awaited(task: Object) -> Collection[str]:
     return names
 
 
+def claiming(pod: Object) -> Collection[str]:
+    """The Project of a pod that reads its cache, and in which nothing has run yet."""
+    own = pod["metadata"]["labels"]
+    if own.get(labels.JOB) == CACHE or claimed(pod) is None or pods.has_ended(pod):
+        return ()
+    if any(map(pods.has_ever_run, pods.containers(pod))):
+        return ()
+    return (of_project(pod["metadata"]["namespace"], own.get(labels.PROJECT)),)
+
+
 def at_work(task: Object) -> Collection[str]:
-    """The namespace of one that has an agent."""
-    return (task["metadata"]["namespace"],) if _state(task) in ACTIVE else ()
+    """The Project of one that has an agent."""
+    return (_where(task),) if _state(task) in ACTIVE else ()
 
 
 def done(task: Object) -> Collection[str]:
@@ -77,41 +92,46 @@ def done(task: Object) -> Collection[str]:
     return plan_of(task) if _state(task) == TaskState.DONE else ()
 
 
+def done_in(task: Object) -> Collection[str]:
+    """The Project of one that is Done."""
+    return (_where(task),) if _state(task) == TaskState.DONE else ()
+
+
 def begins(plan: Object) -> Collection[str]:
-    """The namespace of a Plan that asks for a turn to begin, or has one."""
+    """The Project of a Plan that asks for a turn to begin, or has one."""
     asked = (plan.get("status") or {}).get("beginning")
-    return (plan["metadata"]["namespace"],) if asked is not None else ()
+    return (_where(plan),) if asked is not None else ()
 
 
 def begun(plan: Object) -> Collection[str]:
-    """The namespace of a Plan that has begun, and has not ended."""
+    """The Project of a Plan that has begun, and has not ended."""
     status = plan.get("status") or {}
     at_work = status.get("integration") is not None and status.get("endedAt") is None
-    return (plan["metadata"]["namespace"],) if at_work else ()
+    return (_where(plan),) if at_work else ()
 
 
 def proposed(obj: Object) -> Collection[str]:
-    """The namespace of a Plan or Task that waits for what becomes of its pull request."""
+    """The Project of a Plan or Task that waits for what becomes of its pull request."""
     status = obj.get("status") or {}
     deliveries = (each.get("delivery") for each in (status, *(status.get("repositories") or ())))
     opened = any((each or {}).get("pullRequest") is not None for each in deliveries)
     waits = opened and status.get("endedAt") is None
-    return (obj["metadata"]["namespace"],) if waits else ()
+    return (_where(obj),) if waits else ()
 
 
 def limited(obj: Object) -> Collection[str]:
-    """The namespace of a Plan or Task that tries again once the forge takes requests."""
+    """The Project of a Plan or Task that tries again once the forge takes requests."""
     status = obj.get("status") or {}
     waits = (each.get("waiting") or {} for each in (status, *(status.get("repositories") or ())))
     is_told = any(w.get("reason") == ForgeReason.RATE_LIMITED and "until" in w for w in waits)
-    return (obj["metadata"]["namespace"],) if is_told else ()
+    return (_where(obj),) if is_told else ()
 
 
 def misses(obj: Object) -> Collection[str]:
-    """The namespace of a Task or Plan that waits for a missing Secret."""
+    """The Project of a Task or Plan that waits for a missing Secret."""
     waiting = (obj.get("status") or {}).get("waiting") or {}
     reason, message = waiting.get("reason", ""), waiting.get("message", "")
-    return (obj["metadata"]["namespace"],) if secrets_missed(reason, message) else ()
+    return (_where(obj),) if secrets_missed(reason, message) else ()
 
 
 def lacks(task: Object) -> Collection[str]:
@@ -228,8 +248,14 @@ def _state(task: Object) -> object:
 
 
 def of_project(namespace: str, project: str | None) -> str:
-    """What the indexes LACKS and RESTS have a Project under."""
+    """What indexes have a Project under."""
     return f"{namespace}/{project or ''}"
+
+
+def may_be_of(namespace: str, project: str) -> tuple[str, str]:
+    """What indexes have Tasks and Plans of the Project under: its name, and none, under which are
+    those that do not say yet whose they are."""
+    return of_project(namespace, project), of_project(namespace, None)
 
 
 def plan_named(namespace: str, uid: str) -> str:

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from bernstein.api.meta import Metadata
-from bernstein.controllers.caches.indexes import DONE, PLAN, plan_named, plan_of
+from bernstein.controllers.caches.indexes import (
+    DONE,
+    PLAN,
+    may_be_of,
+    plan_named,
+    plan_of,
+)
 from bernstein.controllers.caches.reuse import HasSpec, reusing
 from bernstein.kube.cache import Recent
 from bernstein.kube.informer import Informer
@@ -155,6 +161,18 @@ class Parsed(Generic[T]):
         """Those of the Plan that owns this object that are Done, by name."""
         of = (self.by_index(DONE, plan) for plan in plan_of(obj))
         return next(of, {})
+
+    def keys_of_project(self, index: str, project: Key) -> list[Key]:
+        """What an index by Project has of this one, and of what says no Project yet; nothing is
+        unpacked for it."""
+        named = may_be_of(project.namespace, project.name)
+        return [key for each in named for key in self.informer.index_keys(index, each)]
+
+    def going_of_project(self, index: str, project: Key) -> list[T]:
+        """Those of them that are not settled."""
+        going = self._going[project.namespace]
+        its = self.keys_of_project(index, project)
+        return [going[key.name] for key in its if key.name in going]
 
     def by_index(self, index: str, value: str) -> dict[str, T]:
         """All that an index of the informer has under the value, by name."""

@@ -53,13 +53,13 @@ def watches(caches: Caches) -> Iterable[Watch]:
     plans, tasks, projects = caches.plans, caches.tasks.informer, caches.projects
 
     def beside(changed: Object) -> Collection[Key]:
+        """All that go on: they may belong to another Project now, or to none."""
         namespace = key_of(changed).namespace
         return [Key(namespace, name) for name in plans.going(namespace)]
 
     def proposed(project: Object) -> Collection[Key]:
-        """Plans of the namespace that wait for a pull request."""
-        namespace = key_of(project).namespace
-        return [Key(namespace, name) for name in plans.by_index(PROPOSED, namespace)]
+        """Plans of the Project that wait for a pull request."""
+        return plans.keys_of_project(PROPOSED, key_of(project))
 
     def in_conflict(task: Object) -> Collection[Key]:
         """Plans that wait for a name that this Task may have had."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bernstein.api.programs.cached import CACHE
 from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.caches import Caches
-from bernstein.core import diagnosis, labels, pods
+from bernstein.controllers.caches.indexes import CLAIMING, of_project
+from bernstein.core import diagnosis
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.observe.metrics import Metrics
 
@@ -37,15 +37,12 @@ def trouble(
     if known is None or known.content is None:
         return None, None
     waits = None
-    for pod in caches.pods.objects(project.metadata.namespace):
-        said = pod["metadata"]["labels"]
-        if said.get(labels.PROJECT) != project.metadata.name or said.get(labels.JOB) == CACHE:
-            continue
-        if diagnosis.claimed(pod) != known.claim or pods.has_ended(pod):
+    own = of_project(project.metadata.namespace, project.metadata.name)
+    for pod in caches.pods.by_index(CLAIMING, own):
+        if diagnosis.claimed(pod) != known.claim:
             continue
         found = diagnosis.claim_trouble(pod, now)
         if found is not None:
             return found, None
-        if not any(map(pods.has_ever_run, pods.containers(pod))):
-            waits = LOOK_SECONDS
+        waits = LOOK_SECONDS
     return None, waits

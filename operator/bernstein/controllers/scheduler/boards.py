@@ -174,7 +174,7 @@ class Boards:
     def _put_tasks(
         self, key: Key, kept: _Kept, sent: Mapping[str, TaskStatus], most: int | None
     ) -> None:
-        beside = self._caches.projects.by_name(key.namespace).values()
+        beside = self._caches.projects.going(key.namespace)
         going = self._caches.tasks.going(key.namespace)
         for name in _taken(kept.changed_tasks, most):
             task = going.get(name)

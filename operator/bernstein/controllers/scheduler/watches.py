@@ -23,9 +23,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
         """Its Project, and those of the Tasks that depend on it."""
         key = key_of(task)
         own = task.get("status", {}).get("project") or project_named(tasks.of(task))
-        others = set(projects.by_name(key.namespace)) - {own}
-        names = [own, *others.intersection(of_downstream(key))] if others else [own]
-        return [Key(key.namespace, name) for name in names if name]
+        beside = projects.going(key.namespace)
+        # Who depends on it may be many; where there is one Project, they are its own.
+        downstream = of_downstream(key) if len(beside) > 1 or own not in beside else ()
+        others = {name for name in downstream if name in beside} - {own}
+        return [Key(key.namespace, name) for name in (own, *others) if name]
 
     def of_downstream(key: Key) -> Iterable[str | None]:
         """The names of the Projects of the Tasks that depend on it, which may be many."""

@@ -13,7 +13,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers import crowds
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.caches.indexes import AWAITED, LACKS, PROPOSED, lacks
+from bernstein.controllers.caches.indexes import AWAITED, DONE_IN, LACKS, PROPOSED, lacks
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.predicates import (
     of_jobs,
@@ -54,8 +54,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [_key(t) for t in beside if t.status.state in _WAITING or _is_kept_back(t)]
 
     def kept_back_in(project: Object) -> Collection[Key]:
-        beside = tasks.going(key_of(project).namespace).values()
-        return [_key(task) for task in beside if _is_kept_back(task)]
+        its = tasks.going_of_project(DONE_IN, key_of(project))
+        return [_key(task) for task in its if _is_kept_back(task)]
 
     def of_plan(plan: Object) -> Collection[Key]:
         its = tasks.done_of_plan(caches.plans.of(plan).metadata).values()
@@ -123,9 +123,8 @@ def _asked_otherwise(old: Plan | None, new: Plan | None) -> bool:
 
 
 def _proposed_in(tasks: Parsed[Task], project: Object) -> Collection[Key]:
-    """Those of the namespace that wait for a pull request."""
-    namespace = key_of(project).namespace
-    return [Key(namespace, name) for name in tasks.by_index(PROPOSED, namespace)]
+    """Those of the Project that wait for a pull request."""
+    return tasks.keys_of_project(PROPOSED, key_of(project))
 
 
 def _ended_in(tasks: Parsed[Task], project: Object) -> Collection[Key]:

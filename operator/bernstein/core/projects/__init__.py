@@ -1,8 +1,9 @@
-"""Which Project an object belongs to."""
+"""Which Project an object belongs to. Those of a namespace are given by name, and none of them is
+looked at but the one that is named: there may be hundreds."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from bernstein.api.plan import Plan
@@ -21,7 +22,12 @@ class Membership(NamedTuple):
     problem: Diagnosis | None = None
 
 
-def of_plan(plan: Plan, projects: Iterable[Project]) -> Membership:
+def named(projects: Iterable[Project]) -> dict[str, Project]:
+    """The Projects of a namespace by name."""
+    return {project.metadata.name: project for project in projects}
+
+
+def of_plan(plan: Plan, projects: Mapping[str, Project]) -> Membership:
     """The Project that the Plan began under; before that, the one that it names."""
     status = plan.status
     if status.project_uid is not None:
@@ -31,7 +37,7 @@ def of_plan(plan: Plan, projects: Iterable[Project]) -> Membership:
     return resolve(plan.spec.project_ref or began_under, projects)
 
 
-def of_task(task: Task, plan: Plan | None, projects: Iterable[Project]) -> Membership:
+def of_task(task: Task, plan: Plan | None, projects: Mapping[str, Project]) -> Membership:
     """The Project of its Plan; without one that of its first session, or the one that it names."""
     status = task.status
     if plan is not None and plan.status.project_uid is not None:
@@ -46,7 +52,7 @@ def members(
     project: Project,
     tasks: Mapping[str, Task],
     plan_of: Mapping[str, Plan],
-    projects: Collection[Project],
+    projects: Mapping[str, Project],
 ) -> list[Task]:
     """The Tasks of the Project. By name: `tasks` of its namespace, and the Plan of each.
 
@@ -59,35 +65,40 @@ def members(
     ]
 
 
-def _pinned(uid: str, name: str | None, projects: Iterable[Project]) -> Membership:
-    living = [p for p in projects if p.metadata.deletion_timestamp is None]
-    for project in living:
-        if project.metadata.uid == uid:
-            return Membership(project)
+def _pinned(uid: str, name: str | None, projects: Mapping[str, Project]) -> Membership:
+    project = _living(name, projects)
+    if project is not None and project.metadata.uid == uid:
+        return Membership(project)
     text = f"Project '{name}', under which it began, was deleted"
-    if any(project.metadata.name == name for project in living):
+    if project is not None:
         text += "; the one that has this name now is another"
     return Membership(None, Diagnosis(Reason.PROJECT_GONE, text))
 
 
-def resolve(ref: str | None, projects: Iterable[Project]) -> Membership:
+def _living(name: str | None, projects: Mapping[str, Project]) -> Project | None:
+    project = projects.get(name) if name is not None else None
+    if project is None or project.metadata.deletion_timestamp is not None:
+        return None
+    return project
+
+
+def resolve(ref: str | None, projects: Mapping[str, Project]) -> Membership:
     """The Project that an object names.
 
     An object that names none belongs to the only Project, or to the one called `default`.
     """
-    by_name = {p.metadata.name: p for p in projects if p.metadata.deletion_timestamp is None}
-    if ref is not None and ref not in by_name:
-        return _none(f"there is no Project '{ref}' in this namespace")
+    found = _living(DEFAULT if ref is None else ref, projects)
+    if found is not None:
+        return Membership(found)
     if ref is not None:
-        return Membership(by_name[ref])
-    if len(by_name) == 1:
-        return Membership(next(iter(by_name.values())))
-    if DEFAULT in by_name:
-        return Membership(by_name[DEFAULT])
-    if not by_name:
+        return _none(f"there is no Project '{ref}' in this namespace")
+    living = [p for p in projects.values() if p.metadata.deletion_timestamp is None]
+    if len(living) == 1:
+        return Membership(living[0])
+    if not living:
         return _none("there is no Project in this namespace")
     return _none(
-        f"there are {len(by_name)} Projects and none is named '{DEFAULT}': name one in projectRef"
+        f"there are {len(living)} Projects and none is named '{DEFAULT}': name one in projectRef"
     )
 
 

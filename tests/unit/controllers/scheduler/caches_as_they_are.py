@@ -20,7 +20,7 @@ def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
     if project is None or project.metadata.deletion_timestamp is not None:
         return None
     tasks, plan_of = caches.tasks.going(key.namespace), _plans(caches, key.namespace)
-    beside = caches.projects.by_name(key.namespace).values()
+    beside = caches.projects.by_name(key.namespace)
     return ProjectSnapshot(
         project=project,
         members=projects.members(project, tasks, plan_of, beside),

@@ -60,7 +60,7 @@ def _with_settled(cluster: Changing, snapshot: ProjectSnapshot) -> ProjectSnapsh
         if plan.metadata.deletion_timestamp is None
         for name in ledger.members(plan.status, caches.tasks.of_plan(plan.metadata))
     }
-    beside = caches.projects.by_name(NAMESPACE).values()
+    beside = caches.projects.by_name(NAMESPACE)
     members = projects.members(snapshot.project, tasks, plan_of, beside)
     sessions = dict(caches.sessions.by_name(NAMESPACE))
     return replace(snapshot, tasks=tasks, plan_of=plan_of, members=members, sessions=sessions)

@@ -11,6 +11,7 @@ from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core import projects
+from bernstein.core.projects import named
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project
 
@@ -36,7 +37,7 @@ LEAVING = ONE.model_copy(
 def test_a_project_is_named_or_the_only_one_or_the_default(
     ref: str | None, offered: list[Project], found: str
 ) -> None:
-    got, problem = projects.resolve(ref, offered)
+    got, problem = projects.resolve(ref, named(offered))
 
     assert found in (got.metadata.name if got is not None else str(problem))
 
@@ -59,8 +60,8 @@ def ran(**more: Any) -> Task:
 
 @pytest.mark.parametrize("offered", [[DEFAULT], [DEFAULT, ONE], [ONE, TWO, DEFAULT]])
 def test_what_has_begun_stays_with_its_project(offered: list[Project]) -> None:
-    assert projects.of_plan(begun(), offered).project == DEFAULT
-    assert projects.of_task(ran(), None, offered).project == DEFAULT
+    assert projects.of_plan(begun(), named(offered)).project == DEFAULT
+    assert projects.of_task(ran(), None, named(offered)).project == DEFAULT
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,8 @@ def test_what_has_begun_stays_with_its_project(offered: list[Project]) -> None:
 def test_it_goes_over_to_no_other_project_whatever_its_name(
     offered: list[Project], told: str
 ) -> None:
-    for found in (projects.of_plan(begun(), offered), projects.of_task(ran(), None, offered)):
+    there = named(offered)
+    for found in (projects.of_plan(begun(), there), projects.of_task(ran(), None, there)):
         assert found.project is None
         assert found.problem is not None
         assert found.problem.reason == "ProjectGone"
@@ -80,17 +82,18 @@ def test_it_goes_over_to_no_other_project_whatever_its_name(
 def test_a_plans_task_has_the_project_of_its_plan() -> None:
     elsewhere = objects.task(projectRef="one", status=objects.status(project_uid="uid-one"))
 
-    assert projects.of_task(elsewhere, begun(), [ONE, DEFAULT]).project == DEFAULT
+    assert projects.of_task(elsewhere, begun(), named([ONE, DEFAULT])).project == DEFAULT
 
 
 def test_what_an_older_release_began_stays_with_the_project_of_that_name() -> None:
-    offered = [project("app"), DEFAULT]
+    app = project("app")
+    there = named([app, DEFAULT])
 
-    assert projects.of_plan(begun(project="app", project_uid=None), offered).project == offered[0]
-    assert projects.of_task(ran(project="app", project_uid=None), None, offered)[0] == offered[0]
+    assert projects.of_plan(begun(project="app", project_uid=None), there).project == app
+    assert projects.of_task(ran(project="app", project_uid=None), None, there).project == app
 
 
 def test_what_has_not_begun_has_the_project_that_is_meant_now() -> None:
     waiting = objects.task(plan=None, projectRef=None, status=objects.status(project="app"))
 
-    assert projects.of_task(waiting, None, [project("app"), DEFAULT]).project == DEFAULT
+    assert projects.of_task(waiting, None, named([project("app"), DEFAULT])).project == DEFAULT
