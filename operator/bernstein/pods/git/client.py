@@ -289,8 +289,12 @@ class Git:
     def _push(self, more: Sequence[str], to: dict[str, str], forced: Sequence[str] = ()) -> None:
         if not all(map(is_sha, to.values())):
             raise GitError("InvalidConfig", "push takes full object ids")
-        refspecs = [f"{'+' * (r in forced)}{sha}:{full_ref(r)}" for r, sha in to.items()]
-        self._sent(more, refspecs, full_ref(next(iter(to))))
+        # By a lease, wherever it is: without one git would move a branch or tag of the whole name
+        # of a ref that is not there.
+        seen = zip(forced, self.read_refs(*forced) if forced else (), strict=True)
+        leases = [_lease(ref, at) for ref, at in seen]
+        refspecs = [f"{sha}:{full_ref(ref)}" for ref, sha in to.items()]
+        self._sent([*more, *leases], refspecs, full_ref(next(iter(to))))
 
     def _sent(self, more: Sequence[str], refspecs: Sequence[str], about: str) -> None:
         """`about`: the ref that an error names; "": none of them more than others."""

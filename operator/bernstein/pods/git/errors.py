@@ -17,6 +17,14 @@ class GitError(PodError):
     or InvalidConfig. What helps is in the operator's table of reasons."""
 
 
+class AmbiguousError(GitError):
+    """The server has a branch or tag whose name ends with the whole name of a ref: git cannot be
+    told which of both it is to push to."""
+
+
+_AMBIGUOUS = re.compile(
+    r"^error: dst refspec (refs/[A-Za-z0-9._/@+-]{1,300}) matches more than one", re.MULTILINE
+)
 _AUTHENTICATION = (
     r"Authentication failed|could not read (Username|Password)|returned error: 40[13]\b"
     r"|Permission denied \(|invalid credentials"
@@ -116,6 +124,8 @@ def from_output(
     used; the operator reads it from the message, to name the Secret. `ref`: what was pushed to.
     """
     words = output.decode("utf-8", "replace")
+    if pushing and (meant := _AMBIGUOUS.search(words)):
+        return _ambiguous(meant[1], host, words)
     reason = next((name for name, pattern in _TABLE if pattern.search(words)), "InternalError")
     if reason == "Authentication":
         reason = Reason.CREDENTIAL_REFUSED if pushing else Reason.REPOSITORY_AUTH_FAILED
@@ -127,6 +137,14 @@ def from_output(
         means = "the git server{at} lacks history that this push is on"
     ours = means.format(at=_at(host), account=who, to=f" to '{ref}'" if ref else "")
     return GitError(reason, _quoting(ours, words))
+
+
+def _ambiguous(ref: str, host: str, words: str) -> AmbiguousError:
+    ours = (
+        f"the git server{_at(host)} has a branch or tag whose own name is '{ref}', so that git "
+        "does not push to the ref of that name: delete it there"
+    )
+    return AmbiguousError(Reason.PUSH_REJECTED, _quoting(ours, words))
 
 
 def unreachable(host: str, words: str) -> GitError:

@@ -23,6 +23,7 @@ from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError
+from bernstein.pods.git.errors import AmbiguousError
 
 CONFIG = PruneConfig
 
@@ -63,10 +64,9 @@ def _delete(repository: Git, refs: list[RefAt]) -> GitError | None:
         repository.delete({each.ref: each.sha for each in refs})
     except GitError as error:
         log.event("push-failed", reason=error.reason, message=error.message)
-        if error.reason != "InternalError" or len(refs) == 1:
+        if not isinstance(error, AmbiguousError) or len(refs) == 1:
             return error
-        # A branch or tag of the same name, "refs/" and all, has git give up the whole push: that
-        # keeps one ref, and not those that come with it.
+        # It has git give up the whole push: it keeps one ref, and not those that come with it.
         half = len(refs) // 2
         found = [_delete(repository, part) for part in (refs[:half], refs[half:])]
         return next((each for each in found if each is not None), None)

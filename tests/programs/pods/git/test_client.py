@@ -57,6 +57,29 @@ def test_push_replaces_only_what_it_expects(repository: git.Git, origin: Origin)
     assert origin.tip(WORK) == second
 
 
+@pytest.mark.parametrize("kind", ["heads", "tags"])
+def test_a_branch_or_tag_of_the_whole_name_of_a_ref_is_told_and_never_pushed_to(
+    repository: git.Git, origin: Origin, kind: str
+) -> None:
+    first = origin.commit({"a": "1"}, ref="refs/heads/main")
+    second = origin.commit({"a": "2"}, first, ref="refs/heads/other")
+    repository.fetch(["refs/heads/*:refs/heads/*"])
+    foreign = f"refs/{kind}/{WORK}"
+    origin.git("update-ref", foreign, first)
+
+    assert reason(lambda: repository.push(WORK, second, None)) == "RefMoved"
+    assert reason(lambda: repository.overwrite(WORK, second)) == "RefMoved"
+    assert origin.tip(foreign) == first, "git takes it for the ref, as that is not there"
+
+    origin.git("update-ref", WORK, first)
+    with pytest.raises(git.GitError) as raised:
+        repository.push(WORK, second, first)
+    assert raised.value.reason == "PushRejected"
+    assert f"a branch or tag whose own name is '{WORK}'" in without_quotes(raised.value.message)
+    assert reason(lambda: repository.overwrite(WORK, second)) == "PushRejected"
+    assert (origin.tip(WORK), origin.tip(foreign)) == (first, first)
+
+
 def test_repeating_a_push_that_got_through_is_fine(repository: git.Git, origin: Origin) -> None:
     first = origin.commit({"a": "1"}, ref="refs/heads/main")
     repository.fetch(["refs/heads/main:refs/heads/main"])

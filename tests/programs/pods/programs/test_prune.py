@@ -76,7 +76,7 @@ def test_a_tag_of_the_same_name_keeps_one_ref_and_not_the_others(
 
     result = run(origin, tmp_path, *others[:2], (FIRST, left), *others[2:])
 
-    assert (result.outcomes, result.reason) == ("ddrddd", "InternalError")
+    assert (result.outcomes, result.reason) == ("ddrddd", "PushRejected")
     assert origin.tip(FIRST) == left
 
 
