@@ -11,7 +11,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
   test-cluster test-e2e test-platform test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
-  clean-cache setup packages binaries gitea gitops components images venv lock generate help
+  clean-cache release setup packages binaries gitea gitops components images venv lock generate help
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -138,6 +138,12 @@ bench-overhead: setup ## an agent's end to Closed on the real node, by phase, so
 # The size of the reference, which needs some 5 GB of disk; `--sources 2000 --assets 20` is quick.
 bench-checkout: venv ## checkouts of a large repository, with a cache and without, some 10 minutes
 	$(PY) -m tests.perf.bench checkout $(BENCH)
+
+# REGISTRY: what names of images begin with. ADDRESS: where the files will be found. ALSO: folders of
+# the same release from machines of other architectures.
+release: setup ## all that a publisher pushes, into dist
+	PYTHONPATH=packaging:. $(PY) -m release --registry '$(REGISTRY)' --address '$(ADDRESS)' \
+	  $(foreach folder,$(ALSO),--also '$(folder)')
 
 generate: venv ## write what is generated: CRDs, the chart's dashboards and table of values, what Argo CD is told
 	$(PY) -m bernstein.crds

@@ -26,6 +26,7 @@ ELSEWHERE = {
     "docs": ROOT / "docs",
     "images": ROOT / "tests" / "images",
     "perf": ROOT / "tests" / "perf",
+    "release": ROOT / "packaging" / "release",
     "stub_llm": ROOT / "tests" / "stub_llm",
     "upgrade": PACKAGE / "core",
 }
@@ -37,7 +38,7 @@ EXAMPLES = ROOT / "tests" / "gates"
 
 def modules() -> Iterator[Path]:
     """Every Python module of the program and its tests."""
-    for tree in ("operator", "tests"):
+    for tree in ("operator", "packaging", "tests"):
         found = (ROOT / tree).rglob("*.py")
         yield from (path for path in found if not path.is_relative_to(EXAMPLES))
 

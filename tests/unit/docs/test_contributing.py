@@ -12,10 +12,13 @@ from tests.unit.docs.pages import ROOT, prose
 TEXT = prose(ROOT / "CONTRIBUTING.md")
 RECIPES = re.findall(r"^### (Add [^\n]*)\n(.*?)(?=^##)", TEXT, re.MULTILINE | re.DOTALL)
 VARIABLES = {
+    "ADDRESS",
+    "ALSO",
     "BERNSTEIN_CRASH_AFTER",
     "BERNSTEIN_E2E_CLUSTER",
     "BERNSTEIN_TEST_CLUSTER",
     "HYPOTHESIS_PROFILE",
+    "REGISTRY",
 }
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -83,3 +86,21 @@ def test_every_image_shares_base_and_first_layer_and_runs_as_a_user(image: Image
         for path in map(Path, line.split()[1:-1])
         if not path.name.startswith("build-ca")
     ), "a COPY takes what is not part of the digest"
+
+
+ARCHITECTURE = re.compile(r"x86_64|amd64|\bx64\b|aarch64|arm64|i[36]86|--platform")
+
+
+@pytest.mark.parametrize("image", IMAGES, ids=lambda image: image.name)
+def test_no_dockerfile_names_an_architecture(image: Image) -> None:
+    """What is fetched for one is chosen by what fetches it: apt, pip, npm or the compiler."""
+    assert ARCHITECTURE.findall((ROOT / image.dockerfile).read_text()) == []
+
+
+def test_what_npm_fetches_is_there_for_both_architectures() -> None:
+    for path in ROOT.glob("images/*/package-lock.json"):
+        packages = json.loads(path.read_text())["packages"]
+        names = Counter(p["name"] for p in packages.values() if "cpu" in p)
+        found = {cpu for package in packages.values() for cpu in package.get("cpu", ())}
+        assert found in (set(), {"arm64", "x64"})
+        assert set(names.values()) in (set(), {2})

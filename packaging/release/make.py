@@ -1,0 +1,144 @@
+"""Makes the folder of a release, part by part."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from release import archives, bom, charts, sums, wheels
+from release.charts import Helm
+from release.errors import ReleaseError
+from release.notes import notes
+from release.sources import Sources
+
+_PART = r"[a-z0-9]+([._-]+[a-z0-9]+)*"
+REGISTRY = re.compile(rf"{_PART}(:[0-9]+)?(/{_PART})*")
+IMAGE_OF_CHART = "bernstein"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a publisher wants."""
+
+    to: Path
+    registry: str = ""
+    """What names of images begin with, without a slash at the end; "": nothing."""
+    address: str = ""
+    """Where files will be found; "": no manifest for krew is made, which names it."""
+    also: tuple[Path, ...] = ()
+    """Folders of the same release, made on machines of other architectures."""
+
+    def reference(self, name: str, version: str) -> str:
+        return f"{self.repository(name)}:{version}"
+
+    def repository(self, name: str) -> str:
+        return f"{self.registry}/{name}" if self.registry else name
+
+
+@dataclass
+class Release:
+    """A release as it grows. `say` tells what has been made."""
+
+    order: Order
+    sources: Sources
+    say: Callable[[str], None]
+    version: str = field(init=False)
+    epoch: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.order.registry and not REGISTRY.fullmatch(self.order.registry):
+            raise ReleaseError(
+                "BadRegistry",
+                f"no name of an image begins with '{self.order.registry}'",
+                "give a host and a path in small letters, such as registry.example.com/team",
+            )
+        self.version, self.epoch = self.sources.version(), self.sources.epoch()
+        if self.sources.changed():
+            self.say("files differ from those of the commit: nobody else can make these bytes")
+
+    def begin(self) -> None:
+        """Empty the folder; write the notes, which a release without any ends with."""
+        text = notes((self.sources.root / "CHANGELOG.md").read_text(), self.version)
+        shutil.rmtree(self.order.to, ignore_errors=True)
+        (self.order.to / "sbom").mkdir(parents=True)
+        (self.order.to / "RELEASE_NOTES.md").write_text(text)
+
+    def wheels(self) -> None:
+        """The wheels, what they need, and the plugin of kubectl."""
+        to, root = self.order.to, self.sources.root
+        made = wheels.build(root, self.sources.files(*wheels.SOURCES), to, self.epoch)
+        for wheel in made:
+            name = wheel.name.partition("-")[0]
+            needs = (root / "requirements.lock").read_text() if name == "bernstein" else ""
+            self._bom("library", name, sums.of(wheel), bom.of_lock(needs), wheel.stem)
+        (program,) = [wheel for wheel in made if wheel.name.startswith("bernstein-")]
+        krew = [sys.executable, str(root / "packaging/krew/make.py"), str(program)]
+        subprocess.run([*krew, self.order.address or "ADDRESS", str(to)], check=True)
+        if self.order.address:
+            (to / "bernstein.yaml").rename(to / "krew-bernstein.yaml")
+        else:
+            (to / "bernstein.yaml").unlink()
+        self.say(f"wheels: {', '.join(wheel.name for wheel in made)}")
+
+    def chart(self, run: Helm) -> None:
+        """The chart, its CRDs, and one manifest."""
+        to, root = self.order.to, self.sources.root
+        repository = self.order.repository(IMAGE_OF_CHART)
+        source = root / "charts/bernstein"
+        packed = charts.package(run, source, self.version, repository, to, self.epoch)
+        (to / "crds.yaml").write_text(charts.crds(root / "crds"))
+        (to / "install.yaml").write_text(charts.manifest(run, packed))
+        self.say(f"chart: {packed.name}, crds.yaml, install.yaml")
+
+    def images(self, saved: Sequence[tuple[str, Path]], kept: Path) -> None:
+        """Archives of the images, of which each is told as its name and what `docker save` wrote.
+
+        `kept`: a folder for layers, which the next release reads again.
+        """
+        epoch = self.sources.epoch("images")
+        digests: dict[str, str] = {}
+        for name, source in saved:
+            reference = self.order.reference(name, self.version)
+            archive = self.order.to / "images" / f"{name}-{self.version}.tar"
+            image = archives.convert(source, archive, reference, epoch, kept)
+            digests[name] = self._joined(archive, reference) or image.digest
+            packages = bom.of_image(image.telling)
+            digest = image.digest.removeprefix("sha256:")
+            stem = f"{name}-{self.version}-{image.architectures[0]}"
+            self._bom("container", name, digest, packages, stem)
+            self.say(f"image: {reference} ({image.architectures[0]})")
+        listed = [f"{self.order.reference(n, self.version)}@{d}\n" for n, d in digests.items()]
+        (self.order.to / "images.txt").write_text("".join(listed))
+        if IMAGE_OF_CHART in digests:
+            values = {"image": {"digest": digests[IMAGE_OF_CHART]}}
+            (self.order.to / "values-digests.yaml").write_text(yaml.safe_dump(values))
+
+    def end(self) -> None:
+        """The checksums, last of all: a folder without them is not finished."""
+        sums.write(self.order.to)
+
+    def _joined(self, archive: Path, reference: str) -> str:
+        """Digest of the image with the architectures of other machines; "" where there are none."""
+        others = [folder / "images" / archive.name for folder in self.order.also]
+        if not others:
+            return ""
+        own = archive.rename(archive.with_suffix(".own"))
+        digest = archives.join([own, *others], archive, reference)
+        own.unlink()
+        for folder in self.order.also:
+            for path in folder.glob(f"sbom/{archive.stem}-*.cdx.json"):
+                shutil.copy(path, self.order.to / "sbom" / path.name)
+        return digest
+
+    def _bom(
+        self, kind: str, name: str, digest: str, packages: Iterable[bom.Package], stem: str
+    ) -> None:
+        text = bom.bom(kind, name, self.version, digest, packages, self.epoch)
+        (self.order.to / "sbom" / f"{stem}.cdx.json").write_text(text)

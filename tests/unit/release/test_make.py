@@ -1,0 +1,151 @@
+"""The folder of a release: names, digests, sums, and what is refused."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from release.errors import ReleaseError
+from release.make import Order, Release
+from release.sources import Sources
+from tests.unit.docs.pages import ROOT
+from tests.unit.release.saved_image import save
+
+STATED = (
+    *("CHANGELOG.md", "pyproject.toml", "operator/bernstein_gates/pyproject.toml"),
+    *(
+        "charts/bernstein/Chart.yaml",
+        "packaging/krew/bernstein.yaml",
+        "images/bernstein/Dockerfile",
+    ),
+)
+
+
+def git(root: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.invalid")
+    subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with what says the version."""
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "@5000 +0000")
+    root = tmp_path / "clone"
+    for name in STATED:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, root / name)
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "all")
+    return root
+
+
+def release(clone: Path, order: Order, said: list[str] | None = None) -> Release:
+    made = Release(order, Sources(clone), (said if said is not None else []).append)
+    made.begin()
+    return made
+
+
+def test_names_begin_with_the_registry_and_digests_are_kept_beside(
+    clone: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "dist"
+    saved = [
+        ("bernstein", save(tmp_path / "one.tar", [{"a": b"1"}])),
+        ("bernstein-toolchain", save(tmp_path / "two.tar", [{"a": b"2"}])),
+    ]
+    made = release(clone, Order(to, "registry.example.com/team"))
+
+    made.images(saved, tmp_path / "kept")
+    made.end()
+
+    lines = (to / "images.txt").read_text().splitlines()
+    names = [line.rpartition("@")[0] for line in lines]
+    assert names == [
+        f"registry.example.com/team/bernstein:{made.version}",
+        f"registry.example.com/team/bernstein-toolchain:{made.version}",
+    ]
+    values = yaml.safe_load((to / "values-digests.yaml").read_text())
+    assert values == {"image": {"digest": lines[0].rpartition("@")[2]}}
+    assert (to / f"sbom/bernstein-{made.version}-amd64.cdx.json").exists()
+
+
+def test_sums_are_those_of_every_file(clone: Path, tmp_path: Path) -> None:
+    to = tmp_path / "dist"
+    made = release(clone, Order(to))
+    made.images([("bernstein", save(tmp_path / "one.tar", [{"a": b"1"}]))], tmp_path / "kept")
+    made.end()
+
+    check = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+    assert subprocess.run(check, cwd=to, capture_output=True, check=False).returncode == 0
+    listed = {line.split("  ")[1] for line in (to / "SHA256SUMS").read_text().splitlines()}
+    there = {path.relative_to(to).as_posix() for path in to.rglob("*") if path.is_file()}
+    assert listed == there - {"SHA256SUMS"}
+    (to / "images.txt").write_text("another")
+    assert subprocess.run(check, cwd=to, capture_output=True, check=False).returncode != 0
+
+
+def test_images_of_another_machine_are_joined(clone: Path, tmp_path: Path) -> None:
+    folders = {name: tmp_path / name for name in ("amd64", "arm64")}
+    for name, folder in folders.items():
+        also = (folders["amd64"],) if name == "arm64" else ()
+        saved = save(tmp_path / f"{name}.tar", [{"a": name.encode()}], architecture=name)
+        made = release(clone, Order(folder, also=also))
+        made.images([("bernstein", saved)], tmp_path / "kept")
+
+    boms = {path.name for path in (folders["arm64"] / "sbom").iterdir()}
+    assert boms == {f"bernstein-{made.version}-{name}.cdx.json" for name in folders}
+    assert [p.name for p in (folders["arm64"] / "images").iterdir()] == [
+        f"bernstein-{made.version}.tar"
+    ]
+    listed = [(folder / "images.txt").read_text() for folder in folders.values()]
+    assert listed[0] != listed[1]
+
+
+def test_times_are_those_of_commits(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = Sources(clone)
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "@9000 +0000")
+    (clone / "CHANGELOG.md").write_text("## [Unreleased]\n\n- A\n")
+    assert sources.changed()
+    git(clone, "commit", "--quiet", "--all", "--message", "more")
+
+    assert not sources.changed()
+    assert (sources.epoch(), sources.epoch("images")) == (9000, 5000)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "7000")
+    assert (sources.epoch(), sources.epoch("images")) == (7000, 7000)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    with pytest.raises(ReleaseError, match=r"BadEpoch.*yesterday"):
+        sources.epoch()
+
+
+def test_files_that_no_commit_has_are_told(clone: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    release(clone, Order(tmp_path / "one"), said)
+    assert said == []
+    with (clone / "CHANGELOG.md").open("a") as file:
+        file.write("\n")
+    release(clone, Order(tmp_path / "two"), said)
+    assert "nobody else can make these bytes" in said[0]
+
+
+def test_versions_that_differ_are_told_with_their_files(clone: Path, tmp_path: Path) -> None:
+    chart = clone / "charts/bernstein/Chart.yaml"
+    text = re.sub(r"^version: .*$", "version: 9.9.9", chart.read_text(), flags=re.MULTILINE)
+    chart.write_text(text)
+
+    with pytest.raises(ReleaseError, match=r"VersionsDiffer.*9\.9\.9 in charts/bernstein/Chart"):
+        release(clone, Order(tmp_path / "dist"))
+
+
+@pytest.mark.parametrize("registry", ["https://registry.example.com", "A/b", "a b", "a//b", "/a"])
+def test_what_no_name_of_an_image_begins_with_is_refused(
+    clone: Path, tmp_path: Path, registry: str
+) -> None:
+    with pytest.raises(ReleaseError, match="BadRegistry"):
+        release(clone, Order(tmp_path / "dist", registry))
