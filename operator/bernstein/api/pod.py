@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from bernstein import places
 from bernstein.api.programs.cached import CACHE, CacheSource
 from bernstein.api.programs.commit import CommitText
-from bernstein.api.programs.forge import FORGE_JOBS, AskedForge
+from bernstein.api.programs.forge_jobs import FORGE_JOBS, AskedForge
 from bernstein.api.programs.plugin import PluginConfig
 
 AGENT = "agent"

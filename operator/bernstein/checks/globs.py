@@ -159,6 +159,25 @@ class Glob:
         return state | (state & self._star) << 1
 
 
+class Listed:
+    """The files of a list: what its paths name, with all below them, and what its globs match."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        entries = [plain(entry) for entry in files]
+        self._paths = {entry for entry in entries if first_wildcard(entry) is None}
+        self._globs = [Glob.of(each.split("/")) for each in entries if each not in self._paths]
+
+    def holds(self, path: str) -> bool:
+        """Whether the path is one of them."""
+        if "" in self._paths or path in self._paths:
+            return True
+        parts = path.split("/")
+        above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+        if any(folder in self._paths for folder in above):
+            return True
+        return any(path.endswith(glob.tail) and glob.names(path) for glob in self._globs)
+
+
 def _tokens(components: Sequence[str]) -> Iterator[_Token]:
     """The tokens of a glob, without two stars or two globstars in a row."""
     last = len(components) - 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import tomllib
 from collections.abc import Iterator
 
 _PYTHON = (
@@ -99,6 +98,8 @@ def extended(path: str, content: bytes) -> frozenset[str]:
 
 def _in_toml(content: bytes) -> Iterator[str]:
     """What ruff's `extend` and pyright's `extends` name."""
+    import tomllib  # every checkout loads this module, and few read such a file
+
     try:
         settings = tomllib.loads(content.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

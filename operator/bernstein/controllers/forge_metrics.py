@@ -10,7 +10,8 @@ from typing import Any
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import Failure
-from bernstein.api.programs.forge import LISTEN, PROPOSE, AskedForge, ListenResult, ProposeResult
+from bernstein.api.programs.forge import ListenResult, ProposeResult
+from bernstein.api.programs.forge_jobs import LISTEN, PROPOSE, AskedForge
 from bernstein.api.project import Project
 from bernstein.core import labels, pods
 from bernstein.core.diagnosis import MOST_REQUESTS

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE, PRUNE
 from bernstein.api.programs.account import is_ssh
 from bernstein.api.programs.cached import CACHE
-from bernstein.api.programs.forge import FORGE_JOBS
+from bernstein.api.programs.forge_jobs import FORGE_JOBS
 from bernstein.api.project import Project
 from bernstein.api.projects.network import EgressRule, Proxy
 from bernstein.api.projects.workplace import Workplace

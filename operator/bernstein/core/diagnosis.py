@@ -10,7 +10,7 @@ from typing import Final
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import Failure
-from bernstein.api.programs.forge import AskedForge
+from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.api.reasons import Reason
 from bernstein.core import labels, pods, runs, sanitise
 from bernstein.core.jobs import JobView

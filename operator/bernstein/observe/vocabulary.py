@@ -6,7 +6,7 @@ from typing import get_args
 
 from bernstein.api.pod import AGENT, CHECK, FORMAT, JUDGE, OUR_JOBS, PROBE, PRUNE
 from bernstein.api.programs.cached import CACHE
-from bernstein.api.programs.forge import FORGE_JOBS
+from bernstein.api.programs.forge_jobs import FORGE_JOBS
 from bernstein.api.reasons import Reason
 from bernstein.api.vocabulary import ForgeType
 from bernstein.api.waiting import WaitReason

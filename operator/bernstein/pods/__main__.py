@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from bernstein.api import encoding, pod
-from bernstein.api.programs.forge import AskedForge
+from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.api.reasons import Reason
 from bernstein.core.sanitise import quoting
 from bernstein.pods import log, sigterm, termination

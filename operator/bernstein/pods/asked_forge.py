@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from bernstein.api.programs.forge import AskedForge, ForgeAddress, SeenPullRequest
+from bernstein.api.programs.forge import ForgeAddress, SeenPullRequest
+from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.core import sanitise
 from bernstein.forges.client import Client, Traffic
 from bernstein.forges.errors import ForgeError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.api.programs.forge import AskedForge
+from bernstein.api.programs.forge_jobs import AskedForge
 
 
 class PodError(Exception):

@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api import encoding, pod
-from bernstein.api.programs.comparing import COMPARISON, COMPARISON_WITH_SETUP
-from bernstein.api.programs.forge import AskedForge
-from bernstein.api.programs.probe import PROBE_SHARE, SHARE_VARIABLE
+from bernstein.api.programs.forge_jobs import AskedForge
+from bernstein.api.programs.shares import (
+    COMPARISON,
+    COMPARISON_WITH_SETUP,
+    PROBE_SHARE,
+    SHARE_VARIABLE,
+)
 from bernstein.core import sanitise
 
 PATH_VARIABLE = "BERNSTEIN_TERMINATION_LOG"

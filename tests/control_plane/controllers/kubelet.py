@@ -19,7 +19,8 @@ from typing import Any
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Changed, FinalRecord, Usage
-from bernstein.api.programs.forge import WATCH, SeenPullRequest, WatchResult
+from bernstein.api.programs.forge import SeenPullRequest, WatchResult
+from bernstein.api.programs.forge_jobs import WATCH
 from bernstein.api.programs.formatting import FormatResult, Told
 from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult

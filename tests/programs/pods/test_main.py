@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api import encoding, pod
+from bernstein.api.programs.forge_jobs import FORGE_JOBS
 from bernstein.pods.__main__ import PROGRAMS
 from tests.background import wait_for
 from tests.programs.pods.conftest import Origin
@@ -24,6 +25,14 @@ CONNECTED = {"recorder", "probe"}
 """Talk to a server over TLS themselves."""
 ASKS = {"judge", "listen", "mint", "propose", "watch"}
 """Ask models, several questions at a time, or a forge: that takes a client."""
+OF_FEW = {
+    "bernstein.api.programs.comparing": {pod.COMPARE},
+    "bernstein.api.programs.forge": {*FORGE_JOBS},
+    "bernstein.api.programs.probe": {pod.PROBE, pod.PROBE_KEY},
+    "bernstein.checks.gate": {pod.COMPARE, pod.INSPECT, pod.JUDGE},
+}
+"""Modules with many dataclasses, of which each takes Python half a millisecond, and the programs
+that use them."""
 
 
 def start(program: str, config: object | str, log: Path) -> subprocess.Popen[str]:
@@ -120,3 +129,5 @@ def test_a_program_imports_only_what_it_needs(program: str) -> None:
     allowed = {"ssl", "asyncio"} if program in CONNECTED | ASKS else set()
     assert top & HEAVY <= allowed | ({"httpx"} if program in ASKS else set())
     assert len(listed) < (600 if program in ASKS else 250)
+    of_others = {module for module, users in OF_FEW.items() if program not in users}
+    assert of_others.isdisjoint(listed)

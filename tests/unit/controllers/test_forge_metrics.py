@@ -7,14 +7,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.pod import Failure
-from bernstein.api.programs.forge import (
-    LISTEN,
-    PROPOSE,
-    AskedForge,
-    ListenResult,
-    ProposeResult,
-    SeenPullRequest,
-)
+from bernstein.api.programs.forge import ListenResult, ProposeResult, SeenPullRequest
+from bernstein.api.programs.forge_jobs import LISTEN, PROPOSE, AskedForge
 from bernstein.api.project import Project
 from bernstein.controllers import forge_metrics
 from bernstein.core import diagnosis, labels

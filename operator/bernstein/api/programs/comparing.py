@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bernstein.api.pod import CheckVerdict
-
-COMPARISON = 2400
-"""Bytes that it may leave: the kubelet gives every container of its pod the same part of 12 KiB,
-also to a fifth one that somebody else puts into the pod."""
-COMPARISON_WITH_SETUP = 1700
-"""The same where a Project's setup runs in both trees: there are six, and a seventh."""
+from bernstein.api.programs.shares import COMPARISON
 
 
 @dataclass(frozen=True, slots=True)

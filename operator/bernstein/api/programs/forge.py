@@ -8,15 +8,10 @@ from dataclasses import astuple, dataclass
 
 UNREAD = "-"
 """In place of a digest of comments: the token may not read them, or they are too much."""
-PROPOSE = "propose"
-WATCH = "watch"
-LISTEN = "listen"
 LISTENED = 20
 """Comments that one Job reads at most."""
 LONGEST_SAID = 3000
 """Characters of what they say."""
-FORGE_JOBS = (PROPOSE, WATCH, LISTEN)
-"""The Jobs that ask a forge, each with a container and a program of its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +25,6 @@ class ForgeAddress:
     api: str | None = None
     """Address of the API; None: where the url has it."""
     ca_file: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AskedForge:
-    """What a program asked of a forge until it failed."""
-
-    retry_after: int | None = None
-    """Seconds after which the forge takes requests again; None: it does not say."""
-    requests: int = 0
-    unchanged: int = 0
-    """As those of a WatchResult."""
 
 
 @dataclass(frozen=True, slots=True)

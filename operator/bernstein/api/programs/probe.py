@@ -7,12 +7,6 @@ from dataclasses import dataclass
 from bernstein.api.pod import Remote
 from bernstein.places import OWN_GIT
 
-PROBE_SHARE = 608
-"""Bytes that each container of a probe's pod may leave; it may have 20."""
-TERMINATION_BYTES = 12 * 1024
-"""That all containers of a pod may leave together: each gets the same share."""
-SHARE_VARIABLE = "BERNSTEIN_TERMINATION_SHARE"
-"""Where a container of a probe finds how much that is, where they are more than 20."""
 KEY_VARIABLE = "BERNSTEIN_KEY"
 """Where a container of a probe finds the key that it is for."""
 

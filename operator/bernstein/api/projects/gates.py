@@ -18,7 +18,7 @@ from bernstein.api.meta import (
     rules_of,
 )
 from bernstein.api.pod import OUR_JOBS
-from bernstein.api.programs.forge import LISTEN, PROPOSE
+from bernstein.api.programs.forge_jobs import LISTEN, PROPOSE
 from bernstein.api.projects.credentials import ConfigMapKey
 from bernstein.api.vocabulary import Severity, WrittenCondition
 

@@ -7,13 +7,12 @@ deleted, or gets another mode; of one that is renamed both names; of a symlink i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from io import BytesIO
 
 from bernstein.api.pod import Check
 from bernstein.checks import findings
 from bernstein.checks.gate import Gate
-from bernstein.checks.globs import Glob, first_wildcard, plain
+from bernstein.checks.globs import Listed
 from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.time_limit import time_limit
 from bernstein.checks.verdict import Verdict, failed, passed
@@ -64,25 +63,6 @@ def only_adds(before: bytes, after: bytes) -> bool:
 
 def _is_same(line: bytes, found: bytes) -> bool:
     return line == (found if line.endswith(b"\n") else found.removesuffix(b"\n"))
-
-
-class Listed:
-    """The files of a list: what its paths name, with all below them, and what its globs match."""
-
-    def __init__(self, files: Iterable[str]) -> None:
-        entries = [plain(entry) for entry in files]
-        self._paths = {entry for entry in entries if first_wildcard(entry) is None}
-        self._globs = [Glob.of(each.split("/")) for each in entries if each not in self._paths]
-
-    def holds(self, path: str) -> bool:
-        """Whether the path is one of them."""
-        if "" in self._paths or path in self._paths:
-            return True
-        parts = path.split("/")
-        above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
-        if any(folder in self._paths for folder in above):
-            return True
-        return any(path.endswith(glob.tail) and glob.names(path) for glob in self._globs)
 
 
 RULE = Gate(name=NAME, condition="any_changed", default_on=False, runs=Reads(scan))

@@ -6,13 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from bernstein.api.pod import CHECK, COMPARE, INSPECT, CheckoutConfig, InspectConfig
-from bernstein.api.programs.comparing import (
-    COMPARISON,
-    COMPARISON_WITH_SETUP,
-    CompareConfig,
-    Listing,
-)
+from bernstein.api.programs.comparing import CompareConfig, Listing
 from bernstein.api.programs.setup import SETUP, SETUP_ON_BASE
+from bernstein.api.programs.shares import COMPARISON, COMPARISON_WITH_SETUP
 from bernstein.api.project import Toolchain
 from bernstein.api.projects.repository import Repository
 from bernstein.api.projects.workplace import Workplace

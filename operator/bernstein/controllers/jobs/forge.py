@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.programs.forge import (
-    LISTEN,
-    PROPOSE,
-    WATCH,
-    ForgeAddress,
-    ListenConfig,
-    ProposeConfig,
-    WatchConfig,
-)
+from bernstein.api.programs.forge import ForgeAddress, ListenConfig, ProposeConfig, WatchConfig
+from bernstein.api.programs.forge_jobs import LISTEN, PROPOSE, WATCH
 from bernstein.api.projects.repository import Repository
 from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs import of_project, pod

@@ -6,14 +6,8 @@ from collections.abc import Iterator
 
 from bernstein.api.pod import PROBE, PROBE_KEY
 from bernstein.api.programs import account as account_keys
-from bernstein.api.programs.probe import (
-    KEY_VARIABLE,
-    PROBE_SHARE,
-    SHARE_VARIABLE,
-    TERMINATION_BYTES,
-    ProbeConfig,
-    ProbeKeyConfig,
-)
+from bernstein.api.programs.probe import KEY_VARIABLE, ProbeConfig, ProbeKeyConfig
+from bernstein.api.programs.shares import PROBE_SHARE, SHARE_VARIABLE, TERMINATION_BYTES
 from bernstein.api.project import Project
 from bernstein.api.projects.accounts import ACCOUNTS, WORK, Account
 from bernstein.controllers.jobs import of_project, pod

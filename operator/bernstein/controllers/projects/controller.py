@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from bernstein.api.pod import PROBE, PRUNE
 from bernstein.api.programs.cached import CACHE
-from bernstein.api.programs.forge import PROPOSE, WATCH, SeenPullRequest
+from bernstein.api.programs.forge import SeenPullRequest
+from bernstein.api.programs.forge_jobs import PROPOSE, WATCH
 from bernstein.api.project import Project, ProjectStatus
 from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.closing import RequestClosing

@@ -8,7 +8,7 @@ from datetime import datetime
 from bernstein.api.plan import Plan
 from bernstein.api.pod import PROBE, PRUNE
 from bernstein.api.programs.cached import CACHE
-from bernstein.api.programs.forge import PROPOSE, WATCH
+from bernstein.api.programs.forge_jobs import PROPOSE, WATCH
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches

@@ -17,7 +17,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 from bernstein.api.delivery import Delivery, PullRequest
-from bernstein.api.programs.forge import PROPOSE, ProposeResult
+from bernstein.api.programs.forge import ProposeResult
+from bernstein.api.programs.forge_jobs import PROPOSE
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.projects.merge import SucceedOn
 from bernstein.api.projects.watching import MOST_PULL_REQUESTS, WatchedPullRequest

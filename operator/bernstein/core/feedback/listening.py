@@ -22,7 +22,8 @@ from bernstein.api.delivery import (
     Feedback,
     PullRequest,
 )
-from bernstein.api.programs.forge import LISTEN, LISTENED, LONGEST_SAID, UNREAD, ListenResult
+from bernstein.api.programs.forge import LISTENED, LONGEST_SAID, UNREAD, ListenResult
+from bernstein.api.programs.forge_jobs import LISTEN
 from bernstein.api.projects.watching import WatchedPullRequest
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.waiting import WaitReason

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from bernstein.api.programs.forge import WATCH, SeenPullRequest, WatchResult
+from bernstein.api.programs.forge import SeenPullRequest, WatchResult
+from bernstein.api.programs.forge_jobs import WATCH
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.projects.watching import (
     MOST_PULL_REQUESTS,

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from bernstein.api.programs.forge import PROPOSE, ProposeResult
+from bernstein.api.programs.forge import ProposeResult
+from bernstein.api.programs.forge_jobs import PROPOSE
 from bernstein.api.projects.closing import MOST_TO_CLOSE, SHOWN, RequestClosing, RequestToClose
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason

@@ -10,8 +10,7 @@ from bernstein.api.pod import NO_CHANGE
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.checks import signals
-from bernstein.checks.globs import first_wildcard, plain
-from bernstein.checks.rules.file_scope import Listed
+from bernstein.checks.globs import Listed, first_wildcard, plain
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
 from bernstein.core.sessions import blocked

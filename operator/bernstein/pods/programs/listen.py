@@ -12,13 +12,8 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from bernstein.api.programs.forge import (
-    LISTEN,
-    LISTENED,
-    LONGEST_SAID,
-    ListenConfig,
-    ListenResult,
-)
+from bernstein.api.programs.forge import LISTENED, LONGEST_SAID, ListenConfig, ListenResult
+from bernstein.api.programs.forge_jobs import LISTEN
 from bernstein.core import sanitise
 from bernstein.forges import operations
 from bernstein.forges.client import Client

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 
 import httpx
 
-from bernstein.api.programs.forge import UNREAD, WATCH, SeenPullRequest, WatchConfig, WatchResult
+from bernstein.api.programs.forge import UNREAD, SeenPullRequest, WatchConfig, WatchResult
+from bernstein.api.programs.forge_jobs import WATCH
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.forges import operations
 from bernstein.forges.client import Client

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bernstein.api.programs.formatting import CHANGED, SETTINGS
-from bernstein.checks.rules.file_scope import Listed
+from bernstein.checks.globs import Listed
 from bernstein.pods.git import trees
 from bernstein.pods.git.client import Git
 

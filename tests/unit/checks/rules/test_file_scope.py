@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.pod import Check
-from bernstein.checks.rules.file_scope import NAME, Listed
+from bernstein.checks.globs import Listed
+from bernstein.checks.rules.file_scope import NAME
 from bernstein.checks.verdict import Verdict
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree

@@ -10,7 +10,8 @@ from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.integration import Integration
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import Failure
-from bernstein.api.programs.forge import AskedForge, ProposeResult, SeenPullRequest
+from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
+from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.projects.watching import (
     MOST_PULL_REQUESTS,

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.pod import Failure
-from bernstein.api.programs.forge import UNREAD, AskedForge, ListenResult
+from bernstein.api.programs.forge import UNREAD, ListenResult
+from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.api.project import Project
 from bernstein.api.projects.watching import PullRequestWatch, WatchedPullRequest
 from bernstein.api.states import TaskState

@@ -9,7 +9,8 @@ from datetime import datetime
 import pytest
 
 from bernstein.api.pod import Failure
-from bernstein.api.programs.forge import AskedForge, SeenPullRequest, WatchResult
+from bernstein.api.programs.forge import SeenPullRequest, WatchResult
+from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.api.projects.watching import MOST_PULL_REQUESTS, PullRequestWatch
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core import labels

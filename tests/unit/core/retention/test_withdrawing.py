@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.pod import Failure
-from bernstein.api.programs.forge import AskedForge, ProposeResult, SeenPullRequest
+from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
+from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.api.project import Project
 from bernstein.api.projects import workplace
 from bernstein.api.projects.closing import MOST_TO_CLOSE, RequestClosing, RequestToClose

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bernstein.checks.globs import plain
-from bernstein.checks.rules.file_scope import Listed
+from bernstein.checks.globs import Listed, plain
 from bernstein.core.scheduling.append_only import held
 from bernstein.core.scheduling.file_overlap import Globs
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.api.programs.forge import LISTEN, LONGEST_SAID, ListenResult
+from bernstein.api.programs.forge import LONGEST_SAID, ListenResult
+from bernstein.api.programs.forge_jobs import LISTEN
 from bernstein.forges.forge import Comment, CommitChecks, FailedCheck
 from bernstein.pods import termination
 from bernstein.pods.programs import listen

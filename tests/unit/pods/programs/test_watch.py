@@ -10,12 +10,12 @@ import pytest
 
 from bernstein.api.programs.forge import (
     UNREAD,
-    AskedForge,
     ForgeAddress,
     SeenPullRequest,
     WatchConfig,
     WatchResult,
 )
+from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.pods import termination
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import watch

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from bernstein.api.pod import OUR_JOBS
-from bernstein.api.programs.forge import LISTEN, PROPOSE
+from bernstein.api.programs.forge_jobs import LISTEN, PROPOSE
 from bernstein.api.vocabulary import WrittenCondition
 from bernstein.checks import gates
 from bernstein.cli.local.gates.notes import BLOCK, Notes

@@ -16,7 +16,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.programs.forge import PROPOSE, ProposeResult
+from bernstein.api.programs.forge import ProposeResult
+from bernstein.api.programs.forge_jobs import PROPOSE
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason

@@ -10,7 +10,8 @@ import pytest
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FENCE, Failure
-from bernstein.api.programs.forge import AskedForge, ProposeResult, SeenPullRequest
+from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
+from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
