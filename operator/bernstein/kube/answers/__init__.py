@@ -7,11 +7,15 @@ import aiohttp
 import orjson
 
 from bernstein.kube.answers import documents
+from bernstein.kube.clock import REAL
 from bernstein.kube.errors import KubeError, TooLarge, Unreadable, api_error
 from bernstein.kube.resource import Object, resource_version_of
 
 _MALFORMED = (ValueError, LookupError, TypeError, AttributeError)
 """What comes of JSON that is not of the API, as a proxy may send it."""
+STEP_SECONDS = 0.01
+"""After so long with lines of one read the loop gets its turn: what is done with each is up to who
+reads them. A turn after each would cost a tenth of what that takes."""
 
 
 class WatchEvent(NamedTuple):
@@ -64,9 +68,11 @@ async def last_bytes(response: aiohttp.ClientResponse, size: int) -> bytes:
 
 
 async def lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    """Complete lines of any length; aiohttp's own reader takes only short ones."""
+    """Complete lines of any length; aiohttp's own reader takes only short ones. However many come
+    in one read, the loop gets its turn between them."""
     rest = bytearray()
     async for chunk in response.content.iter_any():
+        began = REAL.monotonic()
         if b"\n" not in chunk:
             rest += chunk
             continue
@@ -74,6 +80,9 @@ async def lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         complete[0] = bytes(rest) + complete[0]
         rest = bytearray(complete.pop())
         for line in complete:
+            if REAL.monotonic() - began >= STEP_SECONDS:
+                await REAL.sleep(0)
+                began = REAL.monotonic()
             if line:
                 yield line
 
