@@ -10,6 +10,7 @@ from inspect import Parameter
 from typing import Annotated, Any, Never
 
 import typer
+from typer._click.exceptions import UsageError
 from typer._click.shell_completion import CompletionItem
 from typer.completion import completion_init  # type: ignore[attr-defined]
 from typer.core import TyperArgument, TyperCommand, TyperGroup
@@ -63,6 +64,18 @@ def _usage(argument: TyperArgument, ctx: object) -> list[str]:
 class _Command(_PlainHelp, TyperCommand):
     """A command with all its options."""
 
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        try:
+            return super().make_context(*arguments, **more)
+        except UsageError as error:
+            # The library that typer reads values with puts this before its own sentence.
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+
+class _Group(_PlainHelp, TyperGroup):
+    """A group of commands below the program."""
+
 
 class _Later(TyperCommand):
     """Stands for a command in the list of commands, without its options; when it is called it
@@ -104,7 +117,7 @@ class _Program(_PlainHelp, TyperGroup):
         sys.exit(code or 0)
 
 
-def _other_names() -> list[TyperGroup]:
+def _other_names() -> list[_Group]:
     """Groups that no help lists, with the commands that have a name of two words besides."""
     groups: dict[str, list[_Later]] = {}
     for command in COMMANDS:
@@ -112,7 +125,7 @@ def _other_names() -> list[TyperGroup]:
             group, name = command.alias
             groups.setdefault(group, []).append(_Later(command, name))
     return [
-        TyperGroup(name=group, commands=commands, hidden=True, no_args_is_help=True)
+        _Group(name=group, commands=commands, hidden=True, no_args_is_help=True)
         for group, commands in groups.items()
     ]
 

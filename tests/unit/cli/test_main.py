@@ -108,6 +108,21 @@ def test_a_misspelled_command_is_answered_with_the_right_one(
     assert f"No such command '{misspelled}'. Did you mean '{name}'" in result.stdout
 
 
+@pytest.mark.parametrize("json", [True, False])
+def test_a_word_that_is_none_of_an_options_is_told_with_those_that_are(
+    runner: CliRunner, json: bool
+) -> None:
+    result = runner.invoke(app, ["--json"] * json + ["completion", "bsh"])
+
+    assert result.exit_code == 2
+    said = result.output.replace("\n", " ")
+    assert "'bash|zsh|fish': 'bsh' is not one of 'bash', 'zsh', 'fish'." in said
+
+
+def test_the_help_of_a_command_of_two_words_is_like_that_of_others(runner: CliRunner) -> None:
+    assert "<bool>" not in runner.invoke(app, ["task", "--help"]).output
+
+
 def test_what_is_like_no_command_is_only_refused(runner: CliRunner) -> None:
     result = runner.invoke(app, ["frobnicate"])
 
