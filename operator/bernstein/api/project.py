@@ -39,6 +39,7 @@ from bernstein.api.projects.credentials import (
 from bernstein.api.projects.gates import Gates
 from bernstein.api.projects.merge import Merge
 from bernstein.api.projects.network import Network
+from bernstein.api.projects.pods import PodSettings
 from bernstein.api.projects.refs import RefPruning
 from bernstein.api.projects.repository import MOST_REPOSITORIES, Repository
 from bernstein.api.projects.retention import Retention
@@ -189,13 +190,6 @@ class Budget(Model):
         tuple[Price, ...], Field(max_length=100, json_schema_extra=list_map("model"))
     ] = ()
     """Count before the built-in prices."""
-
-
-class PodSettings(Model):
-    runtime_class_name: ObjectName | None = None
-    """RuntimeClass of all pods, such as a sandboxed one."""
-    image_pull_secrets: Annotated[tuple[ObjectName, ...], Field(max_length=8)] = ()
-    """Secrets with which nodes pull images."""
 
 
 class ProjectSpec(Model):

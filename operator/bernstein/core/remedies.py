@@ -30,9 +30,9 @@ _AUTHORITY = (
 _ACCOUNT = re.compile(r"\bthe account '([a-z]+)'")
 """As programs in pods name the account that they have used."""
 _KEEP_OFF = (
-    "A webhook of the cluster adds these fields: keep it from Jobs with the label "
-    "app.kubernetes.io/managed-by=bernstein, or name those of pods that the chart may allow in its "
-    "admissionPolicies.podFields."
+    "spec.pods of the Project sets these fields, or else a webhook of the cluster: take them out, "
+    "keep the webhook from Jobs with the label app.kubernetes.io/managed-by=bernstein, or name "
+    "those of pods that the chart may allow in its admissionPolicies.podFields."
 )
 
 

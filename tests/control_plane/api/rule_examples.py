@@ -330,6 +330,46 @@ PEERS = {
     ),
 }
 
+PODS = {
+    "names of annotations are letters, digits, '-', '_' and '.', with a prefix before a '/'": Pair(
+        {"sidecar.istio.io/inject": "false"}, ({"a b": "x"}, {"a/b/c": "x"})
+    ),
+    "labels by which Bernstein, the Job controller or Argo CD know what is theirs are not set "
+    "here": Pair(
+        {"app.kubernetes.io/name": "agents", "my.bernstein.dev/a": "x"},
+        (
+            {"app.kubernetes.io/instance": "x"},
+            {"app.kubernetes.io/managed-by": "bernstein"},
+            {"bernstein.dev/task": "x"},
+            {"batch.kubernetes.io/job-name": "x"},
+            {"job-name": "x"},
+            {"controller-uid": "x"},
+        ),
+    ),
+    "annotations of Bernstein and Argo CD, and those for AppArmor, are not set here": Pair(
+        {"linkerd.io/inject": "disabled"},
+        (
+            {"bernstein.dev/expires": "x"},
+            {"argocd.argoproj.io/tracking-id": "x"},
+            {"container.apparmor.security.beta.kubernetes.io/agent": "unconfined"},
+        ),
+    ),
+    "priorities of the system are not for agents": Pair("batch", ("system-node-critical",)),
+    "a toleration without key has operator Exists, and is for all taints": Pair(
+        {"operator": "Exists"}, ({"value": "a"}, {"operator": "Equal", "value": "a"})
+    ),
+    "a toleration with operator Exists has no value": Pair(
+        {"key": "a", "value": "b"}, ({"key": "a", "operator": "Exists", "value": "b"},)
+    ),
+    "tolerationSeconds goes with effect NoExecute": Pair(
+        {"key": "a", "effect": "NoExecute", "tolerationSeconds": 9},
+        (
+            {"key": "a", "tolerationSeconds": 9},
+            {"key": "a", "effect": "NoSchedule", "tolerationSeconds": 9},
+        ),
+    ),
+}
+
 
 def _name(limit: int) -> dict[str, Pair]:
     text = f"metadata.name has at most {limit} characters: lower-case letters, digits and '-'"
@@ -358,6 +398,7 @@ PAIRS: dict[str, Pair] = {
     **EXPRESSIONS,
     **NETWORKS,
     **PEERS,
+    **PODS,
     **_name(40),
     **_name(63),
 }

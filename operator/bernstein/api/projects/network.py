@@ -8,24 +8,8 @@ from pydantic import Field
 
 from bernstein.api.meta import Model, cel, refuses, rule
 from bernstein.api.projects.credentials import ConfigMapKey
+from bernstein.api.projects.labels import Labels
 
-_LABEL_NAME = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
-LabelValue = Annotated[
-    str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", max_length=63)
-]
-Labels = Annotated[
-    dict[str, LabelValue],
-    Field(
-        min_length=1,
-        max_length=16,
-        json_schema_extra=cel(
-            (
-                f"self.all(name, size(name) <= 317 && name.matches('{_LABEL_NAME}'))",
-                "names of labels are letters, digits, '-', '_' and '.', with a prefix before a '/'",
-            )
-        ),
-    ),
-]
 Cidr = Annotated[str, Field(max_length=43, json_schema_extra={"format": "cidr"})]
 PortNumber = Annotated[int, Field(ge=1, le=65535)]
 

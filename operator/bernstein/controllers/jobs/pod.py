@@ -12,6 +12,7 @@ from bernstein.api.encoding import dump_brief
 from bernstein.api.pod import AGENT, CHECKOUT, PROGRAM, CheckoutConfig, Remote
 from bernstein.api.programs import account as account_keys
 from bernstein.api.project import Project, Resources
+from bernstein.api.projects.pods import PodSettings
 from bernstein.api.projects.repository import Repository
 from bernstein.api.projects.workplace import Workplace
 from bernstein.controllers.jobs import proxied
@@ -81,7 +82,9 @@ def also_for(job: Object, values: Mapping[str, str]) -> Object:
     """
     own, template = job["metadata"]["labels"], job["spec"]["template"]
     everywhere = {**own, **{label: value for label, value in values.items() if label not in own}}
-    template = {**template, "metadata": {**template["metadata"], "labels": everywhere}}
+    of_pod = template["metadata"]["labels"]
+    shown = {**of_pod, **everywhere} if of_pod != own else everywhere
+    template = {**template, "metadata": {**template["metadata"], "labels": shown}}
     metadata = {**job["metadata"], "labels": everywhere}
     return {**job, "metadata": metadata, "spec": {**job["spec"], "template": template}}
 
@@ -99,8 +102,8 @@ def job(
 ) -> Object:
     """A Job that runs one pod, once. `pod` is the pod's spec, with `activeDeadlineSeconds`.
 
-    The labels are on the Job and on its pod, the finalizers on the pod. Once it has ended it stays
-    as long as the Project says, but `stays` seconds at least.
+    The labels are on the Job and on its pod, the finalizers and what the Project adds on the pod.
+    Once it has ended it stays as long as the Project says, but `stays` seconds at least.
     """
     ours = {
         labels.MANAGED_BY: labels.MANAGER,
@@ -110,7 +113,11 @@ def job(
     if isinstance(project, Workplace) and len(project.whole.spec.repositories) > 1:
         ours[labels.REPOSITORY] = project.spec.repository.name
     everywhere = ours | dict(more_labels)
-    template: Object = {"metadata": {"labels": everywhere}, "spec": pod}
+    settings = project.spec.pods
+    shown = {**settings.labels, **everywhere} if settings.labels else everywhere
+    template: Object = {"metadata": {"labels": shown}, "spec": pod}
+    if settings.annotations:
+        template["metadata"]["annotations"] = settings.annotations
     if finalizers:
         template["metadata"]["finalizers"] = list(finalizers)
     spec = {
@@ -173,7 +180,17 @@ def pod(
         spec["runtimeClassName"] = settings.runtime_class_name
     if settings.image_pull_secrets:
         spec["imagePullSecrets"] = [{"name": n} for n in settings.image_pull_secrets]
-    return spec
+    return spec | _placed(settings)
+
+
+def _placed(settings: PodSettings) -> Object:
+    """On which nodes a pod runs, and before which others: what the platform must allow."""
+    placed = {
+        "nodeSelector": settings.node_selector,
+        "tolerations": [each.dump() for each in settings.tolerations],
+        "priorityClassName": settings.priority_class_name,
+    }
+    return {field: value for field, value in placed.items() if value}
 
 
 def restricted() -> Object:

@@ -343,10 +343,13 @@ def _runs_with(check: CheckSpec, project: ProjectSpec) -> list[Any]:
     """What of the Project its Job is made with, besides the check's own settings."""
     if check.reads is not None:
         return [project.gates.timeout_seconds]
+    nodes = project.pods.node_selector
     return [
         project.toolchain.resources.dump(),
         project.toolchain.read_only_root_filesystem,
         project.pods.runtime_class_name,
+        # Without one the key is that of verdicts which are kept already.
+        *([nodes] if nodes is not None else []),
     ]
 
 

@@ -275,7 +275,7 @@ def test_a_job_refused_for_what_a_webhook_adds_is_told_with_the_fields_and_the_r
     assert waits.needs_person
     assert "PodRejected" in waits.message
     assert "not with: tolerations" in waits.message
-    assert "Remedy: A webhook of the cluster adds these fields: keep it from Jobs" in waits.message
+    assert "Remedy: spec.pods of the Project sets these fields, or else a webhook" in waits.message
     assert tree.look(passed, now=NOW).requeue_after == SOON_SECONDS
     assert tree.status.gate_errors == 0
 

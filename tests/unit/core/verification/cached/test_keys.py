@@ -73,10 +73,11 @@ def test_any_other_setting_of_the_gate_is_another_key(field: str) -> None:
         {"description": "by hand"},
         {"pinned_sha": objects.sha(1)},
         {"project": objects.project(pods={"runtimeClassName": "gvisor"})},
+        {"project": objects.project(pods={"nodeSelector": {"kubernetes.io/arch": "arm64"}})},
         {"project": objects.project(toolchain={"image": "t:1", "readOnlyRootFilesystem": False})},
         {"project": objects.project(toolchain={"image": "t:1", "resources": {"memory": "2Gi"}})},
     ],
-    ids=["title", "description", "pinned commit", "runtime class", "root", "memory"],
+    ids=["title", "description", "pinned commit", "runtime class", "nodes", "root", "memory"],
 )
 def test_so_is_whatever_else_a_command_runs_with_or_can_read(more: Any) -> None:
     assert key(**more) != key()

@@ -297,6 +297,7 @@ OTHERWISE: dict[str, Any] = {
     "memory": {"toolchain": {"image": "toolchain:1", "resources": {"memory": "2Gi"}}},
     "root": {"toolchain": {"image": "toolchain:1", "readOnlyRootFilesystem": False}},
     "runtime class": {"pods": {"runtimeClassName": "gvisor"}},
+    "nodes": {"pods": {"nodeSelector": {"kubernetes.io/arch": "arm64"}}},
     "time": {"gates": SILENT | {"timeoutSeconds": 999}},
 }
 
