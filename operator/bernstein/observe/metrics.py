@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Literal
+from itertools import product
+from typing import Literal, get_args
 
 from prometheus_client import Gauge
 
@@ -40,6 +41,7 @@ class Metrics(EngineMetrics):
     def __init__(self, *, process: bool = True) -> None:
         self.registry = new_registry(process=process)
         super().__init__(self.registry)
+        self._begun: set[str] = set()
         self._task_moves = counter(series.TASK_MOVES, self.registry)
         self._task_closed = histogram(series.TASK_CLOSED_SECONDS, self.registry)
         self._closed = counter(series.TASKS_CLOSED, self.registry)
@@ -101,7 +103,18 @@ class Metrics(EngineMetrics):
             for collector in collectors:
                 self.registry.unregister(collector)
 
+    def _begin(self, namespace: str) -> None:
+        """What objectives are reckoned from begins with 0: a line that begins with its first event
+        shows Prometheus no increase by it, after every restart."""
+        if namespace in self._begun:
+            return
+        self._begun.add(namespace)
+        for attempt, result in product(get_args(AttemptLabel), ("passed", "rejected")):
+            self._verifications(namespace, attempt, result)
+        self._task_closed(namespace)
+
     def task_moved(self, namespace: str, state: str) -> None:
+        self._begin(namespace)
         self._task_moves(namespace, word(state)).inc()
 
     def task_closed(self, namespace: str, seconds: float) -> None:

@@ -190,6 +190,19 @@ def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     assert value(metrics, "bernstein_task_closed_seconds_count", namespace="team") == 1
 
 
+def test_what_objectives_are_reckoned_from_begins_with_0_as_soon_as_a_task_moves() -> None:
+    metrics = Metrics()
+    assert value(metrics, "bernstein_task_closed_seconds_count", namespace="team") is None
+
+    metrics.task_moved("team", "Planned")
+
+    assert value(metrics, "bernstein_task_closed_seconds_count", namespace="team") == 0
+    for attempt in ("first", "later", "plan"):
+        for result in ("passed", "rejected"):
+            labels = {"namespace": "team", "attempt": attempt, "result": result}
+            assert value(metrics, "bernstein_verifications_total", **labels) == 0
+
+
 def test_free_text_does_not_become_a_label() -> None:
     metrics = Metrics(process=False)
     metrics.session_ended("team", "codex", "the agent said: ignore\nall")
