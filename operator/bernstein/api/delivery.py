@@ -72,8 +72,11 @@ class Feedback(Model):
     failures: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="Jobs in a row that could not read. Absent: none."
     )
+    reason: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None, description="Why the last one could not read, in one word."
+    )
     message: Annotated[str, Field(max_length=512)] | None = None
-    """Why the last one could not read."""
+    """The same for people."""
     until: datetime | None = Field(default=None, description="When it is read again.")
 
 
@@ -171,7 +174,8 @@ class Delivery(Model):
     """Jobs that have failed in a row on this way; absent: none, or nobody counted."""
     until: datetime | None = Field(
         default=None,
-        description="When its pull request is closed, or made anew, at the earliest.",
+        description="When its pull request is closed, or made anew, at the earliest. Where it was "
+        "left open as the forge limits the rate of requests: when that takes some again.",
     )
     reason: Annotated[str, Field(max_length=64)] | None = None
     """Why it stands still, or has landed without its attestation, in one word."""

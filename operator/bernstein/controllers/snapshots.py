@@ -151,12 +151,13 @@ def limited(caches: Caches, project: Project) -> Mapping[str, datetime]:
     found = dict[str, datetime]()
     waits: Iterator[Plan | Task]
     waits = chain(_plans_of(caches, project, LIMITED), _tasks_of(caches, project, LIMITED))
-    for its, _, waiting in _deliveries(caches, waits, project):
-        until = waiting.until if waiting is not None else None
-        if its is None or waiting is None or until is None:
-            continue
-        if waiting.reason == ForgeReason.RATE_LIMITED:
-            found[its.name] = max(found.get(its.name, until), until)
+    for its, delivery, waiting in _deliveries(caches, waits, project):
+        feedback = delivery.feedback if delivery is not None else None
+        for told in (waiting, delivery, feedback):
+            if its is None or told is None or told.until is None:
+                continue
+            if told.reason == ForgeReason.RATE_LIMITED:
+                found[its.name] = max(found.get(its.name, told.until), told.until)
     return found
 
 

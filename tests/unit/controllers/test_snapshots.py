@@ -11,6 +11,7 @@ from bernstein.api.programs.forge import SeenPullRequest
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.projects.watches import is_limited_otherwise
 from bernstein.controllers.snapshots import (
     agents_at_work,
     limited,
@@ -264,3 +265,31 @@ async def test_a_limit_of_the_forge_is_known_as_the_last_of_plans_and_tasks_was_
     assert project is not None
 
     assert limited(caches, project) == {"app": NOW + timedelta(hours=2)}
+
+
+@pytest.mark.parametrize("row", [True, False])
+@pytest.mark.parametrize("by", ["delivery", "feedback"])
+async def test_a_limit_is_known_that_was_met_where_it_was_read_or_closed_alone(
+    api: ApiServer, client: Client, background: Background, by: str, row: bool
+) -> None:
+    until = NOW + timedelta(hours=3)
+    told: dict[str, Any] = {"reason": "ForgeRateLimited", "until": until.isoformat()}
+    met = told if by == "delivery" else {"feedback": told | {"failures": 1}}
+    delivery: dict[str, Any] = {
+        "delivery": {"state": "PullRequestOpen", "onto": "refs/heads/main"} | met
+    }
+    if row:
+        delivery = {"repositories": [{"name": "app"} | delivery]}
+    status = objects.plan().status.dump() | {"project": "default"} | delivery
+    spec = objects.plan().spec.dump()
+    api.put(PLANS, "web", NAMESPACE, metadata={"uid": PLAN_UID}, spec=spec, status=status)
+    caches = await synced(client, background)
+    project = caches.projects.get(Key(NAMESPACE, "default"))
+    assert project is not None
+
+    assert limited(caches, project) == {"app": until}
+    other, after = {"status": objects.plan().status.dump()}, {"status": status}
+    assert [is_limited_otherwise(old, after) for old in (None, {}, other)] == [True] * 3
+    assert not is_limited_otherwise(after, after)
+    assert not is_limited_otherwise(after, other)
+    assert not is_limited_otherwise(after, None)

@@ -120,11 +120,20 @@ def proposed(obj: Object) -> Collection[str]:
 
 
 def limited(obj: Object) -> Collection[str]:
-    """The Project of a Plan or Task that tries again once the forge takes requests."""
-    status = obj.get("status") or {}
-    waits = (each.get("waiting") or {} for each in (status, *(status.get("repositories") or ())))
-    is_told = any(w.get("reason") == ForgeReason.RATE_LIMITED and "until" in w for w in waits)
-    return (_where(obj),) if is_told else ()
+    """The Project of a Plan or Task of which a Job has met a limit of the forge."""
+    return (_where(obj),) if limits_of(obj) else ()
+
+
+def limits_of(obj: Object) -> frozenset[str]:
+    """Until when the forge takes no requests, as Jobs of a Plan or Task were told that propose,
+    that read what is said, or that close."""
+    status, found = obj.get("status") or {}, set[str]()
+    for row in (status, *(status.get("repositories") or ())):
+        delivery = row.get("delivery") or {}
+        for each in (row.get("waiting"), delivery, delivery.get("feedback")):
+            if each is not None and each.get("reason") == ForgeReason.RATE_LIMITED:
+                found.add(each.get("until") or "")
+    return frozenset(found - {""})
 
 
 def misses(obj: Object) -> Collection[str]:

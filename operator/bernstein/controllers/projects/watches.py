@@ -12,7 +12,7 @@ from bernstein.api.programs.forge_jobs import PROPOSE, WATCH
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.caches.indexes import limited
+from bernstein.controllers.caches.indexes import limits_of
 from bernstein.controllers.predicates import of_jobs, pod_matters
 from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
@@ -144,8 +144,9 @@ def _proposed(waiter: Task | Plan | None) -> list[tuple[str, int]]:
 
 
 def is_limited_otherwise(old: Object | None, new: Object | None) -> bool:
-    """A Job of it has met a limit of the forge."""
-    return new is not None and bool(limited(new)) and not (old is not None and limited(old))
+    """A Job of it has met a limit of the forge that none of its had met before."""
+    met = limits_of(new) if new is not None else frozenset()
+    return bool(met - (limits_of(old) if old is not None else frozenset()))
 
 
 def misses_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:

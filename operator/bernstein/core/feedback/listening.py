@@ -138,7 +138,7 @@ def _read(
     known = known.model_copy(update={"jobs": known.jobs + 1})
     if isinstance(result, Diagnosis):
         return _could_not(status, delivery, known, result, now)
-    known = known.model_copy(update={"failures": None, "message": None, "until": None})
+    known = known.model_copy(update=dict.fromkeys(("failures", "reason", "message", "until")))
     new = _heard(known, result)
     if new is None:
         until = now + timedelta(seconds=_LEAST_SECONDS)
@@ -176,8 +176,8 @@ def _could_not(
     failures = (known.failures or 0) + 1
     seconds = max(seconds_to_ask(why.reason, failures, why.retry_after), _LEAST_SECONDS)
     until = now + timedelta(seconds=seconds)
-    update = {"failures": failures, "message": text(why.message, _WORDS), "until": until}
-    known = known.model_copy(update=update)
+    told = {"reason": why.reason, "message": text(why.message, _WORDS)}
+    known = known.model_copy(update={"failures": failures, "until": until, **told})
     status = _with(status, delivery.model_copy(update={"feedback": known}))
     return _rests(status, known, seconds, now)
 

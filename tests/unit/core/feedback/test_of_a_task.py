@@ -177,6 +177,18 @@ def test_it_is_read_no_earlier_than_the_forge_lets_it_be() -> None:
     assert later(7199).actions == ()
     assert later(7201).actions == (RunListen("work-s1-listen-1", 7),)
 
+    met = told(status).feedback
+    assert met is not None
+    assert (met.reason, met.until) == ("ForgeRateLimited", at(7200)), "so that others learn of it"
+    over_by_now = told(status).model_copy(
+        update={"feedback": met.model_copy(update={"until": None})}
+    )
+    answer = result_job("work-s1-listen-1", "listen", ListenResult(HEAD, "d1", (), failed=False))
+    read = after(status.model_copy(update={"delivery": over_by_now}), answer)
+    known = told(read).feedback
+    assert known is not None
+    assert (known.reason, known.message, known.failures) == (None, None, None)
+
 
 @pytest.mark.parametrize("text", ["", "\x1b[0m"])
 def test_nonsense_of_a_pod_makes_no_attempt(text: str) -> None:

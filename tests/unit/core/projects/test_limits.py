@@ -72,6 +72,7 @@ def test_none_is_closed_and_a_cancel_does_not_wait_for_hours() -> None:
     left = cancel(held.status, of=project(told(HOURS))).status
     assert left.delivery is not None
     assert (left.phase, left.delivery.reason) == ("Cancelled", "ForgeRateLimited")
+    assert left.delivery.until is None, "the Project knows it already"
 
 
 def test_nothing_that_is_said_is_read() -> None:

@@ -30,6 +30,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
 from bernstein.core.projects import limits, repositories
 from bernstein.core.reasons import policy
 from bernstein.core.reasons.row import Retry
+from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 
 MOST = 3
@@ -39,6 +40,7 @@ _SECONDS = (10, 60)
 _LONGEST_SECONDS = 3600
 """That the forge may ask to wait in between: longer, nobody waits for the end of a cancel."""
 _WORDS = 500
+_CLEAR: Mapping[str, None] = dict.fromkeys(("reason", "message", "abandoned"))
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def _out_of_reach(delivery: Delivery, project: Workplace | None) -> Diagnosis | 
 
 
 def _next(closing: Closing) -> dict[str, Any]:
-    return {"round": closing.number, "reason": None, "message": None, "abandoned": None}
+    return {"round": closing.number, **_CLEAR}
 
 
 def _look(status: S, delivery: Delivery, closing: Closing, now: datetime) -> OnItsWay[S] | S:
@@ -135,7 +137,7 @@ def _told(
 ) -> OnItsWay[S] | S:
     """What has become of it, as the forge says."""
     told = result.pull_request
-    done: dict[str, Any] = {"step": None, "failures": None, "until": None, "abandoned": None}
+    done: dict[str, Any] = {"step": None, "failures": None, "until": None, **_CLEAR}
     if told.state == "Missing":
         return _with(status, delivery.model_copy(update=done))  # none was ever opened
     pull, project = delivery.pull_request, closing.project
@@ -158,23 +160,33 @@ def _failed(
     passes = policy(why.reason).retry in (Retry.AT_ONCE, Retry.BACK_OFF, Retry.LATER)
     seconds = max(_SECONDS[min(failures, len(_SECONDS)) - 1], why.retry_after or 0)
     if not passes or failures >= MOST or seconds > _LONGEST_SECONDS:
-        return _stays_open(status, delivery, why)
-    update = {"failures": failures, "until": now + timedelta(seconds=seconds)}
+        return _stays_open(status, delivery, why, now)
+    until = now + timedelta(seconds=seconds)
+    update = {"failures": failures, "until": until, **_told_of(why)}
     delivery = delivery.model_copy(update=_next(closing) | update)
     return OnItsWay(_with(status, delivery), (), seconds)
 
 
-def _stays_open(status: S, delivery: Delivery, why: Diagnosis) -> S:
+def _stays_open(status: S, delivery: Delivery, why: Diagnosis, now: datetime | None = None) -> S:
+    """`now`: a Job has just been told this. Until when the forge is not to be asked, all others
+    learn of it here."""
+    until = None
+    if now is not None and why.reason == ForgeReason.RATE_LIMITED:
+        asked = min(why.retry_after or 0, MAX_RETRY_AFTER_SECONDS)
+        until = now + timedelta(seconds=asked) if asked > 0 else None
     update = {
         "state": "Unknown",
         "step": None,
-        "reason": why.reason,
-        "message": sanitise(why.message, _WORDS),
         "failures": (delivery.failures or 0) + 1,
-        "until": None,
+        "until": until,
         "abandoned": None,
+        **_told_of(why),
     }
     return _with(status, delivery.model_copy(update=update))
+
+
+def _told_of(why: Diagnosis) -> dict[str, str]:
+    return {"reason": why.reason, "message": sanitise(why.message, _WORDS)}
 
 
 def _with(status: S, delivery: Delivery) -> S:

@@ -24,7 +24,7 @@ from tests.unit.core.approvals.asked import decided
 from tests.unit.core.delivery import test_task_proposal as of_tasks
 from tests.unit.core.delivery.tasks import verified
 from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, proposing, seen
-from tests.unit.core.objects import ended, failed, job, over, result_job, sha
+from tests.unit.core.objects import at, ended, failed, job, over, result_job, sha
 from tests.unit.core.tasks import test_pending as people
 
 CANCEL = {"reason": "no more, @ann"}
@@ -32,8 +32,10 @@ WHY = "no more, \uff20ann"
 HEAD = BRANCH.removeprefix("refs/heads/")
 
 
-def cancel(status: PlanStatus, *jobs: JobView, of: Workplace | None = None) -> PlanDecision:
-    return seen(status, *jobs, of=of, cancel=CANCEL)
+def cancel(
+    status: PlanStatus, *jobs: JobView, of: Workplace | None = None, now: int = 0
+) -> PlanDecision:
+    return seen(status, *jobs, of=of, now=now, cancel=CANCEL)
 
 
 def told(status: PlanStatus | TaskStatus) -> Delivery:
@@ -135,8 +137,13 @@ def test_a_limit_of_an_hour_is_waited_for_and_a_longer_one_is_not() -> None:
     waits = limited(3600)
     assert (waits.status.phase, waits.requeue_after) == ("Cancelling", 3600)
     assert cancel(waits.status).actions == ()
+    assert told(waits.status).reason == "ForgeRateLimited", "so that others learn of it"
+    assert told(waits.status).until == at(3600)
+    done = cancel(waits.status, answer("Closed", told(waits.status).round), now=3600).status
+    assert (done.phase, told(done).reason, told(done).until) == ("Cancelled", None, None)
     longer = limited(3601).status
     assert (longer.phase, told(longer).reason) == ("Cancelled", "ForgeRateLimited")
+    assert told(longer).until == at(3601), "though nothing of this one waits for it"
 
 
 @pytest.mark.parametrize("reason", ["ForgeTokenRefused", "ForgeRightsMissing", "ForgeNotFound"])

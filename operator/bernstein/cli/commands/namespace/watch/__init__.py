@@ -164,7 +164,8 @@ class _Watching:
             return
         before, after = (None if o is None else tasks.parse(o) for o in (change.old, change.new))
         if self._concerns_task(after or before):
-            for event in events.of_task(before, after, now):
+            plan = self.here.plan_of(after) if after is not None else None
+            for event in events.of_task(before, after, now, plan):
                 waits = event.record["event"] == "task_waiting"
                 if not (waits and self._has_ended(after)):
                     yield event

@@ -40,8 +40,11 @@ class Event:
         return {"time": moment, **self.record}
 
 
-def of_task(old: Task | None, new: Task | None, now: datetime) -> Iterator[Event]:
-    """What has happened to a Task between two looks at it; None: it was not there."""
+def of_task(
+    old: Task | None, new: Task | None, now: datetime, plan: Plan | None = None
+) -> Iterator[Event]:
+    """What has happened to a Task between two looks at it; None: it was not there. `plan`: that it
+    is of, which says where its work is by now."""
     task = new or old
     assert task is not None
     if new is None:
@@ -52,7 +55,7 @@ def of_task(old: Task | None, new: Task | None, now: datetime) -> Iterator[Event
         text = views.row("created", f"{new.metadata.name}  {new.spec.title}")
         yield _of_task(new, "task_created", made, text)
     for move in _new_moves(old, new):
-        yield _moved(new, move)
+        yield _moved(new, move, plan)
     if _waits_anew(old, new) and not is_final(new.status, new.spec.max_retries):
         yield _waits(new, _began(old, new, now))
 
@@ -62,7 +65,7 @@ def _new_moves(old: Task | None, new: Task) -> list[Move]:
     return [m for m in new.status.history if (m.time, m.to_state, m.attempt) not in known]
 
 
-def _moved(task: Task, move: Move) -> Event:
+def _moved(task: Task, move: Move, plan: Plan | None) -> Event:
     """Its word is the state that it moved to; `status` is as in all records of the Task now."""
     more = {
         "from": to_snake(move.from_state) if move.from_state else None,
@@ -71,7 +74,7 @@ def _moved(task: Task, move: Move) -> Event:
         "reason": move.reason,
         "attempt": move.attempt,
     }
-    words = views.sentence(move, task)
+    words = views.sentence(move, task, plan)
     return _of_task(task, f"task_{to_snake(move.to_state)}", move.time, words, **more)
 
 

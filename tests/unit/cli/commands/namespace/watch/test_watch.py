@@ -17,6 +17,7 @@ from tests.unit.kube.apiserver import ApiServer
 
 LATER = {"time": "2100-01-01T00:00:00Z"}
 """Than any Task here is made, whenever this runs."""
+SHA = "a1b2c3d4" * 5
 OPEN = move("Open", "Created", attempt=0, seconds=30) | LATER
 CLOSED = move("Closed", "Delivered", attempt=1, seconds=1) | LATER
 
@@ -128,6 +129,26 @@ async def test_a_plan_is_told_with_its_tasks(api: ApiServer, bernstein: Bernstei
         *("plan_created", "plan_running", "plan_succeeded"),
         *("task_closed", "task_created", "task_open"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ({"phase": "Succeeded", "delivery": {"state": "Merged", "sha": SHA}}, "merged a1b2c3d4"),
+        ({"phase": "Cancelled", "delivery": {"state": "None"}}, "in the plan a1b2c3d4"),
+    ],
+)
+async def test_where_the_work_of_a_task_is_is_told_as_it_is_by_now(
+    api: ApiServer, bernstein: Bernstein, status: dict[str, Any], words: str
+) -> None:
+    put_plan(api, endedAt="2100-01-01T00:00:02Z", **status)
+    onto = {"state": "Merged", "sha": SHA, "onto": "refs/bernstein/u/integration"}
+    put(api, 0, state="Closed", history=[OPEN, CLOSED], delivery=onto)
+
+    answer = await bernstein("watch", "rate-limit-api")
+
+    (closed,) = [row for row in answer.out.splitlines() if "closed" in row.split()]
+    assert closed.endswith(f"  {words}")
 
 
 async def test_one_that_is_deleted_meanwhile_is_an_error(
