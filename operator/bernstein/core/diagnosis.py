@@ -121,7 +121,9 @@ def without_end(
         case runs.State.LOST:
             return Diagnosis(silent, "its node does not answer any more")
         case runs.State.GONE if job.refused is not None:
-            return Diagnosis(Reason.POD_REJECTED, job.refused)
+            return Diagnosis(
+                Reason.NAME_CONFLICT if job.taken else Reason.POD_REJECTED, job.refused
+            )
         case runs.State.GONE:
             return Diagnosis(Reason.POD_LOST, "the pod is gone")
         case _:

@@ -12,7 +12,7 @@ from bernstein.controllers.caches.indexes import UPSTREAM
 from bernstein.controllers.snapshots import project_of
 from bernstein.controllers.wiring import Watch
 from bernstein.core.approvals import plans
-from bernstein.core.scheduling import expressions
+from bernstein.core.scheduling import begin_turns, expressions
 from bernstein.kube.resource import Key, Object, key_of
 
 
@@ -84,5 +84,6 @@ def _as_read(plan: Plan | None) -> tuple[object, ...] | None:
     ended, part = status.ended_at is not None, status.partial is not None
     return (
         *(meta.uid, meta.generation, meta.deletion_timestamp),
-        *(status.integration, status.beginning, ended, part, plans.is_unapproved(status)),
+        *(status.integration, status.beginning, begin_turns.takes_one(status)),
+        *(ended, part, plans.is_unapproved(status)),
     )

@@ -28,6 +28,7 @@ from bernstein.core.actions import DeleteJobs, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, NO_LATE_REQUESTS, JobView, LateRequests
 from bernstein.core.pods import Object
+from bernstein.core.projects import repository_job
 from bernstein.core.projects.actions import ProbeDecision, RunProbe
 from bernstein.core.projects.proofs import against
 from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
@@ -261,6 +262,8 @@ def _look(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> ProbeDecision
         return ProbeDecision(probe, run if alone else others, LOOK_AGAIN_SECONDS)
     if job is not None and not _is_of(job, probe.generation):
         return _begin(snapshot, probe, now)
+    if job is not None and repository_job.may_skip(snapshot.jobs, job):
+        return _look(snapshot, probe.model_copy(update={"number": probe.number + 1}), now)
     heard = _heard(probe, snapshot.project.spec, job)
     if job is None or runs.is_over(job, now):
         return _over(snapshot, heard, job, now)

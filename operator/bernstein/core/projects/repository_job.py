@@ -1,5 +1,5 @@
-"""What a Project's Jobs have in common of which there is one at a time for each repository: the
-watch of pull requests, and the deletion of refs."""
+"""What a Project's Jobs have in common of which there is one at a time for each repository, such as
+the watch of pull requests; its probe skips names of others as they do."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A Plan asks for it before it makes its Job, and gives it back when that has a result. The turn
 stands in the status of the Plan alone, and the schedule alone gives it: so no more are at work
-than there are turns, whoever takes over.
+than there are turns, whoever takes over. Who finds the name of that Job taken keeps it, and keeps
+nobody else from one.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from bernstein.api.plan import ASKS, NEXT, Plan, PlanStatus
+from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core.delivery.ledger import LONG_AGO
 from bernstein.core.progress import IS_MADE
@@ -23,10 +25,17 @@ MOST = 4
 def turns(plans: Iterable[Plan], most_agents: int) -> list[tuple[Plan, PlanStatus]]:
     """The statuses of those that get a turn. `plans`: those of the Project that ask or have one."""
     going = [plan for plan in plans if plan.status.ended_at is None]
-    has = sum(plan.status.beginning == NEXT for plan in going)
+    has = sum(takes_one(plan.status) for plan in going)
     asks = sorted((plan for plan in going if _asks(plan)), key=_order)
     free = max(0, min(MOST, most_agents) - has)
     return [(plan, _begins(plan.status)) for plan in asks[:free]]
+
+
+def takes_one(status: PlanStatus) -> bool:
+    """Whether it takes a turn of others. Where somebody has the name of its Job there is none."""
+    waiting = status.waiting
+    is_taken = waiting is not None and waiting.reason == Reason.NAME_CONFLICT
+    return status.beginning == NEXT and not is_taken
 
 
 def _begins(status: PlanStatus) -> PlanStatus:

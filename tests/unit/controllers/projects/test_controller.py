@@ -60,18 +60,37 @@ async def test_a_new_project_gets_a_job_that_is_its_own(
     assert job["metadata"]["labels"][labels.JOB] == "probe"
 
 
-async def test_a_taken_name_is_no_loop_and_the_next_job_has_another(
-    api: ApiServer, client: Client, background: Background
+@pytest.mark.parametrize("others", [1, 20])
+async def test_names_that_somebody_has_taken_are_left_for_the_next(
+    api: ApiServer, client: Client, background: Background, others: int
 ) -> None:
     rig = Projects(api, client, background)
-    api.put(JOBS, JOB, NAMESPACE, metadata={"labels": {}})
+    for number in range(others):
+        api.put(JOBS, f"default--probe-{number}", NAMESPACE, metadata={"labels": {}})
     await rig.start()
 
     status = await rig.look()
 
-    assert ready(status) == ("Unknown", "PodRejected")
-    assert status["probe"]["number"] == 0
-    assert "until" in status["probe"]
+    assert ready(status) == ("Unknown", "Probing")
+    assert status["probe"]["number"] == others
+    assert api.get(JOBS, f"default--probe-{others}", NAMESPACE)["metadata"]["ownerReferences"]
+
+
+async def test_that_too_many_names_are_taken_is_told_with_what_helps_and_is_no_loop(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    rig = Projects(api, client, background)
+    for number in range(40):
+        api.put(JOBS, f"default--probe-{number}", NAMESPACE, metadata={"labels": {}})
+    await rig.start()
+
+    status = await rig.look()
+
+    assert ready(status) == ("Unknown", "NameConflict")
+    (told,) = (c["message"] for c in status["conditions"] if c["type"] == "Ready")
+    assert "Job 'default--probe-0' exists already" in told
+    assert "Delete or rename what has the name" in told
+    assert (status["probe"]["number"], "until" in status["probe"]) == (0, True)
 
 
 @pytest.mark.parametrize("who", ["task", "plan"])

@@ -10,6 +10,7 @@ import pytest
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.programs.merge import BeginResult
+from bernstein.controllers.scheduler.watches import plan_matters
 from bernstein.core import names, progress
 from bernstein.core.actions import RunBegin
 from bernstein.core.conditions import find
@@ -49,6 +50,16 @@ def test_those_that_were_made_first_begin_first() -> None:
     plans = [asking(f"p{n}", created=-n) for n in range(6)]
 
     assert given(plans) == ["p5", "p4", "p3", "p2"]
+
+
+def test_who_finds_the_name_of_its_job_taken_keeps_nobody_from_a_turn() -> None:
+    taken = {"reason": "NameConflict", "message": "m", "since": NOW, "scope": "Task"}
+    plans = [asking(f"p{n}", beginning="Next", waiting=taken) for n in range(4)]
+
+    assert given([*plans, asking("other")], agents=1) == ["other"]
+    assert plan_matters(asking("p0", beginning="Next"), plans[0]), "others are told"
+    at_work = asking("work", beginning="Next")
+    assert given([*plans, at_work, asking("other")], agents=1) == []
 
 
 @pytest.mark.parametrize(("agents", "begins"), [(1, 1), (3, 3), (4, 4), (16, 4)])
