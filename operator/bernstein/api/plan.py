@@ -231,7 +231,7 @@ class Resolves(Model):
     base: Sha
     """That work: the last landing before."""
     files: Annotated[tuple[CopiedLine, ...], Field(max_length=20)]
-    """Paths in conflict."""
+    """Paths in conflict; none where one of them is not called as it is shown."""
 
 
 class PlanTask(Model):

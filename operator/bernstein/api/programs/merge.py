@@ -97,6 +97,8 @@ class PrepareResult:
     most 20, sanitised. Older programs told none."""
     refused: str = ""
     """Why what was pushed can be no candidate; then sha and tree are empty. "": it can."""
+    altered: bool = False
+    """Of a commit with marks: a path in conflict is not called as it is shown."""
 
 
 @dataclass(frozen=True, slots=True)

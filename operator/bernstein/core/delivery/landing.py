@@ -416,7 +416,8 @@ def _conflict(
         "message": text[:2000],
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
-    return Conflicted(status, text, result.sides, result.conflicts, result.marked)
+    named = () if result.altered else result.conflicts
+    return Conflicted(status, text, result.sides, named, result.marked)
 
 
 def _failed(

@@ -132,6 +132,7 @@ class Conflicted(Generic[S]):
     sides: str
     """The places in conflict, as the Job has shown them: not sanitised."""
     files: tuple[str, ...] = ()
+    """Paths in conflict; none where one of them is not called as it is shown."""
     marked: str = ""
     """The commit in which both sides stand between marks; "": there is none."""
 

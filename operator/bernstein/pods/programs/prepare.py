@@ -104,7 +104,9 @@ def _conflict(repository: Git, config: PrepareConfig, tip: str, merged: Merged) 
         if not people:
             marked = commit_tree(repository, merged.marked, [sha], config.commit, sha)
             repository.push(config.marks, marked, repository.read_ref(config.marks))
-            result = PrepareResult(tip, "", "", Changed(), paths, marked=marked)
+            shown = tuple(path.encode() for path in paths)
+            made = PrepareResult(tip, "", "", Changed(), paths, marked=marked)
+            result = replace(made, altered=shown != merged.raw)
             if termination.fits(result):
                 return result
     whole = PrepareResult(tip, "", "", Changed(), paths, for_people=people)

@@ -46,6 +46,7 @@ def test_both_sides_and_what_they_began_with_stand_between_marks(
     said = do_prepare(conflict.work, ref=INTEGRATION, onto=TARGET, merge=True, marks=MARKS)
 
     assert (said.base, said.sha, said.conflicts) == (conflict.tip, "", ("a",))
+    assert not said.altered
     assert origin.tip(MARKS) == said.marked
     parents = origin.git("rev-list", "--parents", "-1", said.marked)
     assert parents == f"{said.marked} {conflict.work}"
@@ -59,6 +60,21 @@ def test_both_sides_and_what_they_began_with_stand_between_marks(
         "plan",
         f">>>>>>> {conflict.work}",
     ]
+
+
+@pytest.mark.parametrize("path", ["packages/@scope/a.js", "\u202ea", "two  spaces", "x" * 200])
+def test_it_is_told_that_a_path_is_not_called_as_it_is_shown(
+    origin: Origin, do_prepare: Prepare, path: str
+) -> None:
+    begun = origin.commit({path: "one\n"})
+    work = origin.commit({path: "plan\n"}, begun, ref=INTEGRATION)
+    origin.commit({path: "people\n"}, begun, ref=TARGET)
+
+    said = do_prepare(work, ref=INTEGRATION, onto=TARGET, merge=True, marks=MARKS)
+
+    assert said.marked
+    assert said.altered
+    assert said.conflicts != (path,)
 
 
 def test_once_more_the_marks_are_the_very_same_commit(

@@ -133,6 +133,18 @@ def test_a_path_that_no_list_of_files_can_name_leaves_it_without_any() -> None:
     assert "files" not in create.objects[0]["spec"]
 
 
+def test_a_path_that_is_not_called_as_it_is_shown_leaves_it_without_any() -> None:
+    shown = ("packages/\uff20scope/a.js",)
+    said = prepared(sha="", tree="", conflicts=shown, marked=sha(77), altered=True)
+    found = look(preparing(), said).status
+    (create,) = look(found).actions
+
+    assert isinstance(create, CreateTasks)
+    assert "files" not in create.objects[0]["spec"], "another file may be called so"
+    assert found.delivery is not None
+    assert shown[0] in (found.delivery.message or "")
+
+
 def test_a_plan_that_is_suspended_makes_none() -> None:
     assert look(met(), suspend=True).actions == ()
 
