@@ -37,6 +37,8 @@ _CHOSEN: dict[str, Any] = {
     ".approval.aboveUsd": _GONE,
     ".attestation.publicKey": "other",
     ".signing.publicKey": "other",
+    "tolerations[].operator": "Equal",
+    "tolerations[].effect": "NoExecute",
     ".merge.strategy": "pr",
     ".merge.per": _GONE,
     ".workRepository.url": "https://example.com/work",

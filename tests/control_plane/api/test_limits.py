@@ -44,6 +44,7 @@ LEAST: Mapping[str, Any] = {
     "steps[]": {"title": "t"},
     **{field: {"podSelector": {}} for field in ("to[]", "peers[]")},
     "pipeline[]": {"name": "lint"},
+    "tolerations[]": {"operator": "Exists"},
 }
 """Smallest items of lists, where the rules want more than the schema does."""
 
@@ -77,6 +78,9 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "merge.pullRequest": {"strategy": "pr"},
     "signing.publicKey": {"key": {"name": "signing", "key": "key"}},
     "commit.signOff": {"author": {"name": "Ada", "email": "ada@example.com"}},
+    "tolerations[].operator": {"key": "a"},
+    "tolerations[].value": {"key": "a"},
+    "tolerations[].tolerationSeconds": {"key": "a", "effect": "NoExecute"},
     "crossModel.quorum": {"reviewers": [f"reviewer-{n}" for n in range(8)]},
 }
 """What else an object must have, or must not have, with a field in it."""
