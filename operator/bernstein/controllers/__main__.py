@@ -17,9 +17,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bernstein.api import prices as price_table
 from bernstein.checks.content import printed
 from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning, failures_of
-from bernstein.controllers.settings import CLUSTER_DNS, PRIVATE, OperatorSettings, peers, ranges
+from bernstein.controllers.settings import (
+    CLUSTER_DNS,
+    PRIVATE,
+    OperatorSettings,
+    peers,
+    prices,
+    ranges,
+)
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
@@ -57,6 +65,7 @@ def arguments() -> argparse.Namespace:
     add("--callback-ca", type=Path, default=None, help="file with the CA of that address")
     add("--dns-peers", type=peers, default=CLUSTER_DNS, help="where pods look up names, in JSON")
     add("--internal", type=ranges, default=PRIVATE, help="ranges of nodes, pods, Services, in JSON")
+    add("--prices", type=prices, help="file of a price table in place of the image's, in JSON")
     add("--namespace", default=os.environ.get("POD_NAMESPACE"), help="where the Lease is kept")
     add("--watch", action="append", help="namespace to work in (again for more); absent: all")
     add("--lease-name", default=LEASE)
@@ -76,6 +85,8 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Runs until a signal, or until leadership is lost (exit 1, so that a new process starts)."""
     args = arguments()
+    if args.prices is not None:
+        price_table.replace(args.prices)
     logging.configure(sanitise=lambda s: sanitise(s, 2000), level=args.log_level)
     raise SystemExit(asyncio.run(_run(args)))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import ipaddress
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bernstein.api.prices import stated
+from bernstein.api.project import Price
 from bernstein.api.projects.network import NetworkPeer, Selector
 
 _NAMESPACE = "kubernetes.io/metadata.name"
@@ -62,6 +65,14 @@ def _text(given: object) -> str:
     if not isinstance(given, str):
         raise TypeError(f"{given!r} is no text")
     return given
+
+
+def prices(path: str) -> tuple[Price, ...]:
+    """The price table in this file; argparse.ArgumentTypeError says what is wrong with it."""
+    try:
+        return stated(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{path} is no table of prices: {error}") from error
 
 
 def peers(text: str) -> tuple[NetworkPeer, ...]:

@@ -146,3 +146,17 @@ def test_what_has_outlived_a_full_look_for_garbage_is_left_out_of_the_next() -> 
     late = [[number] for number in range(1000)]
     gc.collect()
     assert not left_out(late), "only while the operator runs"
+
+
+def test_the_operator_does_not_start_with_a_table_of_prices_that_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "prices.json").write_text('{"prices": [{"model": "m", "input": "1"}]}')
+    told = ["bernstein-operator", "--image=i", f"--prices={tmp_path}/prices.json"]
+    monkeypatch.setattr(sys, "argv", told)
+
+    with pytest.raises(SystemExit) as raised:
+        program.arguments()
+
+    assert raised.value.code == 2
+    assert "prices.json is no table of prices: prices[0].output: " in capsys.readouterr().err
