@@ -22,8 +22,11 @@ class AmbiguousError(GitError):
     told which of both it is to push to."""
 
 
-_AMBIGUOUS = re.compile(
-    r"^error: dst refspec (refs/[A-Za-z0-9._/@+-]{1,300}) matches more than one", re.MULTILINE
+_OUR_REF = r"(refs/[A-Za-z0-9._/@+-]{1,300})"
+_AMBIGUOUS = (
+    re.compile(rf"^error: dst refspec {_OUR_REF} matches more than one", re.MULTILINE),
+    # Where the ref itself is not there git takes the other one for it.
+    re.compile(rf"^!\t\S*:refs/(?:heads|tags)/{_OUR_REF}\t\[rejected\]", re.MULTILINE),
 )
 _AUTHENTICATION = (
     r"Authentication failed|could not read (Username|Password)|returned error: 40[13]\b"
@@ -124,8 +127,9 @@ def from_output(
     used; the operator reads it from the message, to name the Secret. `ref`: what was pushed to.
     """
     words = output.decode("utf-8", "replace")
-    if pushing and (meant := _AMBIGUOUS.search(words)):
-        return _ambiguous(meant[1], host, words)
+    meant = (pattern.search(words) for pattern in _AMBIGUOUS if pushing)
+    if found := next(filter(None, meant), None):
+        return _ambiguous(found[1], host, words)
     reason = next((name for name, pattern in _TABLE if pattern.search(words)), "InternalError")
     if reason == "Authentication":
         reason = Reason.CREDENTIAL_REFUSED if pushing else Reason.REPOSITORY_AUTH_FAILED

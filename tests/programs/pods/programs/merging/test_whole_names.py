@@ -12,13 +12,19 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.programs.merge import AttestConfig, LandResult
+from bernstein.api.programs.merge import AttestConfig, LandResult, PrepareResult
 from bernstein.attestation import statement
 from bernstein.core import names
 from bernstein.pods.git.client import Git
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.merging.keys import key_pair
-from tests.programs.pods.programs.merging.refs import CANDIDATE, INTEGRATION, TARGET, reason
+from tests.programs.pods.programs.merging.refs import (
+    CANDIDATE,
+    INTEGRATION,
+    SESSION,
+    TARGET,
+    reason,
+)
 
 PREDICATE = {"verifier": {"id": statement.VERIFIER}, "verificationResult": "PASSED"}
 
@@ -72,3 +78,25 @@ def test_one_of_the_whole_name_of_the_target_lets_nothing_land_and_is_told(
     assert (origin.tip(foreign), origin.tip(TARGET)) == (tip, tip)
     origin.git("update-ref", "-d", foreign)
     assert do_land(sha, tip, onto=TARGET).state == "Landed"
+
+
+@pytest.mark.parametrize("kind", ["heads", "tags"])
+def test_one_of_the_whole_name_of_a_new_ref_is_told_and_costs_no_candidate(
+    origin: Origin,
+    do_prepare: Callable[..., PrepareResult],
+    do_land: Callable[..., LandResult],
+    kind: str,
+) -> None:
+    """As `RefMoved` a candidate counts as lost: it is made anew, and judged once more."""
+    tip = origin.commit({"a": "1\n"}, ref=TARGET)
+    sha = origin.commit({"b": "2\n"}, tip, ref=CANDIDATE)
+    branch = "refs/heads/bernstein/shop-01234567"
+    origin.git("update-ref", f"refs/{kind}/{branch}", tip)
+
+    assert reason(lambda: do_land(sha, tip, onto=TARGET, branch=branch)) == "PushRejected"
+
+    work = origin.commit({"c": "3\n"}, origin.commit({"d": "4\n"}, tip), ref=SESSION)
+    origin.git("update-ref", "-d", CANDIDATE)
+    origin.git("update-ref", f"refs/{kind}/{CANDIDATE}", tip)
+    assert reason(lambda: do_prepare(work, onto=TARGET)) == "PushRejected"
+    assert origin.tip(f"refs/{kind}/{CANDIDATE}") == tip
