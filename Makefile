@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
-  test-cluster test-e2e test-platform test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
+  test-cluster test-e2e test-platform test-upgrade test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
   clean-cache release setup packages binaries gitea gitops components images venv lock generate help
 
 help: ## what can be made
@@ -89,6 +89,10 @@ test-programs: venv packages gitea ## real git, a forge, agents, launcher and pr
 # Three API servers at a time: a test mostly waits for one.
 test-control-plane: venv components ## a real API server, no containers
 	$(PYTEST) tests/control_plane -n 3 --dist loadfile
+
+# A part of test-control-plane, and so of `test`.
+test-upgrade: venv components ## the last release, this one while Plans run, and back
+	$(PYTEST) tests/control_plane/upgrade
 
 test-platform: venv components gitops ## what platform teams run beside it: Argo CD and Flux
 	$(PYTEST) tests/platform -n 2 --dist loadfile

@@ -99,10 +99,10 @@ def chart(tools: Tools) -> None:
     install_chart(tools)
 
 
-def install_chart(tools: Tools) -> None:
+def install_chart(tools: Tools, chart: Path = CHART) -> None:
     """Install it, and wait until all that it brings has its effect."""
     tools.helm(
-        *("upgrade", "--install", "bernstein", str(CHART)),
+        *("upgrade", "--install", "bernstein", str(chart)),
         *("--namespace", RELEASE_NAMESPACE, "--create-namespace"),
     )
     tools.kubectl(

@@ -32,12 +32,17 @@ ROLE_BINDINGS = Resource(RBAC, "v1", "rolebindings", "RoleBinding")
 
 @pytest.fixture(scope="session")
 def node(tools: Tools, chart: None) -> Iterator[str]:
-    """Pods on a node that does not exist would be collected."""
+    name = played_node(tools)
+    yield name
+    tools.kubectl("delete", "node", name, "--wait=false")
+
+
+def played_node(tools: Tools) -> str:
+    """Its name. Pods on a node that does not exist would be collected."""
     name = f"played-{uuid.uuid4().hex[:6]}"
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
     tools.kubectl("create", "-f-", stdin=json.dumps(node))
-    yield name
-    tools.kubectl("delete", "node", name, "--wait=false")
+    return name
 
 
 MakeWorld = Callable[[], Awaitable[World]]
@@ -45,12 +50,21 @@ MakeWorld = Callable[[], Awaitable[World]]
 
 @pytest.fixture
 async def make_world(
-    admin: Client, operator_connection: ConnectionInfo, tools: Tools, cluster: Cluster, node: str
+    admin: Client, operator_connection: ConnectionInfo, cluster: Cluster, node: str
 ) -> AsyncIterator[MakeWorld]:
     """A new namespace for every call; gone with all that is in it at the end of the test."""
+    async with worlds(admin, operator_connection, cluster, node) as make:
+        yield make
+
+
+@contextlib.asynccontextmanager
+async def worlds(
+    admin: Client, connection: ConnectionInfo, cluster: Cluster, node: str
+) -> AsyncIterator[MakeWorld]:
+    """`connection`: of the operator's account; `node`: one that no kubelet keeps."""
     made: list[World] = []
     kubelets: list[asyncio.Task[None]] = []
-    async with Client(operator_connection) as operator:
+    async with Client(connection) as operator:
 
         async def make() -> World:
             name = f"controllers-{uuid.uuid4().hex[:8]}"
@@ -61,7 +75,7 @@ async def make_world(
             kubelets.append(asyncio.create_task(kubelet.run()))
             log = cluster.audit_log
             position = audit.position(log)
-            made.append(World(admin, operator_connection, operator, name, kubelet, log, position))
+            made.append(World(admin, connection, operator, name, kubelet, log, position))
             return made[-1]
 
         yield make

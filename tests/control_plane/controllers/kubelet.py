@@ -221,10 +221,10 @@ class Pod:
 async def succeed(pod: Pod) -> None:
     """The pod does its work."""
     await pod.start()
-    await pod.end("Succeeded", await _results(pod))
+    await pod.end("Succeeded", await results(pod))
 
 
-async def _results(pod: Pod) -> dict[str, Object]:
+async def results(pod: Pod) -> dict[str, Object]:
     remote = pod.remote
     if pod.role == "agent":
         return await pod.deliver()
