@@ -138,3 +138,24 @@ def test_versions_are_named(program: Path, tmp_path: Path) -> None:
 def test_interpreter_is_named_by_its_own_path(program: Path) -> None:
     first = program.read_text().splitlines()[0]
     assert first == f"#!{Path(sys.executable).resolve()} -ISE"
+
+
+def test_it_loads_little_that_is_written_in_python(program: Path) -> None:
+    """It is started for every pod, and that took longer than all that it does."""
+    done = subprocess.run(
+        [sys.executable, "-ISE", "-X", "importtime", program],
+        input="{}",
+        env={"CNI_COMMAND": "VERSION"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "_json" in loaded
+    assert loaded.isdisjoint({"enum", "json", "re", "selectors", "socket", "typing"})
+
+
+@pytest.mark.parametrize("value", [RESULT, {"a": [1, -2.5, True, None, ""], "é\n\U0001f600": {}}])
+def test_it_reads_and_writes_as_json_does(value: object) -> None:
+    assert plugin.dumps(value) == json.dumps(value)
+    assert plugin.loads(f" {json.dumps(value, indent=1)}\n") == value
