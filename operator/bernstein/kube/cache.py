@@ -75,7 +75,7 @@ class Read:
         for part in ("labels", "annotations"):
             if part in metadata:
                 said = metadata[part]
-                metadata[part] = {n: said[n][:_LONGEST] for n in self.names if n in said}
+                metadata[part] = {n: _short(said[n]) for n in self.names if n in said}
         if "ownerReferences" in metadata:
             metadata["ownerReferences"] = _few_owners(metadata["ownerReferences"])
         if "finalizers" in metadata:
@@ -95,7 +95,8 @@ def _few_owners(owners: list[Object]) -> list[Object]:
 
 
 def _short(said: Any) -> Any:
-    return said[:_LONGEST] if isinstance(said, str) else said
+    """It is kept once for all: an object, its owner, and its dependants say the same names."""
+    return sys.intern(said[:_LONGEST]) if type(said) is str else said
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,38 +6,44 @@ is for the kubelet.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from bernstein.kube.resource import Object
 
-Fields: TypeAlias = "Mapping[str, Fields | None]"
-"""What is kept, by name; None: as it is. Of a list the same is kept of every item."""
+Fields: TypeAlias = "Mapping[str, Fields | Literal[True] | None]"
+"""What is kept, by name; None: as it is; ALIKE: a text that thousands of objects have, once for all
+of them. Of a list the same is kept of every item."""
+ALIKE: Final = True
 
-_CONDITIONS: Fields = dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"))
-_STATUSES: Fields = dict.fromkeys(("name", "image", "imageID", "state", "lastState"))
-_CONTAINERS: Fields = {"name": None, "image": None}
-_SECRET: Fields = {"secretName": None, "optional": None}
-_ALL: Fields = dict.fromkeys(("apiVersion", "kind", "metadata"))
+_CONDITIONS: Fields = {
+    **dict.fromkeys(("type", "status", "reason"), ALIKE),
+    **dict.fromkeys(("message", "lastTransitionTime")),
+}
+_CONTAINERS: Fields = {"name": ALIKE, "image": ALIKE}
+_STATUSES: Fields = {**_CONTAINERS, "imageID": ALIKE, "state": None, "lastState": None}
+_SECRET: Fields = {"secretName": ALIKE, "optional": None}
+_ALL: Fields = {"apiVersion": ALIKE, "kind": ALIKE, "metadata": None}
 
 JOB: Fields = {**_ALL, "status": {"conditions": _CONDITIONS, "startTime": None}}
 POD: Fields = {
     **_ALL,
     "spec": {
-        "nodeName": None,
+        "nodeName": ALIKE,
         "activeDeadlineSeconds": None,
         "terminationGracePeriodSeconds": None,
         "initContainers": _CONTAINERS,
         "containers": _CONTAINERS,
         "volumes": {
-            "name": None,
+            "name": ALIKE,
             "secret": _SECRET,
             "configMap": {"name": None},
             "persistentVolumeClaim": {"claimName": None, "readOnly": None},
         },
     },
     "status": {
-        "phase": None,
+        "phase": ALIKE,
         "reason": None,
         "message": None,
         "startTime": None,
@@ -55,7 +61,11 @@ def job(obj: Object) -> Object:
 
 def pod(obj: Object) -> Object:
     """The pod with what is read."""
-    return only(obj, POD)
+    kept = only(obj, POD)
+    if "volumes" in kept.get("spec", ()):
+        # Of others than Secrets, ConfigMaps and claims nobody asks.
+        kept["spec"]["volumes"] = [each for each in kept["spec"]["volumes"] if len(each) > 1]
+    return kept
 
 
 def only(obj: Object, fields: Fields) -> Object:
@@ -67,7 +77,9 @@ def only(obj: Object, fields: Fields) -> Object:
     }
 
 
-def _only(value: Any, fields: Fields) -> Any:
+def _only(value: Any, fields: Fields | Literal[True]) -> Any:
+    if fields is ALIKE:
+        return sys.intern(value) if type(value) is str else value
     if isinstance(value, list):
         return [_only(each, fields) for each in value]
     return only(value, fields) if isinstance(value, dict) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.perf.bench.moments import Span
-from tests.perf.bench.waiting import Costs, Size, table
+from tests.perf.bench.waiting import Costs, Size, table, warmed_up
 
 
 def span(operator: float, reconciles: float, lost: int = 0) -> Span:
@@ -31,6 +31,17 @@ def test_costs_are_those_of_one_task_and_what_they_grow_by_is_told() -> None:
         "2,000 wait": (60,),
         "most": (2,),
     }
+
+
+async def test_a_first_round_beside_each_number_is_not_counted() -> None:
+    played: list[int] = []
+
+    async def play(run: int) -> str:
+        played.append(run)
+        return f"round {run}"
+
+    assert await warmed_up(2, play) == ["round 1", "round 2"]
+    assert played == [0, 1, 2]
 
 
 def test_a_lease_that_was_lost_beside_any_number_is_told() -> None:
