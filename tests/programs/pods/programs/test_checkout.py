@@ -226,6 +226,19 @@ def test_a_session_goes_on_from_no_other_commit_than_the_recorded_one(
     assert files(tmp_path / "workspace") == ({"a.txt": b"1\n"} if recorded else brought)
 
 
+@pytest.mark.parametrize("kind", ["heads", "tags"])
+def test_a_branch_or_tag_of_the_whole_name_of_a_checkpoint_that_is_not_there_is_none(
+    origin: Origin, config: dict[str, Any], tmp_path: Path, kind: str
+) -> None:
+    """Whoever may make branches may make one, whatever he may below refs/bernstein/."""
+    tip = origin.commit({"a.txt": "1\n"}, ref="refs/heads/main")
+    origin.commit({"a.txt": "2\n", "foreign.txt": "f\n"}, tip, ref=f"refs/{kind}/{CHECKPOINT}")
+
+    checkout.run(CheckoutConfig(**config | {"worktree_git": True, "resume": CHECKPOINT}))
+
+    assert files(tmp_path / "workspace") == {"a.txt": b"1\n"}
+
+
 def test_the_worktrees_objects_are_copies(
     origin: Origin, config: dict[str, Any], tmp_path: Path
 ) -> None:
