@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
-  test-cluster test-e2e test-platform test-upgrade test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
+  test-cluster test-release test-e2e test-platform test-upgrade test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
   clean-cache release setup packages binaries gitea gitops components images venv lock generate help
 
 help: ## what can be made
@@ -28,6 +28,7 @@ test: setup ## everything that CI runs
 	$(MAKE) test-control-plane
 	$(MAKE) test-platform
 	$(MAKE) test-cluster
+	$(MAKE) test-release
 	$(MAKE) test-e2e
 
 down: ## take down every cluster that the other targets left running
@@ -107,10 +108,14 @@ test-crash: venv components ## the operator killed after every write, behind a b
 test-cluster: venv binaries ## the local node itself: pods, kills, what is left of it
 	$(PYTEST) tests/e2e/cluster
 
+# On a node of its own, which nothing of ours is on.
+test-release: setup ## a release is installed from its files alone
+	$(PYTEST) tests/e2e/release
+
 # Several at a time: a test mostly waits for pods. The cluster is taken down whatever they find.
 test-e2e: setup ## a real node, real pods
 	$(PY) -m tests.stack up >/dev/null && \
-	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/cluster -n 3 --dist loadfile --no-loadscope-reorder; found=$$?; \
+	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/cluster --ignore tests/e2e/release -n 3 --dist loadfile --no-loadscope-reorder; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
 # A part of test-unit, test-programs, test-control-plane and test-e2e, and so of `test`, which runs
