@@ -16,6 +16,103 @@
 {{ include "bernstein.fullname" . }}-server
 {{- end -}}
 
+{{/* Components that Helm alone runs: see templates/hooks. */}}
+{{- define "bernstein.trial" -}}
+{{ include "bernstein.fullname" . }}-test
+{{- end -}}
+
+{{- define "bernstein.removal" -}}
+{{ include "bernstein.fullname" . }}-removal
+{{- end -}}
+
+{{/* Called with (dict "on" EVENT "weight" TEXT): annotations of what Helm makes for an event, and
+deletes when all went well. */}}
+{{- define "bernstein.hook" -}}
+helm.sh/hook: {{ .on }}
+helm.sh/hook-weight: {{ .weight | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
+
+{{/* Called with (dict "root" $ "component" NAME): settings of a Job's pod, which goes where the operator
+may. */}}
+{{- define "bernstein.hookSettings" -}}
+{{- $settings := pick .root.Values.operator "nodeSelector" "tolerations" "affinity" "priorityClassName" }}
+{{- merge (dict "topologySpreadConstraints" list) $settings | toYaml }}
+{{- end -}}
+
+{{/* Called with (dict "root" $ "component" NAME "on" EVENT "module" NAME "args" LIST "seconds" NUMBER): the
+Job, its account, and the policy by which nobody connects to its pod. */}}
+{{- define "bernstein.hookJob" -}}
+{{- $name := include (printf "bernstein.%s" .component) .root }}
+{{- $first := include "bernstein.hook" (dict "on" .on "weight" "-5") | fromYaml }}
+{{- $settings := include "bernstein.hookSettings" . | fromYaml }}
+{{- $component := dict "root" .root "component" .component "settings" $settings }}
+{{ include "bernstein.account" (merge (dict "settings" (dict "serviceAccount" (dict "annotations" $first))) $component) }}
+{{- if .root.Values.networkPolicy.enabled }}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ $name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "bernstein.componentLabels" $component | nindent 4 }}
+  annotations:
+    {{- toYaml $first | nindent 4 }}
+spec:
+  podSelector:
+    matchLabels:
+      {{- include "bernstein.selector" $component | nindent 6 }}
+  policyTypes: [Ingress]
+{{- end }}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{ $name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "bernstein.componentLabels" $component | nindent 4 }}
+  annotations:
+    {{- include "bernstein.hook" (dict "on" .on "weight" "0") | nindent 4 }}
+    # Helm from 3.18 shows the log.
+    helm.sh/hook-output-log-policy: hook-failed,hook-succeeded
+spec:
+  backoffLimit: 0
+  activeDeadlineSeconds: {{ add .seconds 60 }}
+  # Of one that has failed the log is wanted, for a while.
+  ttlSecondsAfterFinished: 86400
+  template:
+    metadata:
+      {{- include "bernstein.podMetadata" $component | nindent 6 }}
+    spec:
+      restartPolicy: Never
+      serviceAccountName: {{ $name }}
+      {{- include "bernstein.podSettings" $component | nindent 6 }}
+      containers:
+        - name: {{ .component }}
+          image: {{ include "bernstein.image" .root }}
+          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+          command: [python3, -m, bernstein.hooks.{{ .component }}]
+          args:
+            {{- range .args }}
+            - {{ . | quote }}
+            {{- end }}
+            - --seconds={{ .seconds }}
+          resources:
+            requests: {cpu: 10m, memory: 64Mi}
+            limits: {memory: 256Mi}
+          terminationMessagePolicy: FallbackToLogsOnError
+          securityContext:
+            {{- include "bernstein.containerSecurity" .root | nindent 12 }}
+          volumeMounts:
+            - name: tmp
+              mountPath: /tmp
+      volumes:
+        - name: tmp
+          emptyDir: {sizeLimit: 16Mi}
+{{- end -}}
+
 {{- define "bernstein.certificates" -}}
 {{ include "bernstein.fullname" . }}-certificates
 {{- end -}}
@@ -194,25 +291,26 @@ annotations:
 
 {{/* Called with (dict "root" $ "account" NAME "rules" RULES "clusterRules" RULES): what an account may
 do: in the whole cluster, or in the namespaces that are watched, where the clusterRules are about
-what is in no namespace. */}}
+what is in no namespace. With "annotations" they have those. */}}
 {{- define "bernstein.grant" -}}
 {{- $names := .root.Values.watch.namespaces }}
 {{- $cluster := list }}
 {{- if not $names }}{{ $cluster = append $cluster .rules }}{{ end }}
 {{- with .clusterRules }}{{ $cluster = append $cluster . }}{{ end }}
 {{- if $cluster }}
-{{- include "bernstein.roleAndBinding" (dict "root" .root "account" .account "name" .account "rules" (join "\n" $cluster)) }}
+{{- include "bernstein.roleAndBinding" (dict "root" .root "account" .account "name" .account "rules" (join "\n" $cluster) "annotations" .annotations) }}
 {{- end }}
+{{- $annotations := .annotations }}
 {{- range $at, $name := $names }}
 {{- if or $at $cluster }}
 ---
 {{ end }}
-{{- include "bernstein.roleAndBinding" (dict "root" $.root "account" $.account "name" (printf "%s-work" $.account) "rules" $.rules "namespace" $name) }}
+{{- include "bernstein.roleAndBinding" (dict "root" $.root "account" $.account "name" (printf "%s-work" $.account) "rules" $.rules "namespace" $name "annotations" $annotations) }}
 {{- end }}
 {{- end -}}
 
-{{/* Called with (dict "root" $ "account" NAME "name" NAME "rules" RULES), and "namespace" where they
-are no ClusterRole and ClusterRoleBinding. */}}
+{{/* Called with (dict "root" $ "account" NAME "name" NAME "rules" RULES), "namespace" where they
+are no ClusterRole and ClusterRoleBinding, and "annotations". */}}
 {{- define "bernstein.roleAndBinding" -}}
 {{- $kind := empty .namespace | ternary "ClusterRole" "Role" -}}
 apiVersion: rbac.authorization.k8s.io/v1
@@ -224,6 +322,10 @@ metadata:
   {{- end }}
   labels:
     {{- include "bernstein.labels" .root | nindent 4 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 rules:
   {{- .rules | nindent 2 }}
 ---
@@ -236,6 +338,10 @@ metadata:
   {{- end }}
   labels:
     {{- include "bernstein.labels" .root | nindent 4 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ $kind }}

@@ -1,0 +1,211 @@
+"""What Helm runs for `helm test` and before an uninstall, with the rights that the chart gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from bernstein.hooks.program import Failed
+from bernstein.hooks.removal import Removal
+from bernstein.hooks.removal import attempt as look
+from bernstein.hooks.trial import Trial
+from bernstein.hooks.trial import attempt as try_it
+from bernstein.kube.client import Client
+from bernstein.kube.config import ConnectionInfo
+from bernstein.kube.resource import Object
+from bernstein.resources import PLANS, PROJECTS, TASKS
+from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Account, Tools, eventually, may
+from tests.control_plane.controllers.conftest import MakeWorld, make_world, node
+from tests.control_plane.controllers.kubelet import run, waits
+from tests.control_plane.controllers.world import QUIET, World, stage
+from tests.control_plane.objects import AGENT_SESSIONS
+
+__all__ = ["make_world", "node"]
+
+
+def objects(tools: Tools, hook: str, *values: str) -> list[Object]:
+    text = tools.helm(
+        *("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE),
+        *(f"--show-only=templates/hooks/{hook}.yaml", *(f"--set={each}" for each in values)),
+    )
+    return [each for each in yaml.safe_load_all(text) if each]
+
+
+def rights(made: list[Object]) -> set[tuple[str, str]]:
+    """(verb, resource) of all of them."""
+    return {
+        (verb, resource)
+        for each in made
+        for rule in each.get("rules", ())
+        for verb in rule["verbs"]
+        for resource in rule["resources"]
+    }
+
+
+@pytest.fixture
+async def world(make_world: MakeWorld) -> World:
+    return await make_world()
+
+
+async def account_of(
+    tools: Tools, account: Account, made: list[Object], allowed: tuple[str, str], namespace: str
+) -> ConnectionInfo:
+    """What Helm makes before the Job is there; its account, once it has this right."""
+    before = [each for each in made if each["kind"] != "Job"]
+    tools.kubectl("apply", "-f-", stdin=yaml.safe_dump_all(before))
+    (name,) = (each["metadata"]["name"] for each in made if each["kind"] == "ServiceAccount")
+    connection = account(RELEASE_NAMESPACE, name)
+    async with Client(connection) as client:
+        await eventually(lambda: may(client, *allowed, namespace))
+    return connection
+
+
+def remove(tools: Tools, made: list[Object]) -> None:
+    tools.kubectl("delete", "--ignore-not-found", "-f-", stdin=yaml.safe_dump_all(made))
+
+
+async def tried(
+    world: World, tools: Tools, account: Account, said: list[str], seconds: float = 120
+) -> None:
+    """As the hook does it, in this world's namespace."""
+    made = objects(tools, "test", f"test.namespace={world.namespace}")
+    allowed = ("create", "plans.bernstein.dev")
+    connection = await account_of(tools, account, made, allowed, world.namespace)
+    operator = f"{RELEASE_NAMESPACE}/bernstein-operator"
+    trial = Trial(world.namespace, "bernstein-test", "bernstein:dev", operator, seconds=seconds)
+    try:
+        async with Client(connection) as client:
+            await try_it(client, trial, said.append)
+    finally:
+        remove(tools, made)
+
+
+async def test_a_trial_goes_through_starts_no_agent_and_leaves_nothing(
+    world: World, tools: Tools, account: Account
+) -> None:
+    await world.start()
+    said: list[str] = []
+
+    await tried(world, tools, account, said)
+
+    assert said[-1] == "All is deleted again. Bernstein works"
+    assert not [job for job in world.kubelet.ran if "-begin-" not in job], "nothing costs anything"
+    for resource in (PROJECTS, PLANS, TASKS, AGENT_SESSIONS):
+        assert await world.all(resource) == {}
+
+
+async def test_a_trial_tells_that_the_image_cannot_be_pulled(
+    world: World, tools: Tools, account: Account
+) -> None:
+    unknown = "bernstein:dev: not found"
+    world.kubelet.on("probe", waits("probe-work", "ImagePullBackOff", unknown))
+    await world.start()
+
+    with pytest.raises(Failed) as failed:
+        await tried(world, tools, account, [], seconds=40)
+
+    assert failed.value.reason == "NotInTime"
+    assert unknown in failed.value.message
+    assert await world.all(PROJECTS) == {}
+
+
+async def test_a_trial_tells_that_nobody_looks_at_its_namespace(
+    world: World, tools: Tools, account: Account
+) -> None:
+    with pytest.raises(Failed) as failed:
+        await tried(world, tools, account, [], seconds=2)
+
+    assert failed.value.reason == "OperatorSilent"
+
+
+def test_a_trial_has_rights_on_projects_and_plans_of_its_own_name(tools: Tools) -> None:
+    made = objects(tools, "test")
+    (role,) = (each for each in made if each["kind"] == "Role")
+
+    assert rights(made) == {
+        (verb, kind) for verb in ("create", "get", "delete") for kind in ("projects", "plans")
+    } | {("patch", "plans")}
+    named = [rule for rule in role["rules"] if rule["verbs"] != ["create"]]
+    assert all(rule["resourceNames"] == ["bernstein-test"] for rule in named)
+    assert not [each for each in made if each["kind"].startswith("Cluster")]
+
+
+# --- before an uninstall
+
+
+async def removal(world: World, tools: Tools, account: Account, way: str, said: list[str]) -> None:
+    made = objects(tools, "removal", f"uninstall.whileAtWork={way}")
+    verb = "patch" if way == "cancel" else "list"
+    allowed = (verb, "plans.bernstein.dev")
+    connection = await account_of(tools, account, made, allowed, world.namespace)
+    try:
+        async with Client(connection) as client:
+            here = Removal((world.namespace,), cancel=way == "cancel", seconds=120)
+            await look(client, here, said.append)
+    finally:
+        remove(tools, made)
+
+
+async def test_what_is_at_work_keeps_an_uninstall_back_until_it_is_cancelled(
+    world: World, tools: Tools, account: Account
+) -> None:
+    world.kubelet.on("agent", run)
+    await world.project(gates=QUIET)
+    await world.start()
+    await world.plan("shop", [stage("build", "page")])
+    await world.task("alone")
+    (page,) = [name for name in await _at_work(world, 2) if name != "alone"]
+    said: list[str] = []
+
+    with pytest.raises(Failed) as refused:
+        await removal(world, tools, account, "refuse", said)
+
+    message = refused.value.message
+    for named in (
+        "Plan {}/shop (Running)",
+        f"Task {{}}/{page} (InProgress)",
+        "Task {}/alone (InProgress)",
+        "AgentSession {}/alone-s1 (Working)",
+    ):
+        assert named.format(world.namespace) in message
+
+    await removal(world, tools, account, "cancel", said)
+
+    assert said[-1] == "Nothing is at work: Bernstein may go"
+    assert (await world.get(PLANS, "shop"))["status"]["phase"] == "Cancelled"
+    for name in ("alone", page):
+        await world.task_in(name, "Cancelled")
+    await removal(world, tools, account, "refuse", said)
+
+
+async def _at_work(world: World, count: int) -> list[str]:
+    found: list[str] = []
+
+    async def there() -> bool:
+        tasks = await world.all(TASKS)
+        found[:] = [n for n, t in tasks.items() if t["status"].get("state") == "InProgress"]
+        return len(found) == count
+
+    await eventually(there, seconds=120)
+    return found
+
+
+@pytest.mark.parametrize(("way", "more"), [("refuse", set()), ("cancel", {"patch"})])
+def test_who_looks_before_an_uninstall_may_list_and_cancel_only_where_it_is_told_to(
+    tools: Tools, way: str, more: set[str]
+) -> None:
+    made = objects(tools, "removal", f"uninstall.whileAtWork={way}")
+    (job,) = (each for each in made if each["kind"] == "Job")
+
+    listed = {("list", kind) for kind in ("plans", "tasks", "agentsessions")}
+    assert rights(made) == listed | {(v, kind) for v in more for kind in ("plans", "tasks")}
+    args: list[Any] = job["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert ("--cancel" in args) is (way == "cancel")
+
+
+def test_a_release_that_ignores_what_runs_has_no_hook(tools: Tools) -> None:
+    text = tools.helm("template", "bernstein", str(CHART), "--set=uninstall.whileAtWork=ignore")
+
+    assert "pre-delete" not in text
