@@ -167,14 +167,19 @@ class Gitea:
     def https_url(self, owner: str, name: str) -> str:
         return f"{self.url}/{owner}/{name}.git"
 
-    def ssh_url(self, owner: str, name: str) -> str:
-        return f"ssh://git@{self.host}:{self.ssh_port}/{owner}/{name}.git"
+    def ssh_url(self, owner: str, name: str, port: int | None = None) -> str:
+        """`port`: by which it is reached; None: its own."""
+        return f"ssh://git@{self.host}:{port or self.ssh_port}/{owner}/{name}.git"
 
     @property
     def known_hosts(self) -> str:
         """The line of its host key."""
+        return self.known_at(self.ssh_port)
+
+    def known_at(self, port: int | None) -> str:
+        """The same, where it is reached by this port."""
         public = (self.folder / "ssh-host-key.pub").read_text()
-        return f"[{self.host}]:{self.ssh_port} {public}"
+        return f"[{self.host}]:{port} {public}"
 
     def add_user(self, name: str) -> str:
         mail = f"{name}@example.invalid"

@@ -79,14 +79,15 @@ MakeTeam = Callable[..., Team]
 @pytest.fixture
 def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator[MakeTeam]:
     """Call it with the demo agent's tasks and changes to the Project; `ssh`: how its repository is
-    reached; `repository`: that of another team, in place of one of its own."""
+    reached, and by which port, where that is not the forge's own; `repository`: that of another
+    team, in place of one of its own."""
     made: list[Team] = []
 
     def make(
         tasks: list[Object] | None = None,
         change: Callable[[Object], None] | None = None,
         *,
-        ssh: bool = False,
+        ssh: bool | int = False,
         repository: str | None = None,
     ) -> Team:
         slug = request.node.name.lower().replace("_", "-")[:40].strip("-")
@@ -98,15 +99,16 @@ def team(stack: Stack, forge: Gitea, request: pytest.FixtureRequest) -> Iterator
         offered = Agents(scenario=yaml.safe_dump({"tasks": tasks or []}))
         *others, project = manifests.project(_no_server(namespace), namespace, offered)
         _on_forge(project["spec"], url)
-        if ssh:
+        port = forge.ssh_port if ssh is True else ssh or None
+        if port is not None:
             (entry,) = project["spec"]["repositories"]
-            entry["url"] = forge.ssh_url(OWNER, name)
+            entry["url"] = forge.ssh_url(OWNER, name, port)
             entry["forge"]["api"] = f"{forge.url}/api/v1"
         if change is not None:
             change(project["spec"])
         objects = [
             manifests.namespace(namespace),
-            *_secrets(forge, namespace, token, {} if ssh else passwords),
+            *_secrets(forge, namespace, token, passwords if port is None else port),
             *others,
             project,
         ]
@@ -165,17 +167,18 @@ def _key(forge: Gitea, account: str) -> str:
     return (forge.folder / f"key-of-{account}").read_text()
 
 
-def _account(forge: Gitea, account: str, password: str | None) -> Object:
-    """The type and the content of its Secret; without a password it has an SSH key."""
-    if password is not None:
-        given = {"username": account, "password": password}
-        return {"type": "kubernetes.io/basic-auth", "stringData": given}
-    given = {"ssh-privatekey": _key(forge, account), "known_hosts": forge.known_hosts}
-    return {"type": "kubernetes.io/ssh-auth", "stringData": given}
+def _account(forge: Gitea, account: str, proof: Mapping[str, str] | int) -> Object:
+    """The type and the content of its Secret. `proof`: the passwords of all; or the port by which
+    an SSH key is used."""
+    if isinstance(proof, int):
+        given = {"ssh-privatekey": _key(forge, account), "known_hosts": forge.known_at(proof)}
+        return {"type": "kubernetes.io/ssh-auth", "stringData": given}
+    given = {"username": account, "password": proof[account]}
+    return {"type": "kubernetes.io/basic-auth", "stringData": given}
 
 
 def _secrets(
-    forge: Gitea, namespace: str, token: str, passwords: Mapping[str, str]
+    forge: Gitea, namespace: str, token: str, proof: Mapping[str, str] | int
 ) -> list[Object]:
     assert forge.certificate is not None
     where = {"namespace": namespace}
@@ -184,7 +187,7 @@ def _secrets(
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {**where, "name": f"git-{account}"},
-            **_account(forge, account, passwords.get(account)),
+            **_account(forge, account, proof),
         }
         for account in GIT_ACCOUNTS
     ]

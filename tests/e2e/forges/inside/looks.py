@@ -28,8 +28,6 @@ Who = tuple[str, str]
 class Looks:
     """What was found, and when nobody could be told."""
 
-    server: tuple[str, int]
-    """The forge itself."""
     found: dict[Who, set[frozenset[tuple[str, frozenset[str]]]]] = field(
         default_factory=lambda: defaultdict(set)
     )
@@ -72,14 +70,14 @@ class Looks:
                     looked.add(who)
                     self._noting([Container(*who, (process,))])
 
-    def at_connection(self, client: socket.socket) -> None:
+    def at_connection(self, client: socket.socket, to: tuple[str, int]) -> None:
         """Looks into the pod that has connected, then pours to the forge and back."""
         self._begun.wait()
         with client, contextlib.suppress(OSError):
             network = container.that_connects(*client.getpeername())
             if network is not None:
                 self._noting(container.running(network), connected=True)
-            with socket.create_connection(self.server, 10) as server:
+            with socket.create_connection(to, 10) as server:
                 threading.Thread(target=_pour, args=(server, client), daemon=True).start()
                 _pour(client, server)
 
@@ -130,27 +128,31 @@ class Looks:
 
 
 @contextlib.contextmanager
-def looking(server: tuple[str, int]) -> Iterator[tuple[Looks, int]]:
-    """The port of the forge's address at which whoever connects is looked into."""
-    looks = Looks(server)
-    with socket.create_server((server[0], 0)) as listening:
-
-        def accept() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    client, _ = listening.accept()
-                    threading.Thread(
-                        target=looks.at_connection, args=(client,), daemon=True
-                    ).start()
-
-        beside = [threading.Thread(target=each, daemon=True) for each in (accept, looks.at_start)]
+def looking(host: str, *ports: int) -> Iterator[tuple[Looks, list[int]]]:
+    """For each port of the forge another one of its address, at which whoever connects is looked
+    into."""
+    looks = Looks()
+    with contextlib.ExitStack() as stack:
+        doors = [stack.enter_context(socket.create_server((host, 0))) for _ in ports]
+        beside = [threading.Thread(target=looks.at_start, daemon=True)]
+        for door, port in zip(doors, ports, strict=True):
+            given = (looks, door, (host, port))
+            beside.append(threading.Thread(target=_accept, args=given, daemon=True))
         for each in beside:
             each.start()
-        yield looks, int(listening.getsockname()[1])
+        yield looks, [int(door.getsockname()[1]) for door in doors]
         looks.end()
-        listening.shutdown(socket.SHUT_RDWR)
+        for door in doors:
+            door.shutdown(socket.SHUT_RDWR)
         for each in beside:
             each.join(30)
+
+
+def _accept(looks: Looks, door: socket.socket, to: tuple[str, int]) -> None:
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = door.accept()
+            threading.Thread(target=looks.at_connection, args=(client, to), daemon=True).start()
 
 
 def _pour(source: socket.socket, to: socket.socket) -> None:

@@ -2,7 +2,8 @@
 credential that it should, where it should, and no other.
 
 All that reach the forge are looked into while their connection is held there; those that reach
-nobody when they have been started. What the pods of a GitHub App's minter hold is told in
+nobody when they have been started. Once with passwords, once with SSH keys. A token of a GitHub App
+is a password, too: what the pods of a GitHub App's minter hold is told in
 `tests/e2e/refs/test_minter.py`.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,26 +46,44 @@ def volume(stack: Stack) -> Iterator[Volume]:
         yield made
 
 
+@dataclass(frozen=True)
+class Doors:
+    """Ports of the forge's address at which whoever connects is looked into."""
+
+    forge: Gitea
+    web: int
+    ssh: int
+
+    def watched(self, url: str) -> str:
+        """The same address by that port."""
+        return url.replace(f":{self.forge.port}/", f":{self.web}/")
+
+
 @pytest.fixture
-def looks(forge: Gitea) -> Iterator[tuple[Looks, int]]:
+def looks(forge: Gitea) -> Iterator[tuple[Looks, Doors]]:
     needs_root()
-    with looking((forge.host, forge.port)) as made:
-        yield made
+    assert forge.ssh_port is not None
+    with looking(forge.host, forge.port, forge.ssh_port) as (made, (web, ssh)):
+        yield made, Doors(forge, web, ssh)
 
 
-def everything(spec: Object, forge: Gitea, port: int) -> None:
+def everything(spec: Object, doors: Doors, way: str) -> None:
     """All that brings a pod of its own, or a container, or a credential."""
 
     def at(name: str) -> str:
-        url = repository_of_all(forge, f"{name}-{uuid.uuid4().hex[:8]}")
-        return url.replace(f":{forge.port}/", f":{port}/")
+        name = f"{name}-{uuid.uuid4().hex[:8]}"
+        url = repository_of_all(doors.forge, name)
+        return doors.watched(url) if way == "https" else doors.forge.ssh_url(OWNER, name, doors.ssh)
 
     (app,) = spec["repositories"]
-    app["url"] = app["url"].replace(f":{forge.port}/", f":{port}/")
+    if way == "https":
+        app["url"] = doors.watched(app["url"])
+    else:
+        app["forge"]["api"] = doors.watched(app["forge"]["api"])
     spec["repositories"].append({**app, "name": "site", "url": at("site")})
     app |= {
         "workRepository": {"url": at("work")},
-        "checkout": {"lfs": True},
+        "checkout": {"lfs": way == "https"},  # over SSH nothing is fetched of it
         "cache": {"claim": "caches", "refreshSeconds": 3600},
     }
     spec["setup"] = {"command": "sleep 1"}  # what is over at once is seen by nobody
@@ -105,11 +125,13 @@ def pull_of(here: Team, row: int, *, after: str = "") -> Any:
     return plan["status"]["repositories"][row]["delivery"]["pullRequest"]
 
 
+@pytest.mark.parametrize("way", ["https", "ssh"])
 def test_each_container_finds_the_credential_that_it_should_and_no_other(
-    team: MakeTeam, forge: Gitea, volume: Volume, looks: tuple[Looks, int], tmp_path: Path
+    team: MakeTeam, volume: Volume, looks: tuple[Looks, Doors], tmp_path: Path, way: str
 ) -> None:
-    saw, port = looks
-    here = team(TASKS, lambda spec: everything(spec, forge, port))
+    saw, doors = looks
+    ssh = doors.ssh if way == "ssh" else False
+    here = team(TASKS, lambda spec: everything(spec, doors, way), ssh=ssh)
     give_keys(here, tmp_path)
     volume.claim(here)
     saw.begin(here)
@@ -124,7 +146,7 @@ def test_each_container_finds_the_credential_that_it_should_and_no_other(
     here.api("POST", f"/pulls/{before['number']}/reviews", user=OWNER, **review)
     here.merge(pull_of(here, 0, after=before["sha"])["number"])
     site = here.get("project", name)["spec"]["repositories"][1]["url"].rpartition("/")[2][:-4]
-    forge.merge(OWNER, site, pull_of(here, 1)["number"])
+    doors.forge.merge(OWNER, site, pull_of(here, 1)["number"])
     here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", 90)
     here.bernstein("cancel", "plan/other")
     saw.await_(*TABLE)

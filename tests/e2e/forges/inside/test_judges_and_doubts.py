@@ -39,8 +39,8 @@ def endpoint(stack: Stack) -> Iterator[Endpoint]:
 @pytest.fixture
 def looks(forge: Gitea) -> Iterator[tuple[Looks, int]]:
     needs_root()
-    with looking((forge.host, forge.port)) as made:
-        yield made
+    with looking(forge.host, forge.port) as (made, (port,)):
+        yield made, port
 
 
 def probe_of(here: Team) -> Any:
