@@ -22,14 +22,15 @@ class AmbiguousError(GitError):
     told which of both it is to push to."""
 
 
+# Patterns are texts, compiled when git has failed: every program loads them, and few need one.
 _OUR_REF = r"(refs/[A-Za-z0-9._/@+-]{1,300})"
 _AMBIGUOUS = (
-    re.compile(rf"^error: dst refspec {_OUR_REF} matches more than one", re.MULTILINE),
+    rf"(?m)^error: dst refspec {_OUR_REF} matches more than one",
     # Where the ref itself is not there git takes the other one for it.
-    re.compile(rf"^!\t\S*:refs/(?:heads|tags)/{_OUR_REF}\t\[rejected\]", re.MULTILINE),
+    rf"(?m)^!\t\S*:refs/(?:heads|tags)/{_OUR_REF}\t\[rejected\]",
 )
 _AUTHENTICATION = (
-    r"Authentication failed|could not read (Username|Password)|returned error: 40[13]\b"
+    r"(?i)Authentication failed|could not read (Username|Password)|returned error: 40[13]\b"
     r"|Permission denied \(|invalid credentials"
     r"|marked as read only|Permission to \S+ denied to|Write access to repository not granted"
     r"|not allowed to push code|does not have write access|is not authorized to (read|write)"
@@ -40,7 +41,7 @@ _NOT_SHOWN = (
 )
 """What an account may not see, forges call not found."""
 _UNREACHABLE = (
-    r"Could not resolve|Failed to connect|Couldn't connect|Connection (refused|timed out|reset)"
+    r"(?i)Could not resolve|Failed to connect|Couldn't connect|Connection (refused|timed out|reset)"
     r"|Network is unreachable|No route to host|unable to access|SSL certificate|certificate verif"
     r"|gnutls_handshake|server certificate|Operation too slow|returned error: (30\d|429|5\d\d)"
     r"|does not appear to be a git repository|early EOF"
@@ -49,59 +50,49 @@ _UNREACHABLE = (
 )
 _TABLE = (
     # What the server prints has "remote: " before it with https: that is none of ssh's words.
-    (Reason.HOST_KEY_UNTRUSTED, re.compile(r"^Host key verification failed", re.MULTILINE)),
-    (Reason.REF_NOT_FOUND, re.compile(r"couldn't find remote ref|Remote branch .* not found")),
+    (Reason.HOST_KEY_UNTRUSTED, r"(?m)^Host key verification failed"),
+    (Reason.REF_NOT_FOUND, r"couldn't find remote ref|Remote branch .* not found"),
     (
         Reason.REF_MOVED,
-        re.compile(
-            r"\(stale info\)|\(fetch first\)|\(non-fast-forward\)|remote ref updated since"
-            r"|but expected|reference already exists|incorrect old value|failed to update ref"
-            r"|failed to lock|cannot lock ref",
-        ),
+        r"\(stale info\)|\(fetch first\)|\(non-fast-forward\)|remote ref updated since"
+        r"|but expected|reference already exists|incorrect old value|failed to update ref"
+        r"|failed to lock|cannot lock ref",
     ),
     # Gitea says so in its hook, where others refuse the login.
-    ("Authentication", re.compile(r"User permission denied for writing")),
+    ("Authentication", r"User permission denied for writing"),
     (
         Reason.BRANCH_PROTECTED,
-        re.compile(
-            r"protected branch|\((pre-receive|update|proc-receive) hook declined\)|hook declined"
-            r"|branch is currently checked out|deny(ing)? (updating|non-fast-forward)",
-            re.IGNORECASE,
-        ),
+        r"(?i)protected branch|\((pre-receive|update|proc-receive) hook declined\)|hook declined"
+        r"|branch is currently checked out|deny(ing)? (updating|non-fast-forward)",
     ),
     (
         Reason.REPOSITORY_INVALID,
-        re.compile(r"fsck error|index-pack failed|unresolved deltas|bad object", re.IGNORECASE),
+        r"(?i)fsck error|index-pack failed|unresolved deltas|bad object",
     ),
-    (Reason.REPOSITORY_AUTH_FAILED, re.compile(_NOT_SHOWN)),
-    ("Authentication", re.compile(_AUTHENTICATION, re.IGNORECASE)),
+    (Reason.REPOSITORY_AUTH_FAILED, _NOT_SHOWN),
+    ("Authentication", _AUTHENTICATION),
     # Whoever says no has been reached, whatever "not allowed" is in his words.
-    (Reason.PUSH_REJECTED, re.compile(r"\[remote rejected\]")),
-    (Reason.REPOSITORY_UNREACHABLE, re.compile(_UNREACHABLE, re.IGNORECASE)),
-    (Reason.PUSH_REJECTED, re.compile(r"\[rejected\]|remote unpack failed")),
+    (Reason.PUSH_REJECTED, r"\[remote rejected\]"),
+    (Reason.REPOSITORY_UNREACHABLE, _UNREACHABLE),
+    (Reason.PUSH_REJECTED, r"\[rejected\]|remote unpack failed"),
 )
 
 _WHY_UNREACHABLE = (
     (
         "the proxy on the way there (network.proxy) is not known, or refuses it",
-        re.compile(
-            r"resolve proxy|from proxy after CONNECT|CONNECT tunnel failed|Proxy CONNECT"
-            r"|Tunnel connection failed"
-        ),
+        r"resolve proxy|from proxy after CONNECT|CONNECT tunnel failed|Proxy CONNECT"
+        r"|Tunnel connection failed",
     ),
-    ("its name is not known here", re.compile(r"Could not resolve|Name or service not known")),
-    (UNTRUSTED, re.compile(r"certificate|gnutls|SSL")),
+    ("its name is not known here", r"Could not resolve|Name or service not known"),
+    (UNTRUSTED, r"certificate|gnutls|SSL"),
     (
         "nothing answers there",
-        re.compile(
-            r"Failed to connect|Couldn't connect|Connection (refused|timed out|reset)|timed out"
-            r"|Network is unreachable|No route to host|Operation too slow",
-            re.IGNORECASE,
-        ),
+        r"(?i)Failed to connect|Couldn't connect|Connection (refused|timed out|reset)|timed out"
+        r"|Network is unreachable|No route to host|Operation too slow",
     ),
-    ("it answers with an error", re.compile(r"returned error: ")),
+    ("it answers with an error", r"returned error: "),
 )
-_LACKS_HISTORY = re.compile(r"\(shallow update not allowed\)")
+_LACKS_HISTORY = r"\(shallow update not allowed\)"
 _NO_SERVER = "what answers is no git server with this repository, or it broke off"
 _MEANS: Mapping[str, str] = {
     Reason.REF_NOT_FOUND: "the repository{at} lacks a ref that it was asked for",
@@ -127,17 +118,17 @@ def from_output(
     used; the operator reads it from the message, to name the Secret. `ref`: what was pushed to.
     """
     words = output.decode("utf-8", "replace")
-    meant = (pattern.search(words) for pattern in _AMBIGUOUS if pushing)
+    meant = (re.search(pattern, words) for pattern in _AMBIGUOUS if pushing)
     if found := next(filter(None, meant), None):
         return _ambiguous(found[1], host, words)
-    reason = next((name for name, pattern in _TABLE if pattern.search(words)), "InternalError")
+    reason = next((name for name, pattern in _TABLE if re.search(pattern, words)), "InternalError")
     if reason == "Authentication":
         reason = Reason.CREDENTIAL_REFUSED if pushing else Reason.REPOSITORY_AUTH_FAILED
     if reason == Reason.REPOSITORY_UNREACHABLE:
         return unreachable(host, words)
     who = f"the account '{account}'" if account else "this account"
     means = _MEANS.get(reason, "git failed")
-    if reason == Reason.PUSH_REJECTED and _LACKS_HISTORY.search(words):
+    if reason == Reason.PUSH_REJECTED and re.search(_LACKS_HISTORY, words):
         means = "the git server{at} lacks history that this push is on"
     ours = means.format(at=_at(host), account=who, to=f" to '{ref}'" if ref else "")
     return GitError(reason, _quoting(ours, words))
@@ -153,7 +144,7 @@ def _ambiguous(ref: str, host: str, words: str) -> AmbiguousError:
 
 def unreachable(host: str, words: str) -> GitError:
     """The error where the git server at `host` cannot be talked to; `words` say why."""
-    why = next((why for why, pattern in _WHY_UNREACHABLE if pattern.search(words)), _NO_SERVER)
+    why = next((why for why, pattern in _WHY_UNREACHABLE if re.search(pattern, words)), _NO_SERVER)
     text = _quoting(f"the git server{_at(host)} cannot be used: {why}", words)
     return GitError(Reason.REPOSITORY_UNREACHABLE, text)
 
