@@ -16,6 +16,7 @@ from tests.platform.gitops.test_flux_status import expressions
 from tests.unit.docs.pages import ROOT, blocks
 
 EXAMPLES = ROOT / "docs" / "examples" / "gitops"
+RESOURCES = ["project/project.yaml", "plans"]
 
 
 def built(folder: Path) -> list[dict[str, Any]]:
@@ -46,6 +47,20 @@ def test_a_plan_is_called_by_its_text(plans: Path) -> None:
 
     assert after["metadata"]["name"].startswith("rate-limits-")
     assert after["metadata"]["name"] != before["metadata"]["name"]
+
+
+def test_what_the_page_has_an_application_build_is_the_project_and_its_plans(
+    tmp_path: Path,
+) -> None:
+    folder = shutil.copytree(EXAMPLES, tmp_path / "shop")
+    page = [yaml.safe_load(b.text) for b in blocks("yaml") if b.page.name == "argo-cd.md"]
+    (whole,) = (shown for shown in page if shown.get("resources") == RESOURCES)
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump(whole))
+
+    names = {found["kind"]: found["metadata"]["name"] for found in built(folder)}
+
+    assert names.keys() == {"Project", "Plan"}
+    assert names["Plan"].startswith("rate-limits-")
 
 
 def test_what_may_change_is_put_on_and_makes_no_other_plan(plans: Path) -> None:

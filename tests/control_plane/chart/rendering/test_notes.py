@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
+import yaml
 from typer.testing import CliRunner
 
 from bernstein.cli.main import app
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
 
 
-def commands(tools: Tools, *arguments: str) -> list[list[str]]:
-    """Every command of the notes, as its words."""
-    said = tools.helm(
+def notes(tools: Tools, *arguments: str) -> str:
+    return tools.helm(
         *("upgrade", "--install", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE),
         *("--dry-run=server", *arguments),
     ).partition("\nNOTES:\n")[2]
+
+
+def commands(tools: Tools, *arguments: str) -> list[list[str]]:
+    """Every command of the notes, as its words."""
+    said = notes(tools, *arguments)
     return [shlex.split(line) for line in re.findall(r"^  (\w.*)$", said, re.MULTILINE)]
 
 
@@ -52,3 +60,43 @@ def test_a_folder_is_begun_by_the_command_that_is_named(
 def test_they_are_about_a_namespace_that_is_watched(tools: Tools, chart: None) -> None:
     for number, said in enumerate(commands(tools, "--set", "watch.namespaces={only-here}")):
         assert ("only-here" in said) == (number > 0)
+
+
+@pytest.fixture
+def monitors(tools: Tools) -> Iterator[None]:
+    """The kinds of the Prometheus operator, as far as Helm asks for them."""
+    kinds = [("ServiceMonitor", "servicemonitors"), ("PodMonitor", "podmonitors")]
+    definitions = "\n---\n".join(yaml.safe_dump(definition(*kind)) for kind in kinds)
+    tools.kubectl("apply", "-f", "-", stdin=definitions)
+    tools.kubectl(
+        "wait", "--for=condition=Established", "--timeout=60s", "-f", "-", stdin=definitions
+    )
+    yield
+    tools.kubectl("delete", "-f", "-", stdin=definitions)
+
+
+def definition(kind: str, plural: str) -> dict[str, Any]:
+    group = "monitoring.coreos.com"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": kind, "plural": plural, "singular": kind.lower()}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+
+
+def test_they_say_that_nobody_reads_metrics_only_while_that_is_so(
+    tools: Tools, chart: None, monitors: None
+) -> None:
+    said = "Nobody reads metrics yet"
+    assert said in notes(tools)
+    for read in (
+        "networkPolicy.enabled=false",
+        "networkPolicy.ingressFrom[0].podSelector.matchLabels.app=prometheus",
+        "monitoring.serviceMonitors.enabled=true",
+        "monitoring.podMonitors.enabled=true",
+    ):
+        assert said not in notes(tools, "--set", read), read
