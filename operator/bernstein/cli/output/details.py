@@ -278,6 +278,14 @@ def tell_pause(terminal: Terminal, task: Task) -> None:
         terminal.advise(helps)
 
 
+def tell_turn(terminal: Terminal, task: Task) -> None:
+    """Tells what a Task waits for that comes by itself, at no time that is known."""
+    waiting = task.status.waiting
+    if waiting is None or waiting.until is not None or is_stalled(task.status):
+        return
+    terminal.advise(notes.labelled(waiting.reason, notes.waits(waiting, task)))
+
+
 def tell_stalled(terminal: Terminal, task: Task, told: str = "", *, guesses: bool = True) -> None:
     """Tells why a Task stands still, and the remedy, unless that was `told` already. `guesses`: as
     of `tell_task`."""

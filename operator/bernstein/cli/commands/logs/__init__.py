@@ -51,5 +51,6 @@ async def _logs(terminal: Terminal, settings: CliSettings, name: str, follow: bo
             await teller.tell(subject)
         if subject.task is not None:
             details.tell_task(terminal, subject.task, teller.remedy)
+            details.tell_turn(terminal, subject.task)
         if subject.plan is not None:
             details.tell_plan(terminal, subject.plan)

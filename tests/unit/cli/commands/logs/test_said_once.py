@@ -49,3 +49,16 @@ async def test_a_remedy_that_the_end_of_the_session_has_told(
 
     assert answer.out.count(REMEDY) == 1
     assert "ImagePullFailed: image 'a' cannot be pulled" in answer.out
+
+
+async def test_what_a_task_waits_for_that_comes_by_itself(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    """`prompt` of a Task without a session sends people here for it."""
+    waits = {"reason": "PlanStarting", "message": "its Plan has not begun yet", "scope": "Plan"}
+    since = {"since": "2030-01-01T12:00:00Z", "needsPerson": False}
+    name = put(api, state="Open", waiting=waits | since)
+
+    answer = await bernstein("logs", name)
+
+    assert answer.out.count("PlanStarting: its Plan has not begun yet") == 1
