@@ -11,7 +11,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
   test-cluster test-release test-e2e test-platform test-upgrade test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
-  clean-cache release setup packages binaries gitea gitops components images venv lock generate help
+  clean-cache release setup packages binaries gitea gitops collector components images venv lock generate help
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -51,6 +51,10 @@ gitea: packages
 # Argo CD, and what judges objects for it and for Flux: test-platform alone needs it.
 gitops: packages
 	@$(PYTHON) -m tests.cluster program gitops >/dev/null
+
+# An OpenTelemetry collector: test-platform alone needs it.
+collector: packages
+	@$(PYTHON) -m tests.cluster program collector >/dev/null
 
 # Where kind is the cluster, only this tier needs Kubernetes' own programs.
 components: packages
@@ -95,7 +99,7 @@ test-control-plane: venv components ## a real API server, no containers
 test-upgrade: venv components ## the last release, this one while Plans run, and back
 	$(PYTEST) tests/control_plane/upgrade
 
-test-platform: venv components gitops ## what platform teams run beside it: Argo CD and Flux
+test-platform: venv components gitops collector ## what platform teams run beside it: Argo CD, Flux, a collector
 	$(PYTEST) tests/platform -n 2 --dist loadfile
 
 test-crash: venv components ## the operator killed after every write, behind a bad network

@@ -9,6 +9,7 @@ from random import Random
 
 from bernstein.controllers.engine import Engine, Tuning
 from bernstein.controllers.settings import OperatorSettings
+from bernstein.controllers.traces.collector import Collector
 from bernstein.kube.clock import Clock
 from bernstein.kube.lease import Elector
 from bernstein.observe.metrics import Metrics
@@ -22,7 +23,14 @@ NEVER = 1e9
 class Replica:
     """One of the operator's replicas: process after process, as the cluster restarts it."""
 
-    def __init__(self, number: int, store: Store, trouble: Trouble, seed: int) -> None:
+    def __init__(
+        self,
+        number: int,
+        store: Store,
+        trouble: Trouble,
+        seed: int,
+        collector: Collector | None = None,
+    ) -> None:
         self.number = number
         self.jumped = 0.0
         """Seconds by which its time of day is ahead of the cluster's."""
@@ -33,6 +41,7 @@ class Replica:
         self._store = store
         self._trouble = trouble
         self._seed = seed
+        self._collector = collector
         self._stop: asyncio.Event = asyncio.Event()
         self._cut_off_until = 0.0
 
@@ -74,6 +83,7 @@ class Replica:
             watch=[NAMESPACE],
             tuning=Tuning(workers=2, resync_seconds=NEVER),
             clock=clock,
+            collector=self._collector,
         )
         # A Lease that is renewed less often costs less: hours pass in every run.
         self.engine.elector = Elector(

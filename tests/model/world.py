@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from bernstein.controllers.traces.collector import Collector as TakesSpans
 from tests.model import endings
 from tests.model.approvals.approvers import Approvers
 from tests.model.approvals.oracle import OraclesOfDecisions
@@ -61,7 +62,8 @@ class Outcome:
 
 
 class World:
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, collector: TakesSpans | None = None) -> None:
+        """`collector`: who takes spans; None: the operator makes none."""
         dice = Dice(scenario.seed)
         self.scenario = scenario
         self.dice = dice
@@ -82,7 +84,8 @@ class World:
         self.collector = Collector(self.store, dice)
         self.troubles = Troubles(self.store)
         self.replicas = [
-            Replica(n, self.store, self.troubles, scenario.seed) for n in range(scenario.replicas)
+            Replica(n, self.store, self.troubles, scenario.seed, collector)
+            for n in range(scenario.replicas)
         ]
         self.troubles.happen = self.happen
         self.violated = asyncio.Event()
@@ -302,11 +305,11 @@ def _is_steady(scenario: Scenario) -> bool:
     return scenario.replicas == 1 and whole
 
 
-def lived(scenario: Scenario) -> tuple[World, Outcome]:
+def lived(scenario: Scenario, collector: TakesSpans | None = None) -> tuple[World, Outcome]:
     """The world at the end of a scenario, too. Raises Standstill."""
 
     async def main() -> tuple[World, Outcome]:
-        world = World(scenario)
+        world = World(scenario, collector)
         with _listening(world.oracles):
             return world, await world.play()
 

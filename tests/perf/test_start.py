@@ -23,7 +23,7 @@ OF_NO_USE_FOR_HELP = {"aiohttp", "asyncio", "fastapi", "kopf", "kubernetes", "py
 OF_NO_USE_FOR_HELP |= {"requests", "ssl", "structlog", "yaml"}
 OF_NO_USE_FOR_HELP |= {"cryptography", "securesystemslib"}
 OF_NO_USE_FOR_THE_OPERATOR = {"detect_secrets", "fastapi", "kubernetes", "oauthlib", "requests"}
-OF_NO_USE_FOR_THE_OPERATOR |= {"cryptography", "securesystemslib"}
+OF_NO_USE_FOR_THE_OPERATOR |= {"cryptography", "google", "opentelemetry", "securesystemslib"}
 OF_NO_USE_FOR_THE_OPERATOR |= {"starlette", "typer", "urllib3", "uvicorn", "wcmatch", "websocket"}
 
 

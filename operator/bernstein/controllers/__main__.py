@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bernstein.api import prices as price_table
 from bernstein.checks.content import printed
@@ -24,6 +24,7 @@ from bernstein.controllers.settings import (
     CLUSTER_DNS,
     PRIVATE,
     OperatorSettings,
+    collector_address,
     peers,
     prices,
     ranges,
@@ -34,6 +35,9 @@ from bernstein.kube.config import ConnectionInfo
 from bernstein.observe import logging
 from bernstein.observe.http import ProbeServer
 from bernstein.observe.metrics import Metrics
+
+if TYPE_CHECKING:
+    from bernstein.controllers.traces.collector import Collector
 
 
 @contextlib.contextmanager
@@ -75,11 +79,25 @@ def arguments() -> argparse.Namespace:
     add("--resync-seconds", type=float, default=600.0)
     add("--heartbeat-seconds", type=int, default=15)
     add("--checkpoint-seconds", type=int, default=30)
+    add("--trace-endpoint", type=collector_address, help="of an OTLP collector; absent: no traces")
+    add("--trace-headers", type=Path, default=None, help="folder with a file for each header")
+    add("--trace-ca", type=Path, default=None, help="file with the CA of the collector")
     add("--log-level", default="info", choices=logging.LEVELS)
     parsed = parser.parse_args()
     if not parsed.image:
         parser.error("--image (or BERNSTEIN_IMAGE) is needed: it runs inside pods")
+    if parsed.trace_endpoint is None and (parsed.trace_headers or parsed.trace_ca):
+        parser.error("--trace-headers and --trace-ca are of a --trace-endpoint")
     return parsed
+
+
+def collector_of(args: argparse.Namespace) -> Collector | None:
+    """Who takes spans of what has ended; what speaks to it is loaded where there is one."""
+    if args.trace_endpoint is None:
+        return None
+    from bernstein.controllers.traces.otlp import Endpoint, OtlpCollector
+
+    return OtlpCollector(Endpoint(args.trace_endpoint, args.trace_headers, args.trace_ca))
 
 
 def main() -> None:
@@ -152,6 +170,7 @@ async def _run(args: argparse.Namespace) -> int:
             lease=args.lease_name,
             watch=args.watch,
             tuning=Tuning(args.workers, args.resync_seconds, args.lease_seconds),
+            collector=collector_of(args),
         )
         ready = {"caches": engine.not_ready}
         printed.load()  # else whose check fails first is waited for by all

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bernstein.controllers import forge_metrics, job_metrics
 from bernstein.controllers.approvals.controller import ApprovalController
@@ -32,6 +32,9 @@ from bernstein.kube.reconcile import Controller
 from bernstein.kube.resource import Object, uid_of
 from bernstein.observe import logging
 from bernstein.observe.metrics import Metrics
+
+if TYPE_CHECKING:
+    from bernstein.controllers.traces.collector import Collector
 
 log = logging.logger(__name__)
 
@@ -74,9 +77,12 @@ class Engine:
         watch: list[str] | None = None,
         tuning: Tuning | None = None,
         clock: Clock = REAL,
+        collector: Collector | None = None,
     ) -> None:
+        """`collector`: who takes spans of what has ended; None: there are no traces."""
         self._client = client
         self._settings = settings
+        self._collector = collector
         self._metrics = metrics
         self._tuning = tuning or Tuning()
         self._clock = clock
@@ -149,7 +155,16 @@ class Engine:
             budgets=self.caches.budgets,
             heard=self.caches.heard,
         ):
-            await self._work(controllers, events.run(), logs.run(), verdicts.run())
+            beside = [events.run(), logs.run(), verdicts.run(), *self._traces()]
+            await self._work(controllers, *beside)
+
+    def _traces(self) -> list[Coroutine[Any, Any, None]]:
+        """What has them made and sent; it is loaded where somebody takes them."""
+        if self._collector is None:
+            return []
+        from bernstein.controllers.traces.tracer import Tracer
+
+        return [Tracer(self.caches, self._collector, self._metrics, self._clock).run()]
 
     def _project_uids(self) -> set[str]:
         return {*map(uid_of, self.caches.projects.informer.objects())}

@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from bernstein.api.prices import stated
 from bernstein.api.project import Price
@@ -90,6 +91,16 @@ def peers(text: str) -> tuple[NetworkPeer, ...]:
     if [peer.dump() for peer in read] != given:
         raise ValueError("a peer has fields that are not known here")
     return read
+
+
+def collector_address(text: str) -> str:
+    """The base address of a collector of traces; ValueError where it is none that can be asked."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("a collector's address is http://HOST:PORT or https://HOST:PORT")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ValueError("a collector's address has no user, query or fragment")
+    return text
 
 
 @dataclass(frozen=True)

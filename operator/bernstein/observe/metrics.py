@@ -66,6 +66,7 @@ class Metrics(EngineMetrics):
         self._cache_bytes = counter(series.CACHE_BYTES, self.registry)
         self._cost = counter(series.COST, self.registry)
         self._tokens = counter(series.TOKENS, self.registry)
+        self._spans = counter(series.TRACE_SPANS, self.registry)
 
     @contextmanager
     def population(
@@ -240,6 +241,11 @@ class Metrics(EngineMetrics):
         for kind, amount in amounts.items():
             if amount > 0:
                 self._tokens(*work.labels, kind).inc(amount)
+
+    def spans(self, outcome: Literal["sent", "refused", "dropped"], many: int) -> None:
+        """What became of spans of traces."""
+        if many > 0:
+            self._spans(outcome).inc(many)
 
 
 class ServerMetrics(EngineMetrics):

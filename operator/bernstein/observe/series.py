@@ -378,6 +378,14 @@ CERTIFICATE_EXPIRY = Series(
     "When the certificate ends that the server shows, in seconds since 1970; absent without TLS.",
 )
 
+TRACE_SPANS = Series(
+    "bernstein_trace_spans_total",
+    "counter",
+    ("outcome",),
+    "Spans of traces by what became of them: `sent`; `refused` by the collector; `dropped`, as it "
+    "took none for ten minutes, or too many waited. Without a collector nothing is counted.",
+)
+
 ENGINE = (
     QUEUE_DEPTH,
     QUEUE_ADDS,
@@ -428,6 +436,7 @@ OPERATOR = (
     PLAN_BUDGET,
     COST,
     TOKENS,
+    TRACE_SPANS,
 )
 SERVER = (HTTP_REQUESTS, HTTP_SECONDS, CALLBACKS, TOKEN_REVIEWS, CERTIFICATE_EXPIRY)
 ALL = (BUILD_INFO, *OPERATOR, *SERVER, *ENGINE)

@@ -236,6 +236,14 @@ SERVER = (
             ),
         ),
     ),
+    Panel(
+        "Spans of traces",
+        "By what became of them.",
+        "bars",
+        COUNT,
+        (Query(total(increase(series.TRACE_SPANS), "outcome"), "{{outcome}}"),),
+        width=24,
+    ),
 )
 
 REPOSITORIES = (

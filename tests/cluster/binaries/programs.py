@@ -9,10 +9,17 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.binaries.build import COLLECTOR, COMPILER, run_build
+from tests.cluster.binaries import build
+from tests.cluster.binaries.build import COMPILER, run_build
 from tests.cluster.binaries.go import GoCommand, toolchain
 from tests.cluster.machine.lock import locked
-from tests.cluster.machine.paths import GITEA_MODULE, GITOPS_MODULE, KWOK_MODULE, cache_root
+from tests.cluster.machine.paths import (
+    COLLECTOR_MODULE,
+    GITEA_MODULE,
+    GITOPS_MODULE,
+    KWOK_MODULE,
+    cache_root,
+)
 from tests.cluster.progress import step
 
 
@@ -72,8 +79,8 @@ class Program:
         log = self.builds / "build.log"
         log.unlink(missing_ok=True)
         with step(f"building {self.title} (log: {log})"):
-            build = [*go(COLLECTOR), "build", "-v", *self.flags]
-            run_build([*build, "-o", f"{partial}/", self.command], log, self.module)
+            command = [*go(build.COLLECTOR), "build", "-v", *self.flags]
+            run_build([*command, "-o", f"{partial}/", self.command], log, self.module)
         self._copy_beside(go, partial)
         for old in self.builds.iterdir():
             if old.is_dir() and old != partial:
@@ -117,5 +124,7 @@ GITOPS = Program(
     beside_of="github.com/argoproj/argo-cd/v3/common",
 )
 """Argo CD's application controller and repo server, and what judges objects for it and for Flux."""
+COLLECTOR = Program("collector", "an OpenTelemetry collector", COLLECTOR_MODULE, "./cmd/collector")
+"""It takes traces by OTLP, and prints them."""
 
-BY_NAME = {program.name: program for program in (KWOK, GITEA, GITOPS)}
+BY_NAME = {program.name: program for program in (KWOK, GITEA, GITOPS, COLLECTOR)}

@@ -15,6 +15,7 @@ GO_MODULE = REPOSITORY / "tests" / "kubernetes"
 KWOK_MODULE = GO_MODULE / "kwok"
 GITEA_MODULE = GO_MODULE / "gitea"
 GITOPS_MODULE = GO_MODULE / "gitops"
+COLLECTOR_MODULE = GO_MODULE / "collector"
 """Modules of their own: these programs want other versions of libraries."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import importlib
 import sys
@@ -20,7 +21,9 @@ from bernstein.controllers.__main__ import (
     looking_for_garbage,
     uninstalled,
 )
+from bernstein.controllers.traces.collector import Taken
 from bernstein.kube.config import ConnectionInfo, FileToken
+from tests.unit.controllers.traces.receiver import Receiver, receiving
 
 
 async def test_kopf_logs_in_as_we_do(tmp_path: Path) -> None:
@@ -160,3 +163,40 @@ def test_the_operator_does_not_start_with_a_table_of_prices_that_is_none(
 
     assert raised.value.code == 2
     assert "prices.json is no table of prices: prices[0].output: " in capsys.readouterr().err
+
+
+def parsed(monkeypatch: pytest.MonkeyPatch, *words: str) -> argparse.Namespace:
+    """What the command line says with these words."""
+    monkeypatch.setattr(sys, "argv", ["operator", "--image=b:1", *words])
+    return program.arguments()
+
+
+def test_without_an_address_there_is_no_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert program.collector_of(parsed(monkeypatch)) is None
+
+
+async def test_a_collector_is_asked_at_its_address_with_its_headers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "X-Token").write_text("word")
+    receiver = Receiver()
+    async with receiving(receiver) as url:
+        words = f"--trace-endpoint={url}", f"--trace-headers={tmp_path}"
+        collector = program.collector_of(parsed(monkeypatch, *words))
+        assert collector is not None
+        assert await collector.send([]) == Taken()
+
+    ((path, headers, _),) = receiver.requests
+    assert (path, headers["X-Token"]) == ("/v1/traces", "word")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--trace-endpoint=collector:4318",), ("--trace-ca=/ca.crt",), ("--trace-headers=/h",)],
+)
+def test_a_collector_that_cannot_be_asked_ends_the_process_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    with pytest.raises(SystemExit):
+        parsed(monkeypatch, *words)
+    assert "--trace-endpoint" in capsys.readouterr().err

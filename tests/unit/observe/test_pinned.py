@@ -44,6 +44,7 @@ bernstein_tasks gauge namespace,state
 bernstein_tasks_closed_total counter namespace,project,role,attempts
 bernstein_token_reviews_total counter result
 bernstein_tokens_total counter namespace,project,adapter,role,tier,kind
+bernstein_trace_spans_total counter outcome
 bernstein_verifications_total counter namespace,attempt,result
 bernstein_waited_seconds histogram namespace,kind,reason
 controller_runtime_reconcile_time_seconds histogram controller

@@ -7,6 +7,7 @@ _CACHE = "a Project has a cache of its repository, and a Job has looked at it"
 _DELETED = "a Plan or Task is deleted, of which refs are left in the repository"
 NEEDS = {
     ("verification", "Sent back"): "somebody said something of a pull request",
+    ("internals", "Spans of traces"): "the operator has a collector, and something has ended",
     ("internals", "Requests to forges"): _FORGE,
     ("internals", "Requests left"): _FORGE,
     ("internals", "Pull requests withdrawn"): "a Plan with an open pull request is deleted",

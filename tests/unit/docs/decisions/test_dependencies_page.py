@@ -26,18 +26,35 @@ def declared() -> set[str]:
 def imported() -> set[str]:
     """Distributions that the program's own modules import; its own two packages are none."""
     modules = {name for path in (ROOT / "operator").rglob("*.py") for name in _imports(path)}
-    found = importlib.metadata.packages_distributions()
-    third = modules - sys.stdlib_module_names - {"bernstein", "bernstein_gates"}
-    return {_plain(distribution) for name in third for distribution in found[name]}
+    not_third = sys.stdlib_module_names | {"bernstein", "bernstein_gates"}
+    third = {name for name in modules if name.partition(".")[0] not in not_third}
+    of_packages = importlib.metadata.packages_distributions()
+    return {
+        _plain(distribution)
+        for name in third
+        for distribution in _having(name, set(of_packages[name.partition(".")[0]]))
+    }
+
+
+def _having(module: str, distributions: set[str]) -> set[str]:
+    """Those that the module is of: several may share a package, as those of OpenTelemetry do."""
+    if len(distributions) == 1:
+        return distributions
+    return {name for name in distributions if _has(name, module.replace(".", "/"))}
+
+
+def _has(distribution: str, path: str) -> bool:
+    files = map(str, importlib.metadata.files(distribution) or ())
+    return any(file == f"{path}.py" or file.startswith(f"{path}/") for file in files)
 
 
 def _imports(path: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names.update(alias.name.split(".")[0] for alias in node.names)
+            names.update(alias.name for alias in node.names)
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.split(".")[0])
+            names.add(node.module)
     return names
 
 
