@@ -264,16 +264,20 @@ class Git:
     def push_with(
         self, ref: str, sha: str, expect: str | None, beside: str, object_id: str
     ) -> None:
-        """The same, and the ref `beside` to `object_id` wherever it is: both, or neither of them.
+        """The same, and make the ref `beside` at `object_id`: both, or neither of them.
 
-        Raises GitError also where the server cannot promise that: then nothing was pushed.
+        Raises GitError also where that is there already at another object, and where the server
+        cannot promise it: then nothing was pushed.
         """
-        flags = ["--atomic", _lease(ref, expect)]
-        self._push(flags, {ref: sha, beside: object_id}, forced=(beside,))
+        # By a lease: without one git would move a branch or tag of the whole name of a ref that is
+        # not there.
+        leases = [_lease(ref, expect), _lease(beside, None)]
+        self._push(["--atomic", *leases], {ref: sha, beside: object_id})
 
     def overwrite(self, ref: str, object_id: str) -> None:
-        """Set the remote's `ref` wherever it is, or make it. Raises GitError as `push` does."""
-        self._push([], {ref: object_id}, forced=(ref,))
+        """Set the remote's `ref` wherever it is, or make it. Raises GitError as `push` does, also
+        where it is there and may not be listed."""
+        self._push([_lease(ref, self.read_ref(ref))], {ref: object_id})
 
     def delete(self, refs: dict[str, str]) -> None:
         """Delete the remote's refs, each only where it is at this commit; others go all the same.
@@ -286,15 +290,11 @@ class Git:
         about = full_ref(next(iter(refs))) if len(refs) == 1 else ""
         self._sent([*leases], [f":{full_ref(ref)}" for ref in refs], about)
 
-    def _push(self, more: Sequence[str], to: dict[str, str], forced: Sequence[str] = ()) -> None:
+    def _push(self, more: Sequence[str], to: dict[str, str]) -> None:
         if not all(map(is_sha, to.values())):
             raise GitError("InvalidConfig", "push takes full object ids")
-        # By a lease, wherever it is: without one git would move a branch or tag of the whole name
-        # of a ref that is not there.
-        seen = zip(forced, self.read_refs(*forced) if forced else (), strict=True)
-        leases = [_lease(ref, at) for ref, at in seen]
         refspecs = [f"{sha}:{full_ref(ref)}" for ref, sha in to.items()]
-        self._sent([*more, *leases], refspecs, full_ref(next(iter(to))))
+        self._sent(more, refspecs, full_ref(next(iter(to))))
 
     def _sent(self, more: Sequence[str], refspecs: Sequence[str], about: str) -> None:
         """`about`: the ref that an error names; "": none of them more than others."""

@@ -104,9 +104,8 @@ def test_what_somebody_else_has_put_there_is_overwritten(
 ) -> None:
     tip, sha = ready
     foreign = origin.commit({statement.FILE: "forged\n"}, ref=names.attestation_ref(sha))
-    push = Git._push
     with monkeypatch.context() as taken:
-        taken.setattr(Git, "_push", lambda git, more, to, **_: push(git, more, to))
+        taken.setattr(Git, "overwrite", lambda git, ref, there: git.push(ref, there, None))
         assert reason(lambda: attest(sha, tip)) == "AttestationRefused", "nothing lands any more"
 
     assert attest(sha, tip) == LandResult("Landed", sha, "Signed")
