@@ -101,8 +101,8 @@ class OtlpCollector:
 def read_headers(folder: Path | None) -> dict[str, str]:
     """A header for each file: its name, and its content without the white space around it.
 
-    What begins with a dot is the kubelet's own. OSError, or ValueError where a header has a line
-    break.
+    What begins with a dot is the kubelet's own. OSError, also where there is none: of a Secret that
+    is missing an empty folder is mounted. ValueError where a header has a line break.
     """
     found: dict[str, str] = {}
     for file in sorted(folder.iterdir()) if folder is not None else ():
@@ -111,6 +111,8 @@ def read_headers(folder: Path | None) -> dict[str, str]:
         found[file.name] = file.read_text().strip()
         if not found[file.name].isprintable():
             raise ValueError("a header has a character that cannot be shown")
+    if folder is not None and not found:
+        raise FileNotFoundError(f"{folder} has no header")
     return found
 
 

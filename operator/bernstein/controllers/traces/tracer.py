@@ -8,25 +8,29 @@ what an earlier process has sent is the same span twice.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from bernstein.api import plan, session, task
 from bernstein.api.states import SessionState
+from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import PLAN, plan_named
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.reuse import HasSpec
 from bernstein.controllers.traces.collector import Collector
 from bernstein.controllers.traces.sender import Sender
-from bernstein.core.owners import plan_uid
+from bernstein.core.owners import plan_of, plan_uid
 from bernstein.core.tasks.retention import ended_at
 from bernstein.core.traces.job import Owner, end_of, of_job
 from bernstein.core.traces.plan import of_plan
 from bernstein.core.traces.session import of_session, trace_of_session
-from bernstein.core.traces.span import Span, span_id, trace_id
-from bernstein.core.traces.task import of_task
+from bernstein.core.traces.span import DELETED, Span, span_id, trace_id
+from bernstein.core.traces.task import of_task, whole_of
+from bernstein.kube.cache import Handler
 from bernstein.kube.clock import REAL, Clock
+from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object, controller_of, key_of, uid_of
 from bernstein.observe.metrics import Metrics
 from bernstein.resources import PLANS, SESSIONS, TASKS
@@ -34,7 +38,10 @@ from bernstein.resources import PLANS, SESSIONS, TASKS
 AGAIN = timedelta(minutes=10)
 """What ended so long before a process began to lead is offered by it, too."""
 AT_ONCE = 25
-"""Objects that are looked at in one step of the loop, of the thousands that there may be."""
+"""Objects that are looked at in one step of the loop, of the thousands that there may be; and no
+more than one of which spans are made."""
+PLAN_ENDED = "PlanEnded"
+"""Why a Task is over that was to wait for what its Plan does not do any more."""
 
 T = TypeVar("T", bound=HasSpec)
 OfObject = Callable[[T, datetime | None], list[Span]]
@@ -50,30 +57,64 @@ class Tracer:
         self._clock = clock
         self._sender = Sender(collector, metrics, clock)
         self._since = clock.now() - AGAIN
-        self._follow(caches.plans, plan.parse, of_plan, _of_plan)
-        self._follow(caches.tasks, task.parse, of_task, _of_task)
-        self._follow(caches.sessions, session.parse, of_session, _of_session)
-        caches.plans.informer.add_handler(self._plan_changed)
-        caches.jobs.add_handler(self._job_changed)
+        self._over: asyncio.Queue[tuple[Task, datetime, str]] = asyncio.Queue()
+        """Tasks without an end of their own, and when and why they were over."""
+        self._begins: list[tuple[Informer, dict[Key, None], Handler]] = []
+        """What was there at the start and has not been looked at."""
+        self._follow(caches.plans, plan.parse, of_plan, _of_plan, of_plan)
+        self._follow(caches.tasks, task.parse, of_task, _of_task, self._deleted_task)
+        self._follow(caches.sessions, session.parse, of_session, _of_session, of_session)
+        self._hear(caches.plans.informer, self._plan_changed)
+        self._hear(caches.jobs, self._job_changed)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._sender.run())
-            group.create_task(self._settled())
+            group.create_task(self._tasks_over())
+            group.create_task(self._begin())
 
-    async def _settled(self) -> None:
-        """Of what is settled the informers tell nothing at the start."""
-        await self._look_at(self._caches.plans, of_plan)
-        await self._look_at(self._caches.tasks, of_task)
-        await self._look_at(self._caches.sessions, of_session)
+    async def _begin(self) -> None:
+        """Looks at all that was there at the start, a few in each step of the loop."""
+        for informer, unseen, handler in self._begins:
+            for number, key in enumerate([*unseen]):
+                if number % AT_ONCE == 0:
+                    await self._clock.sleep(0)
+                found = informer.get(key) if key in unseen else None
+                unseen.pop(key, None)
+                if found is not None and _may_be_late(found, self._since):
+                    handler(None, found)
+                    await self._clock.sleep(0)
 
-    async def _look_at(self, parsed: Parsed[T], of: OfObject[T]) -> None:
-        for number, key in enumerate(parsed.informer.settled_keys()):
-            if number % AT_ONCE == 0:
-                await self._clock.sleep(0)
-            found = parsed.informer.get(key)
-            if found is not None and _may_be_late(found, self._since):
-                self._offer_late(of(parsed.of(found), None))
+    def _hear(self, informer: Informer, handler: Handler) -> None:
+        """Has it called for what changes from now on; what is there is looked at soon, or when it
+        changes for the first time, if that is sooner."""
+        unseen: dict[Key, None] = {}
+        begun = False
+
+        def changed(old: Object | None, new: Object | None) -> None:
+            if not begun:
+                return
+            if new is None:
+                assert old is not None
+                unseen.pop(key_of(old), None)
+                handler(old, None)
+            elif key_of(new) in unseen or old is None:
+                unseen.pop(key_of(new), None)
+                if _may_be_late(new, self._since):
+                    handler(None, new)
+            else:
+                handler(old, new)
+
+        informer.add_handler(changed)
+        begun = True
+        unseen.update(dict.fromkeys(informer.keys()))
+        self._begins.append((informer, unseen, handler))
+
+    async def _tasks_over(self) -> None:
+        """There may be thousands at once: of each the whole is made in a step of its own."""
+        while True:
+            self._sender.offer(whole_of(*await self._over.get()))
+            await self._clock.sleep(0)
 
     def _follow(
         self,
@@ -81,8 +122,10 @@ class Tracer:
         parse: Callable[[Object], T],
         of: OfObject[T],
         told: Callable[[Object], Any],
+        deleted: OfObject[T],
     ) -> None:
-        """`told`: what of an object says whether more of it has ended."""
+        """`told`: what of an object says whether more of it has ended. `deleted`: its spans once it
+        is gone, and when that was seen."""
 
         def changed(old: Object | None, new: Object | None) -> None:
             if old is None:
@@ -90,11 +133,11 @@ class Tracer:
                 self._offer_late(of(parsed.of(new), None))
             elif new is None:
                 last = parse(old)
-                self._offer_more(of(last, None), of(last, self._clock.now()), uid_of(old))
+                self._offer_more(of(last, None), deleted(last, self._clock.now()), uid_of(old))
             elif told(old) != told(new):
                 self._offer_more(of(parse(old), None), of(parsed.of(new), None), uid_of(new))
 
-        parsed.informer.add_handler(changed)
+        self._hear(parsed.informer, changed)
 
     def _offer_late(self, spans: Iterable[Span]) -> None:
         self._sender.offer([span for span in spans if span.end >= self._since])
@@ -112,15 +155,29 @@ class Tracer:
         )
 
     def _plan_changed(self, old: Object | None, new: Object | None) -> None:
-        """With a Plan its Tasks are over that have not ended, as what they wait for has failed."""
-        end = _ended_at(new)
-        if new is None or end is None or end == _ended_at(old) or end < self._since:
-            return
-        whole = self._caches.plans.of(new)
-        for each in self._caches.tasks.of_plan(whole.metadata).values():
+        """With a Plan its Tasks are over that have not ended: what they wait for has failed, or is
+        to be deleted as they are."""
+        before, end = _ended_at(old), _ended_at(new)
+        if old is not None and new is None and before is None:
+            self._over_with(old, self._clock.now(), DELETED)
+        elif new is not None and end is not None and end != before and end >= self._since:
+            self._over_with(new, end, PLAN_ENDED)
+
+    def _over_with(self, whole: Object, end: datetime, why: str) -> None:
+        where = key_of(whole).namespace
+        named = plan_named(where, uid_of(whole))
+        for each in self._caches.tasks.going_by_index(where, PLAN, named).values():
             if ended_at(each) is None:
-                own = span_id(each.metadata.uid)
-                self._sender.offer(s for s in of_task(each, end) if s.span_id == own)
+                self._over.put_nowait((each, end, why))
+
+    def _deleted_task(self, gone: Task, now: datetime | None) -> list[Span]:
+        """Its spans. With a Plan that has ended, or is gone, it was over: that has been told."""
+        of = plan_of(gone)
+        if of is None:
+            return of_task(gone, now)
+        whole = self._caches.plans.get(Key(gone.metadata.namespace, of.name))
+        goes_on = whole and whole.metadata.uid == of.uid and whole.status.ended_at is None
+        return of_task(gone, now if goes_on else None)
 
     def _job_changed(self, old: Object | None, new: Object | None) -> None:
         if new is None or end_of(new) is None or (old is not None and end_of(old) is not None):
@@ -153,9 +210,20 @@ class Tracer:
 
 
 def _may_be_late(obj: Object, since: datetime) -> bool:
-    """Whether anything of a settled object can have ended since then; most ended long ago."""
-    end = _ended_at(obj)
-    return end is None or end >= since
+    """Whether any part of an object can have ended since then; of most all did long ago."""
+    times = [*_times(obj)]
+    return not times or max(map(datetime.fromisoformat, times)) >= since
+
+
+def _times(obj: Object) -> Iterator[str]:
+    """Those at which parts of it have ended, as far as it says so."""
+    status = obj.get("status") or {}
+    found = [status.get("endedAt"), *(move["time"] for move in status.get("history") or ())]
+    for each in (status, *(status.get("repositories") or ())):
+        judged, delivery = each.get("verification") or {}, each.get("delivery") or {}
+        found += [delivery.get("landedAt"), judged.get("verifiedAt")]
+        found += [check.get("endedAt") for check in judged.get("checks") or ()]
+    return (time for time in found if time is not None)
 
 
 def _ended_at(obj: Object | None) -> datetime | None:
@@ -181,4 +249,5 @@ def _of_plan(obj: Object) -> Any:
 
 def _of_work(status: Object) -> Any:
     judged, delivery = status.get("verification") or {}, status.get("delivery") or {}
-    return judged.get("passed"), judged.get("digest"), delivery.get("landedAt")
+    said = (judged.get("passed"), judged.get("digest"), judged.get("round"), judged.get("ref"))
+    return said, delivery.get("landedAt")

@@ -9,7 +9,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Plan
 from bernstein.api.verification import Verification
 from bernstein.core.traces import work
-from bernstein.core.traces.span import Span, Value, span, span_id, trace_id
+from bernstein.core.traces.span import DELETED, Span, Value, span, span_id, trace_id
 
 SUCCEEDED = "Succeeded"
 
@@ -72,5 +72,12 @@ def _whole(plan: Plan, trace: bytes, end: datetime) -> Span:
             "bernstein.plan.tasks": len(status.tasks),
             "bernstein.spend.usd": float(status.spend_usd),
         },
-        error=None if status.phase == SUCCEEDED else status.phase or "Deleted",
+        error=_why(plan),
     )
+
+
+def _why(plan: Plan) -> str | None:
+    """Why it ended badly: by its phase, if that is of its end."""
+    if plan.status.ended_at is None:
+        return DELETED
+    return None if plan.status.phase == SUCCEEDED else plan.status.phase

@@ -8,7 +8,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.core.sessions.reading import REPORTED
 from bernstein.core.traces import models
-from bernstein.core.traces.span import Span, span, span_id, trace_id
+from bernstein.core.traces.span import DELETED, Span, span, span_id, trace_id
 
 
 def trace_of_session(session: AgentSession) -> bytes:
@@ -23,7 +23,7 @@ def of_session(session: AgentSession, over_at: datetime | None = None) -> list[S
     end = _end(session) or over_at
     if meta.creation_timestamp is None or end is None:
         return []
-    reason = status.outcome.reason if status.outcome is not None else "Deleted"
+    reason = status.outcome.reason if status.outcome is not None else DELETED
     return [
         span(
             trace=trace_of_session(session),

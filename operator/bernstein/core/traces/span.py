@@ -14,6 +14,9 @@ TRACE_BYTES, SPAN_BYTES = 16, 8
 MOST_CHARACTERS = 200
 """Of a name and of an attribute: all are names and single words, but people choose some of them."""
 
+DELETED = "Deleted"
+"""Why something ended badly that was deleted before its own end."""
+
 Value: TypeAlias = str | bool | int | float | tuple[str, ...]
 Kind: TypeAlias = Literal["Internal", "Client"]
 

@@ -11,12 +11,11 @@ from bernstein.api.task import MOST_MOVES, Move, Task
 from bernstein.core.owners import plan_uid
 from bernstein.core.tasks.retention import ended_at
 from bernstein.core.traces import work
-from bernstein.core.traces.span import Span, Value, span, span_id, trace_id
+from bernstein.core.traces.span import DELETED, Span, Value, span, span_id, trace_id
 
 
 def of_task(task: Task, over_at: datetime | None = None) -> list[Span]:
-    """Of all its parts that have ended. `over_at`: when it was over without an end of its own, as
-    it was deleted, or its Plan has ended."""
+    """Of all its parts that have ended. `over_at`: when it was seen to be deleted."""
     meta, status = task.metadata, task.status
     if meta.creation_timestamp is None:
         return []
@@ -42,8 +41,26 @@ def of_task(task: Task, over_at: datetime | None = None) -> list[Span]:
             common=common,
         ),
     ]
-    end = ended_at(task) or over_at
-    return found if end is None else [*found, _whole(task, trace, end)]
+    return [*found, *whole_of(task, over_at, DELETED)]
+
+
+def whole_of(task: Task, over_at: datetime | None, why: str) -> list[Span]:
+    """The whole alone, if it has ended. `over_at`, `why`: when and why it was over where it has no
+    end of its own."""
+    end = ended_at(task)
+    if task.metadata.creation_timestamp is None:
+        return []
+    if end is not None:
+        return [_whole(task, end, _reason(task))]
+    return [_whole(task, over_at, why)] if over_at is not None else []
+
+
+def _reason(task: Task) -> str | None:
+    """Why it ended badly, by its own word."""
+    status = task.status
+    if status.state is TaskState.CLOSED:
+        return None
+    return status.history[-1].reason if status.history else str(status.state)
 
 
 def _trace(task: Task) -> bytes:
@@ -57,13 +74,11 @@ def _common(task: Task) -> dict[str, Value | None]:
     }
 
 
-def _whole(task: Task, trace: bytes, end: datetime) -> Span:
+def _whole(task: Task, end: datetime, error: str | None) -> Span:
     meta, status, plan = task.metadata, task.status, plan_uid(task)
     assert meta.creation_timestamp is not None
-    is_closed = status.state is TaskState.CLOSED
-    last = status.history[-1].reason if status.history else str(status.state)
     return span(
-        trace=trace,
+        trace=_trace(task),
         of=span_id(meta.uid),
         parent=span_id(plan) if plan is not None else None,
         name="task",
@@ -80,7 +95,7 @@ def _whole(task: Task, trace: bytes, end: datetime) -> Span:
             "bernstein.task.sessions": status.sessions,
             "bernstein.spend.usd": float(status.spend_usd),
         },
-        error=None if is_closed else last,
+        error=error,
     )
 
 

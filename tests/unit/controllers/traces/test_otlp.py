@@ -126,6 +126,17 @@ async def test_a_secret_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> N
     assert answer == Later("headers or CA cannot be read: FileNotFoundError")
 
 
+async def test_without_a_header_in_the_folder_of_headers_nothing_is_sent(tmp_path: Path) -> None:
+    """Of a Secret that is missing, and may be, an empty folder is mounted."""
+    (tmp_path / "..data").mkdir()
+    receiver = Receiver()
+    async with receiving(receiver) as url:
+        answer = await OtlpCollector(Endpoint(url, headers=tmp_path)).send(spans(1))
+
+    assert answer == Later("headers or CA cannot be read: FileNotFoundError")
+    assert receiver.requests == []
+
+
 async def test_nobody_who_listens_is_asked_later() -> None:
     answer = await OtlpCollector(Endpoint("http://127.0.0.1:1")).send(spans(1))
 

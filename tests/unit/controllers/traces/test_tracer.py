@@ -157,13 +157,66 @@ async def test_with_a_plan_its_tasks_are_over_that_never_ran(tracing: Tracing) -
     await tracing.lead()
     tracing.put(PLANS, ended_plan("Failed"))
 
-    assert (await tracing.until("task")).end == at(60)
+    whole = await tracing.until("task")
+    assert (whole.end, whole.error) == (at(60), "PlanEnded")
     tracing.put(TASKS, objects.task(status=status(TaskState.CANCELLED, ended_at=at(70))))
     await eventually(lambda: [s.end for s in tracing.collected.spans][-1] == at(70))
     assert tracing.collected.names().count("task") == 2
 
 
+async def test_who_leads_next_tells_the_same_of_tasks_that_never_ran(tracing: Tracing) -> None:
+    tracing.put(PLANS, ended_plan("Failed"))
+    tracing.put(TASKS, objects.task(status=status(TaskState.OPEN)))
+    await tracing.lead()
+
+    whole = await tracing.until("task")
+    assert (whole.end, whole.error) == (at(60), "PlanEnded")
+
+
+@pytest.mark.parametrize("plan_first", [True, False])
+async def test_a_task_that_was_over_with_its_plan_is_not_sent_again_when_it_is_deleted(
+    tracing: Tracing, plan_first: bool
+) -> None:
+    tracing.put(PLANS, objects.plan())
+    tracing.put(TASKS, objects.task(status=status(TaskState.OPEN)))
+    tracing.put(TASKS, objects.task("late", plan=None))
+    await tracing.lead()
+    tracing.put(PLANS, ended_plan("Failed"))
+    await tracing.until("task")
+    tracing.seconds = 90
+    if plan_first:
+        tracing.api.remove(PLANS, "web", NAMESPACE)
+        await eventually(lambda: not tracing.caches.plans.by_name(NAMESPACE))
+    tracing.api.remove(TASKS, "work", NAMESPACE)
+    tracing.api.remove(TASKS, "late", NAMESPACE)
+
+    await eventually(lambda: span_id("uid-late") in {s.span_id for s in tracing.collected.spans})
+    wholes = [span for span in tracing.collected.spans if span.span_id == span_id("uid-work")]
+    assert [(span.end, span.error) for span in wholes] == [(at(60), "PlanEnded")]
+
+
+@pytest.mark.parametrize("plan_first", [True, False])
+async def test_with_a_plan_that_is_deleted_at_work_its_tasks_end_once(
+    tracing: Tracing, plan_first: bool
+) -> None:
+    tracing.put(PLANS, objects.plan())
+    tracing.put(TASKS, going())
+    tracing.put(TASKS, objects.task("late", plan=None))
+    await tracing.lead()
+    await tracing.until("state InProgress")
+    first, second = (PLANS, "web"), (TASKS, "work")
+    for resource, name in (first, second) if plan_first else (second, first):
+        tracing.api.remove(resource, name, NAMESPACE)
+        await tracing.until("plan" if resource is PLANS else "task")
+    tracing.api.remove(TASKS, "late", NAMESPACE)
+
+    await eventually(lambda: span_id("uid-late") in {s.span_id for s in tracing.collected.spans})
+    wholes = [span for span in tracing.collected.spans if span.span_id == span_id("uid-work")]
+    assert [(span.end, span.error) for span in wholes] == [(at(60), "Deleted")]
+
+
 async def test_what_is_deleted_before_its_end_ends_then(tracing: Tracing) -> None:
+    tracing.put(PLANS, objects.plan())
     tracing.put(TASKS, going())
     await tracing.lead()
     await tracing.until("state InProgress")

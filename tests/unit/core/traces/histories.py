@@ -59,7 +59,7 @@ def closed_task(*states: TaskState, **more: Any) -> Task:
     return objects.task(status=told, **more)
 
 
-def ended_plan(phase: str = "Succeeded", **status: Any) -> Plan:
+def ended_plan(phase: str | None = "Succeeded", **status: Any) -> Plan:
     """One that ended a minute after NOW."""
     fields: dict[str, Any] = {"observed_generation": 1, "phase": phase, "ended_at": at(60)}
     fields |= {"project": "default", "spend_usd": "1.5"}

@@ -32,8 +32,9 @@ def test_a_plan_that_goes_on_is_no_span() -> None:
     assert of_plan(plan()) == []
 
 
-def test_a_plan_that_is_deleted_before_its_end_ends_then() -> None:
-    whole = one(of_plan(plan(), at(40)), "plan")
+@pytest.mark.parametrize("phase", [None, "Running", "Suspended", "Stalled"])
+def test_a_plan_that_is_deleted_before_its_end_ends_then(phase: str | None) -> None:
+    whole = one(of_plan(ended_plan(phase, ended_at=None), at(40)), "plan")
 
     assert (whole.end, whole.error) == (at(40), "Deleted")
 

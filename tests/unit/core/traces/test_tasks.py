@@ -3,7 +3,7 @@
 from bernstein.api.states import TaskState
 from bernstein.api.task import MOST_MOVES
 from bernstein.core.traces.span import span_id, trace_id
-from bernstein.core.traces.task import of_task
+from bernstein.core.traces.task import of_task, whole_of
 from tests.unit.core import objects
 from tests.unit.core.objects import HEAD, PLAN_UID, at, status, task, verification
 from tests.unit.core.traces.histories import (
@@ -85,8 +85,19 @@ def test_a_cancelled_task_ends_with_its_last_move_where_no_time_is_written_down(
 def test_a_task_that_is_deleted_before_its_end_ends_then() -> None:
     working = task(status=status(TaskState.IN_PROGRESS, history=moves(*ONCE[:2])))
 
-    assert one(of_task(working, at(40)), "task").end == at(40)
-    assert one(of_task(closed_task(), at(40)), "task").end == at(30)
+    whole = one(of_task(working, at(40)), "task")
+    assert (whole.end, whole.error) == (at(40), "Deleted")
+    ended = one(of_task(closed_task(), at(40)), "task")
+    assert (ended.end, ended.error) == (at(30), None)
+
+
+def test_a_task_that_is_over_with_its_plan_says_so() -> None:
+    tried = task(status=status(TaskState.OPEN, history=moves(*TWICE[:5])))
+
+    (whole,) = whole_of(tried, at(60), "PlanEnded")
+    assert (whole.end, whole.error) == (at(60), "PlanEnded")
+    assert whole_of(tried, None, "PlanEnded") == []
+    assert whole_of(closed_task(), at(60), "PlanEnded") == [one(of_task(closed_task()), "task")]
 
 
 def test_its_verification_begins_with_the_first_check_and_names_those_that_passed() -> None:
