@@ -189,13 +189,14 @@ async def test_the_job_of_a_probe_goes_with_its_project(world: World) -> None:
 
 
 async def test_a_name_that_is_taken_keeps_no_project_from_being_tried(world: World) -> None:
-    await world.admin.create(JOBS, _foreign(world.namespace))
+    taken = await world.admin.create(JOBS, _foreign(world.namespace))
     await world.start()
-    told = await ready(world, "Unknown", "PodRejected")
-    assert "exists already" in told["message"]
 
-    await world.project(gates={"enabled": False}, limits={"maxAgents": 2})
     await ready(world, "True", "Accepted")
+
+    project = await world.get(PROJECTS, "default")
+    assert project["status"]["probe"]["number"] == 1, "the next name"
+    assert (await world.get(JOBS, "default--probe-0"))["metadata"]["uid"] == taken["metadata"]["uid"]
 
 
 def _foreign(namespace: str) -> dict[str, Any]:
