@@ -196,7 +196,8 @@ async def test_a_name_that_is_taken_keeps_no_project_from_being_tried(world: Wor
 
     project = await world.get(PROJECTS, "default")
     assert project["status"]["probe"]["number"] == 1, "the next name"
-    assert (await world.get(JOBS, "default--probe-0"))["metadata"]["uid"] == taken["metadata"]["uid"]
+    theirs = await world.get(JOBS, "default--probe-0")
+    assert theirs["metadata"]["uid"] == taken["metadata"]["uid"]
 
 
 def _foreign(namespace: str) -> dict[str, Any]:
