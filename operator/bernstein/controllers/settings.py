@@ -94,12 +94,17 @@ def peers(text: str) -> tuple[NetworkPeer, ...]:
 
 
 def collector_address(text: str) -> str:
-    """The base address of a collector of traces; ValueError where it is none that can be asked."""
-    parts = urlsplit(text)
+    """The base address of a collector of traces; argparse.ArgumentTypeError where it is none that
+    can be asked."""
+    form = "a collector's address is http://HOST:PORT or https://HOST:PORT"
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(form) from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("a collector's address is http://HOST:PORT or https://HOST:PORT")
+        raise argparse.ArgumentTypeError(form)
     if parts.username is not None or parts.query or parts.fragment:
-        raise ValueError("a collector's address has no user, query or fragment")
+        raise argparse.ArgumentTypeError("a collector's address has no user, query or fragment")
     return text
 
 

@@ -171,6 +171,15 @@ def parsed(monkeypatch: pytest.MonkeyPatch, *words: str) -> argparse.Namespace:
     return program.arguments()
 
 
+def test_an_address_that_is_none_is_refused_with_what_it_has_to_be(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parsed(monkeypatch, "--trace-endpoint=collector:4318")
+
+    assert "a collector's address is http://HOST:PORT or" in capsys.readouterr().err
+
+
 def test_without_an_address_there_is_no_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     assert program.collector_of(parsed(monkeypatch)) is None
 

@@ -63,6 +63,10 @@ class OtlpCollector:
 
     async def send(self, spans: Sequence[Span]) -> Taken | Later | Refused:
         try:
+            body = encoded(spans)
+        except ValueError as error:
+            return Refused(f"spans cannot be encoded: {type(error).__name__}")
+        try:
             trust, headers = self._trusted(), read_headers(self._endpoint.headers)
         except (OSError, ValueError) as error:
             # They may be mounted soon, or be put right; a message could quote what is secret.
@@ -73,7 +77,7 @@ class OtlpCollector:
                 aiohttp.ClientSession(timeout=limits, trust_env=True) as session,
                 session.post(
                     self._endpoint.of_traces,
-                    data=encoded(spans),
+                    data=body,
                     headers={**headers, "Content-Type": "application/x-protobuf"},
                     ssl=trust,
                     allow_redirects=False,

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Iterable
+from itertools import islice
 
 from bernstein.controllers.traces.collector import Collector, Later, Refused, Taken
 from bernstein.core.sanitise import line
@@ -18,18 +19,19 @@ from bernstein.observe.metrics import Metrics
 log = logging.logger(__name__)
 
 MOST_WAITING = 8192
-"""Spans in memory, some kB each: those of some hundred Tasks. What comes beyond is dropped."""
+"""Spans in memory, with some kB of it each: those of some hundred Tasks. What comes beyond is
+dropped."""
 MOST_AT_ONCE = 512
 GATHER_SECONDS = 5.0
 """From the first span until it is sent with those that have come since."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds between tries; each pause is twice that before it."""
+"""Seconds between tries; each pause is twice that before it, until it says yes or no."""
 LONGEST_ASKED = 300.0
 """Seconds: a collector that asks for more is tried again then."""
 PATIENCE = 600.0
-"""Seconds until spans that nobody takes are dropped."""
-LAST_SECONDS = 3.0
-"""For what is left when the process ends."""
+"""Seconds from when a span was offered until it is dropped, if nobody takes it."""
+LAST_SECONDS = 0.8
+"""For what is left when the process ends: only then the Lease is given back, for the next one."""
 
 
 class Sender:
@@ -39,15 +41,17 @@ class Sender:
         self._collector = collector
         self._metrics = metrics
         self._clock = clock
-        self._waiting: deque[Span] = deque()
+        self._waiting: deque[tuple[float, Span]] = deque()
+        """Each with when it was offered, by the clock's seconds; the oldest first."""
+        self._pause = FIRST_PAUSE
         self._has_some = asyncio.Event()
 
     def offer(self, spans: Iterable[Span]) -> None:
         """Has them sent, but for those for which there is no room."""
-        dropped = 0
+        dropped, now = 0, self._clock.monotonic()
         for span in spans:
             if len(self._waiting) < MOST_WAITING:
-                self._waiting.append(span)
+                self._waiting.append((now, span))
             else:
                 dropped += 1
         self._metrics.spans("dropped", dropped)
@@ -69,23 +73,31 @@ class Sender:
                     await self._last()
 
     async def _deliver(self) -> None:
-        """The first ones are taken, refused, or given up. They stay in line until then."""
-        begun, pause = self._clock.monotonic(), FIRST_PAUSE
-        while True:
-            batch = self._first()
-            answer = await self._collector.send(batch)
-            if not isinstance(answer, Later):
-                self._leave(batch, answer)
-                return
-            waits = pause * (0.5 + self._clock.jitter() / 2)
-            if answer.after is not None:
-                waits = max(waits, min(answer.after, LONGEST_ASKED))
-            if self._clock.monotonic() - begun + waits > PATIENCE:
-                log.warning("spans dropped", reason=answer.reason, spans=len(batch))
-                self._leave(batch, None)
-                return
+        """The first ones are taken, refused, or tried again later. They stay in line until then;
+        what has waited too long is dropped."""
+        batch = self._first()
+        answer = await self._collector.send(batch)
+        if not isinstance(answer, Later):
+            self._pause = FIRST_PAUSE
+            self._leave(batch, answer)
+            return
+        waits = self._pause * (0.5 + self._clock.jitter() / 2)
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+        if answer.after is not None:
+            waits = max(waits, min(answer.after, LONGEST_ASKED))
+        self._give_up(self._clock.monotonic() + waits - PATIENCE, answer.reason)
+        if self._waiting:
             await self._clock.sleep(waits)
-            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _give_up(self, since: float, reason: str) -> None:
+        """Drops what was offered before."""
+        dropped = 0
+        while self._waiting and self._waiting[0][0] < since:
+            self._waiting.popleft()
+            dropped += 1
+        if dropped:
+            self._metrics.spans("dropped", dropped)
+            log.warning("spans dropped", reason=reason, spans=dropped)
 
     async def _last(self) -> None:
         while self._waiting:
@@ -96,15 +108,12 @@ class Sender:
             self._leave(batch, answer)
 
     def _first(self) -> list[Span]:
-        return [self._waiting[n] for n in range(min(MOST_AT_ONCE, len(self._waiting)))]
+        return [span for _, span in islice(self._waiting, MOST_AT_ONCE)]
 
-    def _leave(self, batch: list[Span], answer: Taken | Refused | None) -> None:
-        """`answer` None: they were given up."""
+    def _leave(self, batch: list[Span], answer: Taken | Refused) -> None:
         for _ in batch:
             self._waiting.popleft()
         match answer:
-            case None:
-                self._metrics.spans("dropped", len(batch))
             case Refused(reason):
                 self._metrics.spans("refused", len(batch))
                 log.warning("spans refused", reason=reason, spans=len(batch))

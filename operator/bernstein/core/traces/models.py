@@ -65,22 +65,24 @@ def calls(
     made: tuple[ModelCalls, ...] | None,
     *,
     trace: bytes,
-    parent: bytes,
     uid: str,
-    start: datetime,
-    end: datetime,
+    since: datetime,
     common: Mapping[str, Value | None],
 ) -> list[Span]:
-    """A span for all that one Job has asked one model. When it did no status tells: it was in the
-    time of the verification, from `start` to `end`."""
+    """A span for all that one Job has asked one model.
+
+    When it did, and in which round, no status tells; and it stays in the status while the same work
+    is judged once more. So that it is the same span then, it is part of the object with this `uid`,
+    and takes no time: it is at `since`, when the work could be judged at the earliest.
+    """
     return [
         span(
             trace=trace,
             of=span_id(uid, CHAT, each.job, each.model),
-            parent=parent,
+            parent=span_id(uid),
             name=f"{CHAT} {each.model}",
-            start=start,
-            end=end,
+            start=since,
+            end=since,
             attributes={
                 **common,
                 **asked(CHAT, each.model, each.usage),

@@ -38,11 +38,10 @@ def verified(
         return []
     start = max(since, min(map(_began, ran), default=since))
     of = ("verify", where, judged.ref, judged.sha, judged.round, judged.passed)
-    own = span_id(uid, *of)
     rejected = tuple(check.name for check in judged.checks if check.verdict not in LETS_ON)
     verify = span(
         trace=trace,
-        of=own,
+        of=span_id(uid, *of),
         parent=span_id(uid),
         name="verify",
         start=start,
@@ -58,9 +57,7 @@ def verified(
         },
         error=None if judged.passed else "Rejected",
     )
-    asked = models.calls(
-        judged.calls, trace=trace, parent=own, uid=uid, start=start, end=end, common=common
-    )
+    asked = models.calls(judged.calls, trace=trace, uid=uid, since=since, common=common)
     return [verify, *asked]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,6 +139,13 @@ async def test_without_a_header_in_the_folder_of_headers_nothing_is_sent(tmp_pat
     assert receiver.requests == []
 
 
+async def test_what_cannot_be_encoded_is_not_tried_again() -> None:
+    before_all_time = replace(FAILED, start=at(-(10**10)))
+
+    answer = await OtlpCollector(Endpoint("http://127.0.0.1:1")).send([before_all_time])
+    assert answer == Refused("spans cannot be encoded: ValueError")
+
+
 async def test_nobody_who_listens_is_asked_later() -> None:
     answer = await OtlpCollector(Endpoint("http://127.0.0.1:1")).send(spans(1))
 
@@ -182,10 +191,17 @@ def test_what_was_taken_in_part_is_told() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["collector:4318", "ftp://collector", "http://", "http://user:word@host", "http://h?a=b"],
+    [
+        "collector:4318",
+        "ftp://collector",
+        "http://",
+        "http://user:word@host",
+        "http://h?a=b",
+        "http://[h",
+    ],
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="a collector's address"):
+    with pytest.raises(argparse.ArgumentTypeError, match="a collector's address"):
         collector_address(text)
 
 

@@ -21,7 +21,7 @@ from tests.model.traces.collected import Collected
 from tests.unit.controllers.rig import Rig
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, PLAN_UID, at, status
-from tests.unit.core.traces.histories import ONCE, closed_task, ended_plan, moves, run
+from tests.unit.core.traces.histories import ONCE, check, closed_task, ended_plan, moves, run
 from tests.unit.kube.apiserver import ApiServer
 
 HOUR = 3600.0
@@ -103,6 +103,22 @@ async def test_a_change_that_ends_nothing_sends_nothing(tracing: Tracing) -> Non
     await eventually(lambda: span_id("uid-other") in {s.span_id for s in tracing.collected.spans})
     assert [s.span_id for s in tracing.collected.spans].count(span_id("uid-work")) == 1
     assert len(tracing.collected.spans) == 2 * before
+
+
+@pytest.mark.parametrize("anew", [{"round": 1}, {"ref": "refs/bernstein/x/work/s2"}])
+async def test_a_verdict_that_follows_another_of_the_same_kind_is_sent(
+    tracing: Tracing, anew: dict[str, Any]
+) -> None:
+    checks = [check("lint", "Failed", ended_at=at(24))]
+    rejected = objects.verification(passed=False, checks=checks)
+    history = moves(*ONCE[:3])
+    tracing.put(TASKS, objects.task(status=objects.done(verification=rejected, history=history)))
+    await tracing.lead()
+    await tracing.until("verify")
+    again = rejected.model_copy(update=anew)
+    tracing.put(TASKS, objects.task(status=objects.done(verification=again, history=history)))
+
+    await eventually(lambda: tracing.collected.names().count("verify") == 2)
 
 
 async def test_what_ended_lately_is_sent_by_who_leads_next(tracing: Tracing) -> None:

@@ -3,14 +3,14 @@
 import pytest
 
 from bernstein.api.meta import UsageCounts
-from bernstein.api.verification import ModelCalls
+from bernstein.api.verification import ModelCalls, Verification
 from bernstein.core.traces.models import asked, provider
 from bernstein.core.traces.session import of_session
-from bernstein.core.traces.span import span_id
+from bernstein.core.traces.span import Span, span_id
 from bernstein.core.traces.task import of_task
 from tests.unit.core import objects
 from tests.unit.core.objects import at, session, task, verification
-from tests.unit.core.traces.histories import USAGE, one, run, told
+from tests.unit.core.traces.histories import TWICE, USAGE, check, moves, one, run, told
 
 
 def test_a_session_says_which_model_worked_and_what_it_used() -> None:
@@ -49,17 +49,43 @@ def test_a_session_at_work_is_no_span_until_it_is_deleted() -> None:
     assert [span.error for span in of_session(session(), at(5))] == ["Deleted"]
 
 
-def test_models_that_judged_are_asked_within_the_verification() -> None:
+def test_models_that_judged_are_told_with_the_verdict() -> None:
     usage = UsageCounts(input=7, output=3)
     call = ModelCalls(job="work-s1-judge-1", model="gpt-5", usage=usage, spend_usd="0.5")
     judged = verification(passed=True, verified_at=at(25), calls=[call])
 
     spans = of_task(task(status=objects.done(verification=judged)))
     chat = one(spans, "chat gpt-5")
-    assert chat.parent_id == one(spans, "verify").span_id
+    assert chat.parent_id == span_id("uid-work")
     assert told(chat)["gen_ai.provider.name"] == "openai"
     assert told(chat)["gen_ai.usage.input_tokens"] == 7
     assert told(chat)["bernstein.spend.usd"] == 0.5
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_what_models_were_asked_stays_the_same_span_in_another_round(passed: bool) -> None:
+    """A bypass, or a request to judge the work anew: the calls of the round before stay."""
+    usage = UsageCounts(input=7, output=3)
+    first, second = (
+        ModelCalls(job=f"work-s1-judge-{number}", model="gpt-5", usage=usage) for number in (0, 1)
+    )
+    before = verification(passed=False, checks=[check("lint", "Failed", ended_at=at(24))])
+    rejected = before.model_copy(update={"calls": (first,)})
+    again = verification(
+        passed=passed, round=1, verified_at=at(70), checks=[check("lint", ended_at=at(69))]
+    ).model_copy(update={"calls": (first, second)})
+
+    known, now = (
+        {s.span_id: s for s in _judged(each) if s.name == "chat gpt-5"}
+        for each in (rejected, again)
+    )
+    assert (len(known), len(now)) == (1, 2)
+    assert known.items() <= now.items()
+
+
+def _judged(found: Verification) -> list[Span]:
+    history = moves(*TWICE[:3])
+    return of_task(task(status=objects.done(verification=found, history=history)))
 
 
 def test_tokens_that_nobody_knows_are_not_told() -> None:
