@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from bernstein.api.pod import AUDIENCE
 from bernstein.api.project import Project
 from bernstein.controllers.gate_caches import config_map
 from bernstein.core.owners import owner_reference
@@ -41,6 +42,8 @@ BINDINGS = Resource(
     "ValidatingAdmissionPolicyBinding",
     namespaced=False,
 )
+
+TOKENS = Resource("", "v1", "serviceaccounts/default/token", "TokenRequest")
 
 KIND = "validatingadmissionpolicy"
 
@@ -236,6 +239,14 @@ async def left_behind(by: Attacker) -> object:
     return made
 
 
+async def token_of_a_session(by: Attacker) -> object:
+    """By which the server takes whoever has it for the recorder in that pod."""
+    pod = (await pod_of_a_job(by.operator, by.namespace, by.name()))["metadata"]
+    bound = {"apiVersion": "v1", "kind": "Pod", "name": pod["name"], "uid": pod["uid"]}
+    asked = {"spec": {"audiences": [AUDIENCE], "boundObjectRef": bound}}
+    return await by.admin.create(TOKENS, asked, namespace=by.namespace)
+
+
 ATTACKS: list[tuple[str, Attack]] = [
     ("objects", forged_verdict),
     ("objects", forged_prompt),
@@ -254,6 +265,7 @@ ATTACKS: list[tuple[str, Attack]] = [
     ("objects", forged_known_verdicts),
     ("orphans", left_behind),
     ("pods", container_of_ones_own),
+    ("tokens", token_of_a_session),
 ]
 CASES = {attack.__name__: (policy, attack) for policy, attack in ATTACKS}
 CASES |= {f"job-{what}": ("operator", unrestricted(what)) for what in UNRESTRICTED}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import CHECK
+from bernstein.api.pod import AUDIENCE, CHECK
 from bernstein.controllers.jobs import pod
 from bernstein.core import labels, names
 from bernstein.core.owners import owner_reference
@@ -75,7 +75,12 @@ def _world(make: MakeWorld) -> World:
         spec["gates"] = {"pipeline": [{"name": "tests"}]}
 
     waits = {"steps": [{"sleep": 120}]}
-    here = make([does("fails", writing("app.py", FAILS)), does("waits", waits)], change)
+    agents = [
+        does("fails", writing("app.py", FAILS)),
+        does("waits", waits),
+        does("reported", waits),
+    ]
+    here = make(agents, change)
     make_editor(here)
     return here
 
@@ -314,6 +319,53 @@ def test_a_container_of_ones_own_reads_the_git_account_only_where_its_policy_doe
         return here.kubectl("logs", pod, "-c", "taker", check=False)
 
     wait_for(lambda: read() == here.server.passwords["work"], 120)
+
+
+REPORTS = """
+import json, ssl, sys, urllib.request
+url, token = sys.argv[1:]
+body = {"base": "a" * 40, "sha": "b" * 40, "usage": {"input": 10**11}}
+body["final"] = {"outcome": "RateLimited"}
+headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+asked = urllib.request.Request(url, json.dumps(body).encode(), headers)
+print(urllib.request.urlopen(asked, context=ssl._create_unverified_context()).status)
+"""
+
+
+def test_an_editor_reports_for_a_session_only_where_its_policy_does_not_look(
+    here: World, guarded: World
+) -> None:
+    """From the agent's own container, which is open to him, and from which the network lets him
+    reach the server."""
+
+    def pod_of(at: World) -> Object:
+        name = at.get("agentsession", "reported-s1")["status"]["pod"]["name"]
+        return dict(at.get("pod", name)["metadata"])
+
+    def token(at: World) -> str:
+        pod = pod_of(at)
+        bound = ("--bound-object-kind=Pod", f"--bound-object-name={pod['name']}")
+        what = (f"--audience={AUDIENCE}", *bound, f"--bound-object-uid={pod['uid']}")
+        return as_editor(at, "editor", "create", "token", "default", *what)
+
+    for at in (guarded, here):
+        at.task("reported", maxRetries=0)
+    for at in (guarded, here):
+        at.await_("agentsession", "reported-s1", lambda found: state(found) == "Working")
+    wait_for(lambda: "made for pods, by the kubelet" in token(guarded))
+
+    with not_looking("tokens", here):
+        wait_for(lambda: token(here).startswith("done:"))
+        made = token(here).removeprefix("done:").strip()
+    wait_for(lambda: "bernstein-tokens" in token(here))
+
+    url = f"https://{SERVER}/v1/sessions/{here.namespace}/reported-s1/result"
+    inside = ("exec", pod_of(here)["name"], "-c", "agent", "--")
+    told = as_editor(here, "editor", *inside, "python3", "-c", REPORTS, url, made)
+    assert told.strip() == "done: 200"
+    report = here.get("agentsession", "reported-s1")["status"]["report"]
+    assert (report["finished"], report["usage"]["input"]) == (True, 10**11), "the payload works"
+    assert "outcome" not in guarded.get("agentsession", "reported-s1")["status"].get("report", {})
 
 
 @pytest.fixture

@@ -19,6 +19,9 @@ PER_ADDRESS = 200
 """Connections that one address may hold at once; the pods of a node may share an address."""
 CONNECTIONS = 2000
 """Connections that all addresses together may hold at once; each takes some 100 KB."""
+FEW = 8
+"""Connections of one address for which a quarter of all is kept free: a recorder needs one or two.
+Else the pods of one namespace could take all of them, and no session of another would be heard."""
 TLS_BUFFER_BYTES = 16 * 1024
 """The size of the largest TLS record; without TLS no more is read at once either."""
 
@@ -33,7 +36,9 @@ class ConnectionLimits:
 
     def take(self, address: str) -> bool:
         """Count a connection of this address; False where it may not have another."""
-        if self.held[address] >= self.per_address or self.held.total() >= self.connections:
+        held = self.held[address]
+        room = self.connections if held < FEW else self.connections * 3 // 4
+        if held >= self.per_address or self.held.total() >= room:
             return False
         self.held[address] += 1
         return True

@@ -227,6 +227,18 @@ async def test_all_addresses_together_hold_only_so_many_connections(listen: List
         held[1][1].close()
 
 
+def test_whoever_holds_few_connections_gets_one_while_others_take_all_that_they_can() -> None:
+    limits = ConnectionLimits()
+    greedy = [f"10.0.0.{number}" for number in range(20)]
+
+    while sum(map(limits.take, greedy)):
+        continue
+
+    assert limits.held.total() <= limits.connections * 3 // 4
+    assert all(limits.take("10.1.0.1") for _ in range(connections.FEW))
+    assert limits.take("10.1.0.2")
+
+
 @pytest.mark.parametrize("sent", [b"", HELLO])
 async def test_who_does_not_finish_the_handshake_is_cut_off(
     listen: Listen, certificate: tuple[Path, Path], bounded: None, sent: bytes

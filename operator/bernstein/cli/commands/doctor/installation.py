@@ -32,7 +32,7 @@ BINDINGS = Resource(
 )
 POLICY_NAMES = (
     *("approvals", "authors", "connections", "objects", "operator", "orphans", "pods"),
-    *("requests", "sessions", "status", "tasks"),
+    *("requests", "sessions", "status", "tasks", "tokens"),
 )
 """What the names of the chart's policies end with."""
 _OPERATOR = "-operator"

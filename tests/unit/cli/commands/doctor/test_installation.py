@@ -124,12 +124,12 @@ async def test_a_policy_that_is_missing_or_not_bound_is_named(
     api: ApiServer, client: Client
 ) -> None:
     put_policies(api, *installation.POLICY_NAMES[:-2])
-    put_policies(api, "status", bound=False)
+    put_policies(api, "tasks", bound=False)
 
     found = await installation.policies(client, "shop-bernstein-operator")
 
     assert found.outcome is Outcome.BAD
-    assert found.message.endswith(": shop-bernstein-status, shop-bernstein-tasks")
+    assert found.message.endswith(": shop-bernstein-tasks, shop-bernstein-tokens")
 
 
 async def test_a_chart_that_is_older_than_the_program_is_said_to_be(
@@ -140,7 +140,7 @@ async def test_a_chart_that_is_older_than_the_program_is_said_to_be(
     found = await installation.policies(client, "shop-bernstein-operator")
 
     assert "the chart in the cluster (0.0.9) lacks policies that this program" in found.message
-    assert found.message.endswith(": shop-bernstein-status, shop-bernstein-tasks")
+    assert found.message.endswith(": shop-bernstein-tasks, shop-bernstein-tokens")
     assert found.remedy.startswith("upgrade the chart")
 
 
