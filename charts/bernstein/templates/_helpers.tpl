@@ -30,13 +30,13 @@ deletes when all went well. */}}
 {{- define "bernstein.hook" -}}
 helm.sh/hook: {{ .on }}
 helm.sh/hook-weight: {{ .weight | quote }}
-helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+helm.sh/hook-delete-policy: {{ .policy | default "before-hook-creation,hook-succeeded" }}
 {{- end -}}
 
 {{/* Called with (dict "root" $ "component" NAME): settings of a Job's pod, which goes where the operator
 may. */}}
 {{- define "bernstein.hookSettings" -}}
-{{- $settings := pick .root.Values.operator "nodeSelector" "tolerations" "affinity" "priorityClassName" }}
+{{- $settings := pick .root.Values.operator "nodeSelector" "tolerations" "affinity" "priorityClassName" "podLabels" "podAnnotations" }}
 {{- merge (dict "topologySpreadConstraints" list) $settings | toYaml }}
 {{- end -}}
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import itertools
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,14 +17,17 @@ from bernstein.core.labels import FINALIZER
 from bernstein.core.sanitise import line
 from bernstein.hooks.program import Failed, run, say
 from bernstein.kube.client import Client
+from bernstein.kube.errors import NotFound
 from bernstein.kube.resource import Object, Resource, key_of
 from bernstein.resources import PLANS, SESSIONS, TASKS
 
 _LOOK_SECONDS = 2.0
+_PAGE = 100
+"""So many objects are read at once."""
 _NAMED = 20
 """So many objects are named."""
 _WORDS = 80
-_RESTS = ("Suspended", "PlanSuspended")
+_RESTS = ("Suspended", "PlanSuspended", "AwaitingApproval", "PullRequestOpen")
 """Reasons to wait of what nothing of runs: it goes on when the chart is installed again."""
 
 
@@ -100,10 +105,18 @@ async def attempt(client: Client, removal: Removal, tell: Callable[[str], None] 
 
 
 async def _found(client: Client, removal: Removal) -> AsyncIterator[tuple[Resource, Object]]:
+    """Of a long list no more is kept than what is at work."""
     for resource in (PLANS, TASKS, SESSIONS):
         for namespace in removal.namespaces or (None,):
-            for each in at_work(resource, (await client.list(resource, namespace)).items):
-                yield resource, each
+
+            def take(obj: Object, of: Resource = resource) -> list[Object]:
+                return at_work(of, [obj])
+
+            # Without its CRD there is nothing of a kind.
+            with contextlib.suppress(NotFound):
+                kept, _ = await client.read(resource, namespace, take, {}, limit=_PAGE)
+                for each in itertools.chain.from_iterable(kept):
+                    yield resource, each
 
 
 async def _cancel(
@@ -113,7 +126,8 @@ async def _cancel(
         tell(f"Cancelling {told(resource, obj)}")
         key = key_of(obj)
         change = {"spec": {"cancel": {"reason": "Bernstein is being uninstalled"}}}
-        await client.patch(resource, key.name, key.namespace, change)
+        with contextlib.suppress(NotFound):  # it has been deleted since
+            await client.patch(resource, key.name, key.namespace, change)
 
 
 def to_cancel(found: Iterable[tuple[Resource, Object]]) -> Iterator[tuple[Resource, Object]]:

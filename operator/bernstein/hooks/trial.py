@@ -23,6 +23,8 @@ REPOSITORY = "https://git.bernstein.invalid/nothing.git"
 """No resolver knows a name below `.invalid`: RFC 2606."""
 _LOOK_SECONDS = 1.0
 _WORDS = 600
+_LABELS = {"app.kubernetes.io/part-of": "bernstein", "app.kubernetes.io/component": "trial"}
+"""By which a trial knows what another one has left."""
 _TELLING = ("Ready", "Reconciling", "Stalled")
 """Conditions that say why it goes on, or does not."""
 
@@ -68,16 +70,16 @@ class Trial:
         return self._object(PLANS, spec)
 
     def _object(self, resource: Resource, spec: Object) -> Object:
-        metadata = {"name": self.name, "namespace": self.namespace}
+        metadata = {"name": self.name, "namespace": self.namespace, "labels": {**_LABELS}}
         kind = {"apiVersion": resource.api_version, "kind": resource.kind}
         return {**kind, "metadata": metadata, "spec": spec}
 
 
 async def attempt(client: Client, trial: Trial, tell: Callable[[str], None] = say) -> None:
-    """Raises Failed, in words for people; what it has made is deleted in any case."""
+    """Raises Failed, in words for people; what it has made is deleted, unless it is killed."""
     look = _Look(client, trial, asyncio.get_running_loop().time() + trial.seconds)
-    for resource in (PLANS, PROJECTS):  # of a trial that was killed
-        await look.removed(resource)
+    for resource in (PLANS, PROJECTS):
+        await look.cleared(resource)
     async with look.at(PROJECTS, trial.project()):
         tell(f"Project '{trial.name}' is made: a pod of Bernstein tries its repository")
         await look.until(PROJECTS, lambda status: status["probe"]["settled"])
@@ -126,6 +128,22 @@ class _Look:
             if self._is_late():
                 raise self._silent(resource, obj)
             await asyncio.sleep(_LOOK_SECONDS)
+
+    async def cleared(self, resource: Resource) -> None:
+        """What a trial has left that was killed is removed; Failed where it is somebody's."""
+        name, namespace = self.trial.name, self.trial.namespace
+        try:
+            async with self._allowed(f"read the {resource.kind}"):
+                there = await self.client.get(resource, name, namespace)
+        except NotFound:
+            return
+        if not _LABELS.items() <= there["metadata"].get("labels", {}).items():
+            raise Failed(
+                "NameTaken",
+                f"namespace '{namespace}' has a {resource.kind} '{name}' of somebody's",
+                "name another namespace as `test.namespace`",
+            )
+        await self.removed(resource)
 
     async def removed(self, resource: Resource) -> None:
         """With all that it owns."""

@@ -132,6 +132,36 @@ def test_a_trial_has_rights_on_projects_and_plans_of_its_own_name(tools: Tools) 
     assert not [each for each in made if each["kind"].startswith("Cluster")]
 
 
+def policies(made: list[Object]) -> dict[str, str]:
+    """When Helm deletes what it makes in the namespace of the test, and that itself."""
+    return {
+        each["kind"]: each["metadata"]["annotations"]["helm.sh/hook-delete-policy"]
+        for each in made
+        if each["metadata"].get("namespace") != RELEASE_NAMESPACE
+    }
+
+
+def test_helm_deletes_nothing_of_a_namespace_but_what_it_has_made_for_the_test(
+    tools: Tools,
+) -> None:
+    beside = {"Secret": "hook-succeeded", "Role": "hook-succeeded", "RoleBinding": "hook-succeeded"}
+
+    assert policies(objects(tools, "test")) == {"Namespace": "hook-succeeded"} | beside
+    for chosen in ("test.namespace=bernstein-test", "watch.namespaces={bernstein-test}"):
+        assert policies(objects(tools, "test", chosen)) == beside, "that is somebody's"
+
+
+def test_the_release_s_own_namespace_is_never_made_by_the_test(tools: Tools) -> None:
+    made = yaml.safe_load_all(
+        tools.helm(
+            *("template", "bernstein", str(CHART), "-n", "bernstein-test"),
+            "--show-only=templates/hooks/test.yaml",
+        )
+    )
+
+    assert "Namespace" not in {each["kind"] for each in made if each}
+
+
 # --- before an uninstall
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.hooks.program import Failed
 from bernstein.hooks.removal import Removal, at_work, attempt, refusal, to_cancel, told
+from bernstein.kube.errors import NotFound
 from bernstein.kube.resource import Object, Resource
 from bernstein.resources import PLANS, SESSIONS, TASKS
 
@@ -45,6 +46,8 @@ AT_REST = [
     (PLANS, obj("ended", "Succeeded", kind="Succeeded")),
     (PLANS, obj("stands", "BudgetExhausted", kind="Stalled")),
     (PLANS, obj("suspended", "Suspended")),
+    (PLANS, obj("asks", "AwaitingApproval")),
+    (TASKS, obj("proposed", "PullRequestOpen")),
     (PLANS, obj("new-suspended", spec={"suspend": True})),
     (TASKS, obj("of-a-suspended-plan", "PlanSuspended")),
     (SESSIONS, obj("recorded", "Working", metadata={"finalizers": ["example.com/other"]})),
@@ -103,17 +106,24 @@ class Cluster:
     def __init__(self, ends_after: int) -> None:
         self.plan, self.left = obj("runs", "Running"), ends_after
 
-    async def list(self, resource: Resource, namespace: str | None) -> Any:
-        assert namespace is None
+    async def read(
+        self, resource: Resource, namespace: str | None, take: Any, selectors: Any, *, limit: int
+    ) -> tuple[list[Any], str]:
+        assert (namespace, selectors) == (None, {})
+        assert limit > 0
+        if resource is SESSIONS:
+            raise NotFound(404, "NotFound", "no such kind", {})
         if resource is PLANS and "cancel" in self.plan["spec"]:
             self.left -= 1
         items = [self.plan] if resource is PLANS and self.left > 0 else []
-        return type("List", (), {"items": items})
+        return [take(each) for each in items], "1"
 
     async def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
         assert (resource, name, namespace) == (PLANS, "runs", "team")
         assert "cancel" not in self.plan["spec"], "it was told already"
         self.plan["spec"] |= body["spec"]
+        if self.left == 1:
+            raise NotFound(404, "NotFound", "deleted since", {"name": name})
 
 
 @pytest.fixture(autouse=True)
@@ -138,6 +148,17 @@ async def test_one_that_cancels_waits_for_the_end() -> None:
 
     assert cluster.left == 0
     assert said == ["Cancelling Plan team/runs (new)", "Nothing is at work: Bernstein may go"]
+
+
+async def test_what_is_deleted_before_it_is_cancelled_and_a_kind_that_is_gone_are_no_failure() -> (
+    None
+):
+    said: list[str] = []
+    cluster: Any = Cluster(1)
+
+    await attempt(cluster, Removal((), cancel=True), said.append)
+
+    assert said[-1] == "Nothing is at work: Bernstein may go"
 
 
 async def test_one_that_cancels_says_what_does_not_end_in_time() -> None:

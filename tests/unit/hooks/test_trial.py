@@ -86,6 +86,19 @@ async def test_what_one_that_was_killed_has_left_is_deleted_first() -> None:
     assert cluster.objects == {}
 
 
+@pytest.mark.parametrize("kind", ["Plan", "Project"])
+async def test_what_is_somebodys_is_left_alone_and_told(kind: str) -> None:
+    cluster: Any = Cluster(well)
+    theirs = {"metadata": {"name": TRIAL.name, "labels": {"team": "a"}}, "spec": {}}
+    cluster.objects = {kind: theirs}
+
+    failed = await fails(cluster)
+
+    assert failed.reason == "NameTaken"
+    assert "test.namespace" in failed.remedy
+    assert cluster.objects == {kind: theirs}
+
+
 async def test_an_operator_that_does_not_look_is_told() -> None:
     cluster: Any = Cluster(lambda *_: {"observedGeneration": -1})
 
