@@ -19,6 +19,8 @@ from tests.control_plane.conftest import Tools, eventually
 from tests.control_plane.objects import AGENT_SESSIONS
 from tests.control_plane.server.process import Running
 
+AS_A_KUBELET = ("--as=kubelet", "--as-group=system:masters", "--as-group=system:nodes")
+"""Nobody else gets a token for the server: the group is what the policy `tokens` looks at."""
 BASE, TIP, TREE = "a" * 40, "b" * 40, "c" * 40
 
 
@@ -44,6 +46,7 @@ class Agent:
             *("create", "token", "default", "-n", self.namespace, f"--audience={audience}"),
             *("--bound-object-kind=Pod", f"--bound-object-name={key_of(bound).name}"),
             f"--bound-object-uid={uid_of(bound)}",
+            *AS_A_KUBELET,
         ).strip()
 
     def recorder(self, token: str | None = None) -> callback.CallbackClient:

@@ -6,7 +6,7 @@ from bernstein.api.pod import AUDIENCE
 from bernstein.kube.client import Client
 from bernstein.kube.resource import PODS, TOKEN_REVIEWS, key_of
 from tests.control_plane.conftest import eventually
-from tests.control_plane.server.agent import Agent, new_pod
+from tests.control_plane.server.agent import AS_A_KUBELET, Agent, new_pod
 
 
 async def refusal(agent: Agent, token: str) -> tuple[int, str]:
@@ -29,7 +29,8 @@ async def test_a_token_for_the_api_server_is_none_for_us(agent: Agent) -> None:
 
 async def test_a_token_that_is_bound_to_no_pod_is_refused(agent: Agent) -> None:
     loose = agent.tools.kubectl(
-        *("create", "token", "default", "-n", agent.namespace, f"--audience={AUDIENCE}")
+        *("create", "token", "default", "-n", agent.namespace, f"--audience={AUDIENCE}"),
+        *AS_A_KUBELET,
     ).strip()
     assert await refusal(agent, loose) == (401, "Unauthenticated")
 
