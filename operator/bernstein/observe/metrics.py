@@ -106,7 +106,7 @@ class Metrics(EngineMetrics):
 
     def _begin(self, namespace: str) -> None:
         """What objectives are reckoned from begins with 0: a line that begins with its first event
-        shows Prometheus no increase by it, after every restart."""
+        shows Prometheus no increase by it."""
         if namespace in self._begun:
             return
         self._begun.add(namespace)

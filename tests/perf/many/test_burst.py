@@ -7,8 +7,7 @@ The figures are printed (``pytest -s``) for the reference.
 from __future__ import annotations
 
 import asyncio
-import gc
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from time import process_time
 from typing import Any
 
@@ -25,7 +24,9 @@ from bernstein.resources import TASKS
 from tests.control_plane.objects import valid
 from tests.model.cluster.store import NAMESPACE
 from tests.perf.pace import quickest
-from tests.perf.test_largest_sets import Steps, name, texts
+from tests.perf.test_largest_sets import Steps, name, no_collection, texts
+
+__all__ = ["no_collection"]
 
 EVENTS = 2_000
 MOST_SECONDS = 0.05
@@ -84,14 +85,6 @@ async def follow(lines: bytes) -> None:
     assert len(tasks.going(NAMESPACE)) == EVENTS
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)
-
-
-@pytest.fixture
-def no_collection() -> Iterator[None]:
-    gc.disable()
-    yield
-    gc.enable()
-    gc.collect()
 
 
 @pytest.mark.usefixtures("no_collection")

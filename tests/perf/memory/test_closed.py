@@ -46,8 +46,8 @@ WAIT = 3600.0
 """Virtual seconds after the end of the example; its Job is gone by then."""
 
 
-def played() -> Mapping[Resource, Object]:
-    """A Task that is Closed, and its session."""
+def world_of_one() -> World:
+    """The world of a Task that was just Closed."""
     signal = {"type": "path_exists", "path": "a"}
     spec = {"title": "t", "completionSignals": [signal]}
     event = {"do": "apply task", "at": 1.0, "name": EXAMPLE, "spec": spec}
@@ -55,6 +55,12 @@ def played() -> Mapping[Resource, Object]:
     world = World(Scenario(1, rates="calm", events=(event,), project=limits, seconds=300.0))
     world.programs.all_good = True
     run(world.play())
+    return world
+
+
+def played() -> Mapping[Resource, Object]:
+    """A Task that is Closed, and its session."""
+    world = world_of_one()
     (ended,), (dead,) = world.store.all(TASKS), world.store.all(SESSIONS)
     assert (ended["status"]["state"], dead["status"]["state"]) == ("Closed", "Dead")
     return {TASKS: ended, SESSIONS: dead}

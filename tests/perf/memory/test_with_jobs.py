@@ -19,12 +19,8 @@ from bernstein.api import session, task
 from bernstein.kube.cache import OPENED
 from bernstein.kube.resource import JOBS, PODS, Object, Resource
 from bernstein.resources import SESSIONS, TASKS
-from tests.model.loop import run
-from tests.model.scenario import Scenario
-from tests.model.world import World
-from tests.perf.memory.test_closed import Lists, filled, held
+from tests.perf.memory.test_closed import EXAMPLE, Lists, filled, held, world_of_one
 
-EXAMPLE = "example"
 KINDS = (TASKS, SESSIONS, JOBS, PODS)
 FEW, MANY = OPENED + 6, OPENED + 56
 """What was read last stays unpacked, however many there are."""
@@ -35,13 +31,7 @@ MOST = 46 / 234
 
 def played() -> dict[Resource, list[Object]]:
     """A Task that was just Closed, and what belongs to it."""
-    signal = {"type": "path_exists", "path": "a"}
-    spec = {"title": "t", "completionSignals": [signal]}
-    event = {"do": "apply task", "at": 1.0, "name": EXAMPLE, "spec": spec}
-    limits = {"limits": {"maxAgents": 1}}
-    world = World(Scenario(1, rates="calm", events=(event,), project=limits, seconds=300.0))
-    world.programs.all_good = True
-    run(world.play())
+    world = world_of_one()
     found = {kind: world.store.all(kind) for kind in KINDS}
     assert found[TASKS][0]["status"]["state"] == "Closed"
     assert (len(found[JOBS]), len(found[PODS])) == (4, 4)
