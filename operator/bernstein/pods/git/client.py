@@ -13,7 +13,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -93,6 +93,12 @@ accept them."""
 
 _SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _REF = re.compile(r"refs/[A-Za-z0-9._/@+-]+")
+_NOTED_KINDS = {
+    "refs/heads/": "branch",
+    "refs/tags/": "tag",
+    "refs/remotes/": "remote-tracking branch",
+}
+"""What FETCH_HEAD calls what was fetched, by how its ref begins; any other is there whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,19 +225,21 @@ class Git:
     def _fetch(self, url: str, refspecs: Sequence[str], depth: int | None) -> None:
         shallow = (self.git_dir / "shallow").exists()
         history = [f"--depth={depth}"] if depth else (["--unshallow"] if shallow else [])
-        flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", *history]
+        flags = ["--quiet", "--no-tags", "--write-fetch-head", "--no-auto-gc", *history]
         forced = [spec if spec.startswith("+") else f"+{spec}" for spec in refspecs]
+        asked = [spec.lstrip("+").partition(":")[0] for spec in refspecs]
+        lacks = "the repository lacks what it was asked for: "
         try:
             self.run("fetch", *flags, "--", url, *forced, timeout=NETWORK_SECONDS)
         except GitError as error:
             if error.reason != Reason.REF_NOT_FOUND:
                 raise
-            asked = ", ".join(spec.lstrip("+").partition(":")[0] for spec in refspecs)
             quote = sanitise.quoted(error.message)
-            text = sanitise.quoting(
-                f"the repository lacks what it was asked for: {asked}", quote, 500
-            )
+            text = sanitise.quoting(lacks + ", ".join(asked), quote, 500)
             raise GitError(error.reason, text) from error
+        if others := _not_taken(self.git_dir, asked):
+            text = f"{lacks}{', '.join(others)}; a branch or tag of that whole name is another one"
+            raise GitError(Reason.REF_NOT_FOUND, text[:500])
 
     def read_ref(self, ref: str) -> str | None:
         """The object id that the remote's `ref` is at now; None when there is no such ref."""
@@ -355,6 +363,22 @@ class Git:
             **settings,
             **extra,
         }
+
+
+def _not_taken(git_dir: Path, asked: Iterable[str]) -> list[str]:
+    """Those of the refs for which the last fetch has taken something else: where a ref is not
+    there git looks for one whose own name is the whole one, such as refs/heads/refs/heads/main."""
+    rows = (row.split(b"\t", 2) for row in (git_dir / "FETCH_HEAD").read_bytes().splitlines())
+    taken = {source.partition(b" of ")[0] for _, _, source in rows}
+    exact = (ref for ref in asked if ref.startswith("refs/") and "*" not in ref)
+    return [ref for ref in exact if _as_noted(ref) not in taken]
+
+
+def _as_noted(ref: str) -> bytes:
+    for prefix, kind in _NOTED_KINDS.items():
+        if ref.startswith(prefix):
+            return f"{kind} '{ref.removeprefix(prefix)}'".encode()
+    return f"'{ref}'".encode()
 
 
 def _remote_ref(refspec: str) -> str:

@@ -16,6 +16,8 @@ from bernstein.pods.git.client import Git, full_ref
 from bernstein.pods.git.merge import MOST_CONFLICTS, Merged, is_ancestor, merge_trees
 
 _PATH_LENGTH = 150
+_MOST_BYTES = 64 << 20
+"""Of a file in which marks are looked for: what is larger is for people."""
 
 
 def unresolved(repository: Git, conflict: ResolvesConfig, tip: str, tree: str) -> tuple[str, ...]:
@@ -40,7 +42,8 @@ def unresolved(repository: Git, conflict: ResolvesConfig, tip: str, tree: str) -
     wrong += [
         path
         for path in both.raw
-        if _is_marked(repository, tree, path, marks) or _unmarkable(repository, both, path, marks)
+        if _is_marked(repository, tree, path, marks) is not False
+        or _unmarkable(repository, both, path, marks)
     ]
     return _shown(wrong)
 
@@ -65,13 +68,20 @@ def _shown(paths: Iterable[bytes]) -> tuple[str, ...]:
 def _unmarkable(repository: Git, merged: Merged, path: bytes, marks: tuple[bytes, ...]) -> bool:
     """Such as binary files, symbolic links and submodules, and what one side has deleted, or both
     have renamed."""
-    return not all(_is_marked(repository, merged.marked, path, (each,)) for each in marks)
+    return any(not _is_marked(repository, merged.marked, path, (each,)) for each in marks)
 
 
-def _is_marked(repository: Git, tree: str, path: bytes, marks: tuple[bytes, ...]) -> bool:
-    """Whether it is a file in which a line begins with one of the marks."""
+def _is_marked(
+    repository: Git, tree: str, path: bytes, marks: tuple[bytes, ...]
+) -> bool | None:
+    """Whether it is a file in which a line begins with one of the marks; None: it is too large."""
     entry = trees.entry(repository, tree, os.fsdecode(path))
     if entry is None or not entry.is_file:
         return False
-    lines = trees.blob(repository, entry.object_id).splitlines()
-    return any(line.startswith(marks) for line in lines)
+    if entry.size > _MOST_BYTES:
+        return None
+    content = trees.blob(repository, entry.object_id)
+    return any(
+        content.startswith(mark) or b"\n" + mark in content or b"\r" + mark in content
+        for mark in marks
+    )

@@ -151,9 +151,7 @@ def _resumed_tree(repository: Git, config: CheckoutConfig, sha: str) -> str | No
         checkpoint = full_ref(config.resume)
         specs = [f"{checkpoint}:{_CHECKPOINT}", f"{full_ref(config.ref)}:{full_ref(config.ref)}"]
         repository.fetch(specs[:1], depth=2)
-        # Where the ref is not there a fetch takes a branch or tag of its whole name for it.
-        left_at = config.resume_sha or repository.read_ref(checkpoint)
-        if left_at != repository.commit_id(_CHECKPOINT):
+        if config.resume_sha not in (None, repository.commit_id(_CHECKPOINT)):
             log.event("not-resumed", ref=config.resume, reason=Reason.REF_MOVED)
             return None
         if repository.text("rev-parse", f"{_CHECKPOINT}^") == sha:

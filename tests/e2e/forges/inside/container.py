@@ -76,7 +76,7 @@ class Container:
         places = {at for _, at, kind, *_ in rows if kind not in _NOT_OURS}
         for at in sorted(places):
             if at != "/" and not at.startswith(("/proc", "/sys", "/dev")):
-                yield from ((at, content) for content in _files(Path(f"{first}/root{at}")))
+                yield from ((at, content) for content in contents_of(Path(f"{first}/root{at}")))
 
 
 def needs_root() -> None:
@@ -134,8 +134,10 @@ def that_connects(address: str, port: int) -> str | None:
     return None
 
 
-def _files(root: Path) -> Iterator[bytes]:
-    for file in [root] if root.is_file() else root.rglob("*"):
+def contents_of(root: Path) -> Iterator[bytes]:
+    """A folder that has gone meanwhile has none: a process that is not stopped may take it away."""
+    below = (Path(folder, name) for folder, _, names in os.walk(root) for name in names)
+    for file in [root] if root.is_file() else below:
         with contextlib.suppress(OSError):
             if file.is_file() and not file.is_symlink() and file.stat().st_size < _MOST:
                 yield _read(file)

@@ -84,6 +84,28 @@ def test_a_branch_or_tag_of_the_whole_name_of_a_ref_is_told_and_never_pushed_to(
     assert (origin.tip(WORK), origin.tip(foreign)) == (first, first)
 
 
+@pytest.mark.parametrize("kind", ["heads", "tags"])
+@pytest.mark.parametrize("ref", ["refs/heads/gone", "refs/tags/v1", WORK])
+def test_a_branch_or_tag_of_the_whole_name_of_a_ref_is_never_fetched_in_its_place(
+    repository: git.Git, origin: Origin, ref: str, kind: str
+) -> None:
+    first = origin.commit({"a": "1"}, ref="refs/heads/main")
+    foreign = f"refs/{kind}/{ref}"
+    origin.commit({"a": "2"}, first, ref=foreign)
+    spec = f"{ref}:{ref}"
+
+    for specs in ([spec], ["refs/heads/main:refs/heads/main", spec]):
+        with pytest.raises(git.GitError) as raised:
+            repository.fetch(specs)
+        assert raised.value.reason == "RefNotFound"
+        assert f"asked for: {ref}; a branch or tag of that" in raised.value.message
+
+    repository.fetch([f"{foreign}:{foreign}"])  # whoever asks for exactly that gets it
+    origin.git("update-ref", ref, first)
+    repository.fetch([spec], depth=1)
+    assert repository.commit_id(ref) == first
+
+
 def test_repeating_a_push_that_got_through_is_fine(repository: git.Git, origin: Origin) -> None:
     first = origin.commit({"a": "1"}, ref="refs/heads/main")
     repository.fetch(["refs/heads/main:refs/heads/main"])

@@ -9,6 +9,7 @@ import pytest
 
 from bernstein.api.programs.merge import PrepareResult, ResolvesConfig
 from bernstein.pods import termination
+from bernstein.pods.git import conflicts
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.git_server import plain_env
 from tests.programs.pods.programs.merging.refs import (
@@ -139,6 +140,32 @@ def test_what_undoes_the_branch_changes_more_or_leaves_marks_is_no_candidate(
 
     assert (said.sha, said.conflicts) == ("", wrong)
     assert origin.git("for-each-ref", CANDIDATE) == ""
+
+
+@pytest.mark.parametrize("mended", [b"both\n", b"<<<<<<< plan\n"], ids=["settled", "marked"])
+def test_a_file_too_large_to_be_looked_into_is_no_candidate_whatever_is_in_it(
+    origin: Origin,
+    do_prepare: Prepare,
+    conflict: Conflict,
+    mended: bytes,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conflicts, "_MOST_BYTES", 1000)
+    work = origin.commit({"a": mended + b"x" * 1000, "b": "TWO\n"}, conflict.work, ref=SESSION)
+
+    said = do_prepare(work, resolves=conflict.resolves)
+
+    assert (said.sha, said.conflicts) == ("", ("a",))
+
+
+def test_a_conflict_in_a_file_too_large_to_be_looked_into_is_for_people(
+    origin: Origin, do_prepare: Prepare, conflict: Conflict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conflicts, "_MOST_BYTES", 10)
+
+    said = do_prepare(conflict.work, ref=INTEGRATION, onto=TARGET, merge=True, marks=MARKS)
+
+    assert (said.marked, said.for_people) == ("", ("a",))
 
 
 def test_what_people_have_taken_from_the_branch_does_not_come_back(
