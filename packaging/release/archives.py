@@ -20,10 +20,8 @@ from typing import Any
 
 from release.errors import ReleaseError
 from release.layers import Layer, merged, published
+from release.parts import INDEX, MANIFEST, Json, Part, part
 
-Json = dict[str, Any]
-MANIFEST = "application/vnd.oci.image.manifest.v1+json"
-INDEX = "application/vnd.oci.image.index.v1+json"
 CONFIG = "application/vnd.oci.image.config.v1+json"
 _STEP = ("created_by", "empty_layer")
 LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
@@ -74,34 +72,33 @@ def convert(saved: Path, archive: Path, reference: str, epoch: int, kept: Path) 
     return Archived(described["digest"], (_platform(old)["architecture"],), merged(layers))
 
 
-def join(archives: Sequence[Path], archive: Path, reference: str) -> str:
-    """Write one image of several architectures, each from an archive of its own; its digest.
+def join(archives: Sequence[Path], archive: Path, reference: str) -> Archived:
+    """Write one image of several architectures, each from an archive of its own.
 
-    Raises ReleaseError SameArchitecture.
+    `architectures` of the answer are in the order of the archives. Each archive is looked into by
+    itself, and only what its own digests say is taken. Raises ReleaseError BadArchive, also where
+    one has several architectures itself, or SameArchitecture.
     """
-    described: list[Json] = []
+    archive.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         blobs: dict[str, bytes | Path] = {}
-        for each in archives:
-            with tarfile.open(each) as tar:
-                tar.extractall(folder, filter="data")
-                described += json.load(_member(tar, "index.json"))["manifests"]
-        for path in Path(folder, "blobs", "sha256").iterdir():
-            blobs[f"sha256:{path.name}"] = path
-        bare = [{k: v for k, v in each.items() if k != "annotations"} for each in described]
-        bare.sort(key=lambda each: str(each["platform"]["architecture"]))
-        names = [each["platform"]["architecture"] for each in bare]
+        parts: list[Part] = []
+        for number, each in enumerate(archives):
+            parts.append(part(each, Path(folder, str(number))))
+            blobs |= parts[-1].blobs
+        names = [each.architecture for each in parts]
         if len(set(names)) < len(names):
             raise ReleaseError(
                 "SameArchitecture",
                 f"these archives of {reference} are of {', '.join(names)}",
                 "join archives of machines whose architectures differ",
             )
-        first = json.loads(Path(folder, _path(bare[0]["digest"])).read_text())
-        index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": bare}
+        parts.sort(key=lambda each: each.architecture)
+        described = [each.described for each in parts]
+        index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": described}
         top = _blob(blobs, INDEX, index)
-        _write(archive, blobs, top, first, reference)
-    return str(top["digest"])
+        _write(archive, blobs, top, parts[0].manifest, reference)
+    return Archived(str(top["digest"]), tuple(names), {})
 
 
 def _member(tar: tarfile.TarFile, name: str) -> Any:

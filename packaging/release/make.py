@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from release import archives, bom, charts, sums, wheels
+from release import archives, bom, charts, folder, others, sums, wheels
 from release.charts import Helm
 from release.errors import ReleaseError
 from release.notes import notes
@@ -66,8 +66,8 @@ class Release:
     def begin(self) -> None:
         """Empty the folder; write the notes, which a release without any ends with."""
         text = notes((self.sources.root / "CHANGELOG.md").read_text(), self.version)
-        shutil.rmtree(self.order.to, ignore_errors=True)
-        (self.order.to / "sbom").mkdir(parents=True)
+        folder.take(self.order.to, self.sources.root, self.order.also)
+        (self.order.to / "sbom").mkdir()
         (self.order.to / "RELEASE_NOTES.md").write_text(text)
 
     def wheels(self) -> None:
@@ -102,6 +102,8 @@ class Release:
 
         `kept`: a folder for layers, which the next release reads again.
         """
+        for other in self.order.also:
+            others.compare(self.order.to, other)
         epoch = self.sources.epoch("images")
         digests: dict[str, str] = {}
         for name, source in saved:
@@ -126,16 +128,17 @@ class Release:
 
     def _joined(self, archive: Path, reference: str) -> str:
         """Digest of the image with the architectures of other machines; "" where there are none."""
-        others = [folder / "images" / archive.name for folder in self.order.also]
-        if not others:
+        also = self.order.also
+        if not also:
             return ""
         own = archive.rename(archive.with_suffix(".own"))
-        digest = archives.join([own, *others], archive, reference)
+        parts = [own, *(each / "images" / archive.name for each in also)]
+        joined = archives.join(parts, archive, reference)
         own.unlink()
-        for folder in self.order.also:
-            for path in folder.glob(f"sbom/{archive.stem}-*.cdx.json"):
-                shutil.copy(path, self.order.to / "sbom" / path.name)
-        return digest
+        for each, architecture in zip(also, joined.architectures[1:], strict=True):
+            name = f"sbom/{archive.stem}-{architecture}.cdx.json"
+            shutil.copyfile(each / name, self.order.to / name)
+        return joined.digest
 
     def _bom(
         self, kind: str, name: str, digest: str, packages: Iterable[bom.Package], stem: str

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from release import archives
+from release import archives, parts
 from release.errors import ReleaseError
 from tests.cluster.local import image_archive
 from tests.unit.release.saved_image import save
@@ -141,18 +141,20 @@ def _one(folder: Path, architecture: str) -> Path:
 def test_archives_of_two_architectures_become_one_image(tmp_path: Path) -> None:
     both = [_one(tmp_path, name) for name in ("arm64", "amd64")]
 
-    digest = archives.join(both, tmp_path / "made.tar", REFERENCE)
+    made = archives.join(both, tmp_path / "made.tar", REFERENCE)
+    digest = made.digest
+    assert made.architectures == ("arm64", "amd64")
 
     files = read(tmp_path / "made.tar")
     (top,) = json.loads(files["index.json"])["manifests"]
-    assert (top["digest"], top["mediaType"]) == (digest, archives.INDEX)
+    assert (top["digest"], top["mediaType"]) == (digest, parts.INDEX)
     found = json.loads(blob(files, digest))["manifests"]
     assert [each["platform"]["architecture"] for each in found] == ["amd64", "arm64"]
     for each in found:
         manifest = json.loads(blob(files, each["digest"]))
         config = json.loads(blob(files, manifest["config"]["digest"]))
         assert config["architecture"] == each["platform"]["architecture"]
-    assert archives.join(both[::-1], tmp_path / "again.tar", REFERENCE) == digest
+    assert archives.join(both[::-1], tmp_path / "again.tar", REFERENCE).digest == digest
     assert (tmp_path / "again.tar").read_bytes() == (tmp_path / "made.tar").read_bytes()
 
 
@@ -161,6 +163,68 @@ def test_two_of_the_same_architecture_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ReleaseError, match=r"SameArchitecture.*amd64, amd64"):
         archives.join([one, one], tmp_path / "made.tar", REFERENCE)
+
+
+def _spoiled(files: dict[str, bytes], how: str) -> None:
+    top = json.loads(files["index.json"])
+    (described,) = top["manifests"]
+    manifest = json.loads(blob(files, described["digest"]))
+    layer = "blobs/" + manifest["layers"][0]["digest"].replace(":", "/")
+    if how == "bytes":
+        files[layer] = files[layer][::-1]
+    elif how == "missing":
+        del files[layer]
+    elif how == "size":
+        described["size"] += 1
+    elif how == "platform":
+        described["platform"]["architecture"] = "riscv64"
+    elif how == "digest":
+        described["digest"] = "sha256:../../index.json"
+    else:
+        top["manifests"].append(described)
+    files["index.json"] = json.dumps(top).encode()
+
+
+@pytest.mark.parametrize("how", ["bytes", "missing", "size", "platform", "digest", "two"])
+def test_what_another_machine_made_is_believed_by_its_digests(tmp_path: Path, how: str) -> None:
+    ours, theirs = _one(tmp_path, "amd64"), _one(tmp_path, "arm64")
+    files = read(theirs)
+    _spoiled(files, how)
+    with tarfile.open(theirs, "w") as tar:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+
+    with pytest.raises(ReleaseError, match=r"BadArchive: .*arm64\.tar"):
+        archives.join([ours, theirs], tmp_path / "made.tar", REFERENCE)
+    assert not (tmp_path / "made.tar").exists()
+
+
+def test_a_blob_under_the_name_of_ours_changes_nothing(tmp_path: Path) -> None:
+    ours, theirs = _one(tmp_path, "amd64"), _one(tmp_path, "arm64")
+    name = next(name for name in read(ours) if name.startswith("blobs/"))
+    files = {**read(theirs), name: b"another"}
+    with tarfile.open(theirs, "w") as tar:
+        for each, content in files.items():
+            entry = tarfile.TarInfo(each)
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+
+    archives.join([ours, theirs], tmp_path / "made.tar", REFERENCE)
+
+    assert read(tmp_path / "made.tar")[name] == read(ours)[name]
+
+
+def test_what_is_missing_torn_or_joined_already_is_told(tmp_path: Path) -> None:
+    ours, theirs = _one(tmp_path, "amd64"), _one(tmp_path, "arm64")
+    joined, torn = tmp_path / "joined.tar", tmp_path / "torn.tar"
+    archives.join([ours, theirs], joined, REFERENCE)
+    torn.write_bytes(theirs.read_bytes()[:-4000][:3000])
+
+    for each in (joined, torn, tmp_path / "none.tar"):
+        with pytest.raises(ReleaseError, match=f"BadArchive: .*{each.name}"):
+            archives.join([ours, each], tmp_path / "made.tar", REFERENCE)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
 import yaml
 
+from release import parts, sums
 from release.errors import ReleaseError
+from release.folder import MARKER
 from release.make import Order, Release
 from release.sources import Sources
 from tests.unit.docs.pages import ROOT
@@ -86,26 +90,65 @@ def test_sums_are_those_of_every_file(clone: Path, tmp_path: Path) -> None:
     assert subprocess.run(check, cwd=to, capture_output=True, check=False).returncode == 0
     listed = {line.split("  ")[1] for line in (to / "SHA256SUMS").read_text().splitlines()}
     there = {path.relative_to(to).as_posix() for path in to.rglob("*") if path.is_file()}
-    assert listed == there - {"SHA256SUMS"}
+    assert listed == there - {"SHA256SUMS", MARKER}
     (to / "images.txt").write_text("another")
     assert subprocess.run(check, cwd=to, capture_output=True, check=False).returncode != 0
 
 
-def test_images_of_another_machine_are_joined(clone: Path, tmp_path: Path) -> None:
-    folders = {name: tmp_path / name for name in ("amd64", "arm64")}
-    for name, folder in folders.items():
-        also = (folders["amd64"],) if name == "arm64" else ()
-        saved = save(tmp_path / f"{name}.tar", [{"a": name.encode()}], architecture=name)
-        made = release(clone, Order(folder, also=also))
-        made.images([("bernstein", saved)], tmp_path / "kept")
+def of_machine(
+    clone: Path, folder: Path, architecture: str, *also: Path, chart: str = "chart"
+) -> Release:
+    """A whole release, of a machine of this architecture."""
+    saved = folder.parent / f"{folder.name}.tar"
+    save(saved, [{"a": architecture.encode()}], architecture=architecture)
+    made = release(clone, Order(folder, also=also))
+    (folder / "bernstein-1.tgz").write_text(chart)
+    made.images([("bernstein", saved)], folder.parent / "kept")
+    made.end()
+    return made
 
-    boms = {path.name for path in (folders["arm64"] / "sbom").iterdir()}
-    assert boms == {f"bernstein-{made.version}-{name}.cdx.json" for name in folders}
-    assert [p.name for p in (folders["arm64"] / "images").iterdir()] == [
-        f"bernstein-{made.version}.tar"
-    ]
-    listed = [(folder / "images.txt").read_text() for folder in folders.values()]
-    assert listed[0] != listed[1]
+
+def test_images_of_another_machine_are_joined(clone: Path, tmp_path: Path) -> None:
+    amd64, arm64 = tmp_path / "amd64", tmp_path / "arm64"
+    of_machine(clone, amd64, "amd64")
+    (amd64 / "sbom/bernstein-0.1.0-s390x.cdx.json").write_text("of nobody")
+    sums.write(amd64)
+
+    made = of_machine(clone, arm64, "arm64", amd64)
+
+    boms = {path.name for path in (arm64 / "sbom").iterdir()}
+    assert boms == {f"bernstein-{made.version}-{name}.cdx.json" for name in ("amd64", "arm64")}
+    (archive,) = (arm64 / "images").iterdir()
+    assert archive.name == f"bernstein-{made.version}.tar"
+    with tarfile.open(archive) as tar:
+        index = tar.extractfile("index.json")
+        assert index is not None
+        (top,) = json.load(index)["manifests"]
+    assert top["mediaType"] == parts.INDEX
+    assert (arm64 / "images.txt").read_text() == f"bernstein:{made.version}@{top['digest']}\n"
+    values = yaml.safe_load((arm64 / "values-digests.yaml").read_text())
+    assert values == {"image": {"digest": top["digest"]}}
+
+
+def test_a_folder_of_another_machine_has_to_be_whole(clone: Path, tmp_path: Path) -> None:
+    amd64, arm64 = tmp_path / "amd64", tmp_path / "arm64"
+    made = of_machine(clone, amd64, "amd64")
+    bom = amd64 / f"sbom/bernstein-{made.version}-amd64.cdx.json"
+    bom.write_text(bom.read_text() + " ")
+
+    with pytest.raises(ReleaseError, match=r"BadSums.*amd64\.cdx\.json"):
+        of_machine(clone, arm64, "arm64", amd64)
+    (amd64 / sums.NAME).unlink()
+    with pytest.raises(ReleaseError, match="BadSums"):
+        of_machine(clone, arm64, "arm64", amd64)
+
+
+def test_a_folder_of_another_commit_is_refused(clone: Path, tmp_path: Path) -> None:
+    amd64 = tmp_path / "amd64"
+    of_machine(clone, amd64, "amd64", chart="another")
+
+    with pytest.raises(ReleaseError, match=r"AnotherRelease.*bernstein-1\.tgz"):
+        of_machine(clone, tmp_path / "arm64", "arm64", amd64)
 
 
 def test_times_are_those_of_commits(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
