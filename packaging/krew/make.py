@@ -32,7 +32,11 @@ def archive(wheel: Path) -> bytes:
             entry = tarfile.TarInfo(name)
             entry.size, entry.mode = len(content), mode
             tar.addfile(entry, io.BytesIO(content))
-    return gzip.compress(plain.getvalue(), mtime=0)
+    packed = io.BytesIO()
+    # `gzip.compress` would name the system.
+    with gzip.GzipFile("", "wb", fileobj=packed, mtime=0) as file:
+        file.write(plain.getvalue())
+    return packed.getvalue()
 
 
 def manifest(address: str, packed: bytes) -> str:

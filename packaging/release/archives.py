@@ -23,7 +23,6 @@ from release.layers import Layer, merged, published
 from release.parts import INDEX, MANIFEST, Json, Part, part
 
 CONFIG = "application/vnd.oci.image.config.v1+json"
-_STEP = ("created_by", "empty_layer")
 LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
 
 
@@ -114,7 +113,8 @@ def _platform(config: Json) -> Json:
 
 
 def _config(old: Json, layers: Sequence[Layer], epoch: int) -> Json:
-    """What the image runs, without what says when, where and in which container it was built."""
+    """What the image runs, without what says when, where, how and in which container it was
+    built: engines tell their steps differently."""
     created = datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     wanted = ("Cmd", "Entrypoint", "Env", "ExposedPorts", "User", "WorkingDir")
     ours = old.get("config") or {}
@@ -123,10 +123,6 @@ def _config(old: Json, layers: Sequence[Layer], epoch: int) -> Json:
         **_platform(old),
         "config": {name: ours[name] for name in wanted if ours.get(name)},
         "rootfs": {"type": "layers", "diff_ids": [layer.diff_id for layer in layers]},
-        "history": [
-            {"created": created, **{name: each[name] for name in _STEP if name in each}}
-            for each in old.get("history", [])
-        ],
     }
 
 

@@ -64,7 +64,15 @@ def _timeless(archive: Path, repository: str, epoch: int) -> bytes:
             kept = tarfile.TarInfo(entry.name)
             kept.size, kept.mtime = len(content), epoch
             new.addfile(kept, io.BytesIO(content))
-    return gzip.compress(plain.getvalue(), mtime=0)
+    return gzipped(plain.getvalue())
+
+
+def gzipped(data: bytes) -> bytes:
+    """Of no name, time or system: `gzip.compress` names the system since Python 3.11."""
+    packed = io.BytesIO()
+    with gzip.GzipFile("", "wb", fileobj=packed, mtime=0) as file:
+        file.write(data)
+    return packed.getvalue()
 
 
 def _from(values: str, repository: str) -> str:

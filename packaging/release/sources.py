@@ -54,14 +54,27 @@ class Sources:
     def epoch(self, *paths: str) -> int:
         """Seconds: when the last commit was made, or the last one that touched these paths.
 
-        SOURCE_DATE_EPOCH goes before it.
+        SOURCE_DATE_EPOCH goes before it. Raises ReleaseError BadEpoch, ShallowClone or NoCommit.
         """
         told = os.environ.get("SOURCE_DATE_EPOCH")
         if told is not None and not (told.isascii() and told.isdecimal()):
             raise ReleaseError(
                 "BadEpoch", f"SOURCE_DATE_EPOCH is '{told}'", "give seconds since 1970, or unset it"
             )
-        return int(told or self._git("log", "-1", "--format=%ct", "--", *paths) or 0)
+        if told:
+            return int(told)
+        if self._git("rev-parse", "--is-shallow-repository").strip() == "true":
+            raise ReleaseError(
+                "ShallowClone",
+                "this clone has not all commits, so times of files are those of another one",
+                "git fetch --unshallow",
+            )
+        found = self._git("log", "-1", "--format=%ct", "--", *paths).strip()
+        if not found:
+            raise ReleaseError(
+                "NoCommit", f"no commit has {', '.join(paths) or 'anything'}", "commit it first"
+            )
+        return int(found)
 
     def _git(self, *arguments: str) -> str:
         done = subprocess.run(

@@ -39,6 +39,7 @@ def _wheel(project: Path, to: Path, epoch: int) -> None:
     done = subprocess.run(
         [*command, "--wheel-dir", str(to), str(project)],
         env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)},
+        umask=0o022,  # modes of what the build makes itself are in the wheel
         capture_output=True,
         text=True,
         check=False,

@@ -1,4 +1,7 @@
-"""The last release, kept as it went out, so that an upgrade from it can be tried."""
+"""What upgrades are tried from: a chart and a wheel that were packed at the version that they name.
+
+That of 0.1.0 is of a state of development: nothing was published with that version.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,11 @@ def test_wheels_have_the_same_bytes_whoever_makes_them(
 
     ours = wheels.build(ROOT, files, first, EPOCH)
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    theirs = wheels.build(other, files, second, EPOCH)
+    before = os.umask(0o077)
+    try:
+        theirs = wheels.build(other, files, second, EPOCH)
+    finally:
+        os.umask(before)
 
     assert [path.name.partition("-")[0] for path in ours] == ["bernstein", "bernstein_gates"]
     assert [path.name for path in ours] == [path.name for path in theirs]

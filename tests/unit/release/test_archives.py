@@ -56,6 +56,7 @@ def test_an_archive_has_the_layout_of_oci(tmp_path: Path) -> None:
     }
     manifest = json.loads(blob(files, top["digest"]))
     config = json.loads(blob(files, manifest["config"]["digest"]))
+    assert config.keys() == {"architecture", "config", "created", "os", "rootfs"}
     assert config["config"] == {"Cmd": ["sh"], "User": "1000"}
     plain = [gzip.decompress(blob(files, each["digest"])) for each in manifest["layers"]]
     digests = [f"sha256:{hashlib.sha256(each).hexdigest()}" for each in plain]

@@ -167,6 +167,18 @@ def test_times_are_those_of_commits(clone: Path, monkeypatch: pytest.MonkeyPatch
         sources.epoch()
 
 
+def test_where_git_does_not_know_the_time_there_is_none(clone: Path, tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match=r"NoCommit.*nowhere"):
+        Sources(clone).epoch("nowhere")
+    (clone / "more").write_text("more")
+    git(clone, "add", "more")
+    git(clone, "commit", "--quiet", "--message", "more")
+    shallow = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth", "1", clone.as_uri(), str(shallow))
+    with pytest.raises(ReleaseError, match="ShallowClone"):
+        Sources(shallow).epoch("images")
+
+
 def test_files_that_no_commit_has_are_told(clone: Path, tmp_path: Path) -> None:
     said: list[str] = []
     release(clone, Order(tmp_path / "one"), said)
