@@ -6,7 +6,7 @@ import pytest
 
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import quoted, without_quotes
-from bernstein.pods.git.errors import from_output
+from bernstein.pods.git.errors import from_output, unreachable
 
 FATAL = "fatal: unable to access 'https://git.example/app.git/': "
 GONE = "fatal: repository 'https://git.example/app.git/' not found"
@@ -107,3 +107,12 @@ def test_that_the_server_lacks_the_history_of_a_push_is_said() -> None:
     ours = without_quotes(from_output(words, pushing=True, host="git.example").message)
 
     assert ours.startswith("the git server at 'git.example' lacks history that this push is on")
+
+
+def test_a_server_that_has_not_answered_in_time_is_named() -> None:
+    error = unreachable("git.example.com", "git ls-remote took over 60 s")
+
+    assert error.reason == "RepositoryUnreachable"
+    assert error.message.startswith(
+        "the git server at 'git.example.com' cannot be used: it has not answered in time"
+    )

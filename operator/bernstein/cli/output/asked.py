@@ -73,6 +73,22 @@ def with_remedy(message: str, subject: Plan | Task) -> str:
 
 
 def or_goes_on(subjects: Iterable[Plan | Task]) -> str:
-    """What becomes of it while nobody looks: a person must decide, or it goes on."""
-    helps = remedy(*subjects)
-    return f"a person must {helps}" if helps else "it goes on"
+    """What becomes of it while nobody looks: a person must decide or merge, or it goes on."""
+    every = tuple(subjects)
+    if helps := remedy(*every):
+        return f"a person must {helps}"
+    return next(filter(None, map(_merged_by_people, every)), "it goes on")
+
+
+def stands_until_somebody_acts(plan: Plan) -> bool:
+    """Whether it waits for what no run of ours does: something to be mended, or a merge."""
+    waiting = plan.status.waiting
+    return waiting is not None and (waiting.needs_person or bool(_merged_by_people(plan)))
+
+
+def _merged_by_people(subject: Plan | Task) -> str:
+    """Who merges which pull request, where one is waited for; "" elsewhere."""
+    waiting = subject.status.waiting
+    if waiting is None or waiting.reason != WaitReason.PULL_REQUEST_OPEN:
+        return ""
+    return waiting.message

@@ -124,11 +124,11 @@ class LineView:
         phase, waiting = plan.status.phase or "Pending", plan.status.waiting
         message = asked.with_remedy(notes.ending(plan)[0], plan)
         detail = f": {message}" if message else ""
-        stalls = waiting is not None and waiting.needs_person
-        about = (phase, cause(waiting) if waiting is not None and stalls else None)
+        stands = asked.stands_until_somebody_acts(plan)
+        about = (phase, cause(waiting) if waiting is not None and stands else None)
         if self._is_new("plan", about):
             moment = plan.status.ended_at
-            if moment is None and waiting is not None and (stalls or asked.is_asked(plan)):
+            if moment is None and waiting is not None and (stands or asked.is_asked(plan)):
                 moment = self._since("plan", waiting)
             say(self._terminal, moment or datetime.now(UTC), row("plan", f"{phase}{detail}"))
 

@@ -22,7 +22,7 @@ from bernstein.api.pod import Remote
 from bernstein.api.reasons import Reason
 from bernstein.core import sanitise
 from bernstein.pods.git import remotes
-from bernstein.pods.git.errors import GitError, from_output
+from bernstein.pods.git.errors import GitError, from_output, unreachable
 from bernstein.urls import host_of
 
 __all__ = ["ATTRIBUTES", "Completed", "Git", "GitError", "full_ref", "init_bare", "is_sha"]
@@ -189,8 +189,10 @@ class Git:
             try:
                 out, err = process.communicate(input or b"", timeout=timeout)
             except subprocess.TimeoutExpired:
-                reason = Reason.REPOSITORY_UNREACHABLE if self.remote else "InternalError"
-                raise GitError(reason, f"git {args[0]} took over {timeout:.0f} s") from None
+                text = f"git {args[0]} took over {timeout:.0f} s"
+                if self.remote is not None:
+                    raise unreachable(self._host, text) from None
+                raise GitError("InternalError", text) from None
         return Completed(process.returncode, out or b"", err)
 
     def text(self, *args: str) -> str:

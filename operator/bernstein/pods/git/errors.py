@@ -83,6 +83,7 @@ _WHY_UNREACHABLE = (
         r"resolve proxy|from proxy after CONNECT|CONNECT tunnel failed|Proxy CONNECT"
         r"|Tunnel connection failed",
     ),
+    ("it has not answered in time", r"^git \S+ took over \d+ s$"),
     ("its name is not known here", r"Could not resolve|Name or service not known"),
     (UNTRUSTED, r"certificate|gnutls|SSL"),
     (

@@ -62,6 +62,18 @@ def test_every_question_of_a_plan_is_told_once() -> None:
     assert f"  {name(1)}: a person must decide, as Approval 'q-1' asks: {WHY}\n" in said
 
 
+def test_what_waits_for_a_merge_by_people_does_not_go_on_by_itself() -> None:
+    merges = "a person merges https://git.example.com/app/pulls/1"
+    waiting = {
+        "reason": "PullRequestOpen",
+        "message": merges,
+        "since": "2030-01-01T12:00:00Z",
+    }
+
+    assert asked.or_goes_on([plan(waiting=waiting)]) == merges
+    assert asked.or_goes_on([plan()]) == "it goes on"
+
+
 BYPASSED = {
     "name": "no_foo",
     "kind": "gate",

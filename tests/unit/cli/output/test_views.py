@@ -182,6 +182,22 @@ def test_a_log_tells_anew_what_a_plan_stalls_for_when_that_is_something_else() -
     ]
 
 
+def test_a_log_says_which_pull_request_people_are_to_merge() -> None:
+    shown, console = terminal(width=200)
+    merges = "a person merges https://git.example.com/app/pulls/1"
+    began = "2030-01-01T12:00:00Z"
+    waiting = {"reason": "PullRequestOpen", "message": merges, "since": began}
+    reconciling = condition("Reconciling", "True", "PullRequestOpen", merges)
+    open_ = plan(phase="Delivering", waiting=waiting, conditions=[reconciling])
+
+    with LineView(shown) as lines:
+        lines.update(plan(phase="Delivering"), [], {}, "")
+        lines.update(open_, [], {}, "")
+        lines.update(open_, [], {}, "")
+
+    assert log_lines(console.export_text())[1:] == [f"plan        Delivering: {merges}"]
+
+
 def test_a_log_tells_a_wait_with_the_time_when_it_began_and_in_the_order_of_time() -> None:
     shown, console = terminal(width=200)
     began = datetime.now(UTC) - timedelta(minutes=7)

@@ -169,7 +169,7 @@ def _of_configuration(found: Answers) -> list[Note]:
     ]
     if not lacks or lacks == ["project: default"]:
         return []
-    text = "it is left as it is, and says something else than these files"
+    text = "it is left as it is, and does not say all that these files do"
     return [Note(found.file.name, text, f"write into it: {', '.join(lacks)}")]
 
 
