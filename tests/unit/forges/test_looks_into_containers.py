@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -29,6 +28,6 @@ def test_a_folder_that_goes_away_meanwhile_is_empty_and_the_others_are_read(tmp_
 def test_a_file_that_a_volume_is_of_is_read_while_it_is_there(tmp_path: Path, there: bool) -> None:
     if there:
         (tmp_path / "key").write_text("k")
-        os.symlink("key", tmp_path / "link")
+        (tmp_path / "link").symlink_to("key")
     assert [*container.contents_of(tmp_path / "key")] == ([b"k"] if there else [])
     assert [*container.contents_of(tmp_path)] == ([b"k"] if there else [])

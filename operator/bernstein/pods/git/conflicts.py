@@ -71,9 +71,7 @@ def _unmarkable(repository: Git, merged: Merged, path: bytes, marks: tuple[bytes
     return any(not _is_marked(repository, merged.marked, path, (each,)) for each in marks)
 
 
-def _is_marked(
-    repository: Git, tree: str, path: bytes, marks: tuple[bytes, ...]
-) -> bool | None:
+def _is_marked(repository: Git, tree: str, path: bytes, marks: tuple[bytes, ...]) -> bool | None:
     """Whether it is a file in which a line begins with one of the marks; None: it is too large."""
     entry = trees.entry(repository, tree, os.fsdecode(path))
     if entry is None or not entry.is_file:
