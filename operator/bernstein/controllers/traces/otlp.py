@@ -86,7 +86,7 @@ class OtlpCollector:
                 return understood(
                     answer.status,
                     answer.headers.get("Retry-After"),
-                    await answer.content.read(MOST_ANSWER) if answer.status == 200 else b"",
+                    await read_of(answer.content) if answer.status == 200 else b"",
                 )
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             return Later(f"no answer: {type(error).__name__}")
@@ -100,6 +100,14 @@ class OtlpCollector:
         if self._trust is None or self._trust[0] != digest:
             self._trust = digest, ssl.create_default_context(cadata=pem.decode())
         return self._trust[1]
+
+
+async def read_of(content: aiohttp.StreamReader) -> bytes:
+    """All of an answer, or its first `MOST_ANSWER` bytes: they come in pieces."""
+    found = b""
+    while len(found) < MOST_ANSWER and (piece := await content.read(MOST_ANSWER - len(found))):
+        found += piece
+    return found
 
 
 def read_headers(folder: Path | None) -> dict[str, str]:

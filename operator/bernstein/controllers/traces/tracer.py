@@ -96,7 +96,10 @@ class Tracer:
                 return
             if new is None:
                 assert old is not None
-                unseen.pop(key_of(old), None)
+                if key_of(old) in unseen:
+                    unseen.pop(key_of(old))
+                    if _may_be_late(old, self._since):
+                        handler(None, old)
                 handler(old, None)
             elif key_of(new) in unseen or old is None:
                 unseen.pop(key_of(new), None)
@@ -130,7 +133,8 @@ class Tracer:
         def changed(old: Object | None, new: Object | None) -> None:
             if old is None:
                 assert new is not None
-                self._offer_late(of(parsed.of(new), None))
+                is_there = parsed.informer.get(key_of(new)) is not None
+                self._offer_late(of(parsed.of(new) if is_there else parse(new), None))
             elif new is None:
                 last = parse(old)
                 self._offer_more(of(last, None), deleted(last, self._clock.now()), uid_of(old))

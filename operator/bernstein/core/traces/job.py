@@ -20,7 +20,7 @@ class Owner:
 
 
 def of_job(job: Mapping[str, Any], owner: Owner) -> list[Span]:
-    """Its span, once it has finished; none where no pod of it ever began."""
+    """Its span, once it has finished; none where the Job itself never began, as a suspended one."""
     meta, status = job["metadata"], job.get("status") or {}
     end, begun = end_of(job), status.get("startTime")
     if end is None or begun is None:

@@ -31,6 +31,7 @@ def of_plan(plan: Plan, over_at: datetime | None = None) -> list[Span]:
             since=meta.creation_timestamp,
             until=status.ended_at,
             common=common,
+            began_then=False,
         )
         found += work.landed(
             delivery, judged, trace=trace, uid=meta.uid, where=where, common=common

@@ -22,12 +22,14 @@ def verified(
     since: datetime,
     until: datetime | None,
     common: Mapping[str, Value | None],
+    began_then: bool = True,
 ) -> list[Span]:
     """One round of checks that has an end, with what models were asked in it.
 
     `where`: the repository, where there are several. `since`: when it can have begun at the
-    earliest; `until`: when it ended at the latest, where it did not let the work on. None where the
-    status says nothing of these times.
+    earliest; `began_then`: whether it did where no check says when; else it takes no time then.
+    `until`: when it ended at the latest, where it did not let the work on. None where the status
+    says nothing of these times.
     """
     if judged is None or judged.passed is None:
         return []
@@ -36,7 +38,7 @@ def verified(
     end = judged.verified_at or (max(ends) if ends else until)
     if end is None:
         return []
-    start = max(since, min(map(_began, ran), default=since))
+    start = max(since, min(map(_began, ran), default=since if began_then else end))
     of = ("verify", where, judged.ref, judged.sha, judged.round, judged.passed)
     rejected = tuple(check.name for check in judged.checks if check.verdict not in LETS_ON)
     verify = span(

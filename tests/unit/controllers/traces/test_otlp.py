@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -16,9 +17,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from bernstein.controllers.settings import collector_address
 from bernstein.controllers.traces.collector import Later, Refused, Taken
 from bernstein.controllers.traces.otlp import (
+    MOST_ANSWER,
     Endpoint,
     OtlpCollector,
     encoded,
+    read_of,
     understood,
 )
 from bernstein.core.traces.models import SCHEMA
@@ -150,6 +153,25 @@ async def test_nobody_who_listens_is_asked_later() -> None:
     answer = await OtlpCollector(Endpoint("http://127.0.0.1:1")).send(spans(1))
 
     assert isinstance(answer, Later)
+
+
+class Pieces:
+    """An answer that comes a few bytes at a time."""
+
+    def __init__(self, body: bytes) -> None:
+        self.left = body
+
+    async def read(self, most: int) -> bytes:
+        piece, self.left = self.left[: min(most, 3)], self.left[min(most, 3) :]
+        return piece
+
+
+async def test_an_answer_that_comes_in_pieces_is_read_to_its_end_or_the_bound() -> None:
+    whole: Any = Pieces(b"0123456789")
+    endless: Any = Pieces(b"a" * (MOST_ANSWER + 10))
+
+    assert await read_of(whole) == b"0123456789"
+    assert len(await read_of(endless)) == MOST_ANSWER
 
 
 async def test_no_redirect_is_followed_with_the_headers() -> None:

@@ -241,6 +241,22 @@ async def test_what_is_deleted_before_its_end_ends_then(tracing: Tracing) -> Non
     assert (await tracing.until("task")).end == at(60)
 
 
+async def test_of_what_is_deleted_before_it_was_looked_at_its_parts_are_sent(
+    tracing: Tracing, background: Background
+) -> None:
+    tracing.put(PLANS, objects.plan())
+    tracing.put(TASKS, going())
+    await tracing.start()
+    clock = Clock(now=lambda: at(60), sleep=lambda _: _soon())
+    tracer = Tracer(tracing.caches, tracing.collected, tracing.metrics, clock)
+    tracing.api.remove(TASKS, "work", NAMESPACE)
+    await eventually(lambda: not [*tracing.caches.tasks.informer.keys()])
+    background.start(tracer.run())
+
+    await tracing.until("task")
+    assert "state InProgress" in tracing.collected.names()
+
+
 async def test_what_is_deleted_after_its_end_is_not_sent_again(tracing: Tracing) -> None:
     tracing.put(TASKS, closed_task(plan=None))
     tracing.put(TASKS, objects.task("late", plan=None))

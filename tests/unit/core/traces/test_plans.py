@@ -7,7 +7,7 @@ from bernstein.api.integration import RepositoryStatus
 from bernstein.core.traces.plan import of_plan
 from bernstein.core.traces.span import span_id, trace_id
 from tests.unit.core.objects import PLAN_UID, at, plan, sha, verification
-from tests.unit.core.traces.histories import ended_plan, named, one, told
+from tests.unit.core.traces.histories import check, ended_plan, named, one, told
 
 
 def landed(number: int) -> Delivery:
@@ -45,6 +45,14 @@ def test_what_it_lands_as_a_whole_is_verified_and_lands_once() -> None:
     spans = of_plan(ended_plan(verification=judged, delivery=landed(1)))
     assert named(spans) == ["verify", "land", "plan"]
     assert (one(spans, "land").start, one(spans, "land").end) == (at(45), at(50))
+
+
+def test_verdicts_that_were_known_take_none_of_its_time() -> None:
+    known = check("lint", cached=True, seconds=900, ended_at=at(-800))
+    judged = verification(passed=True, verified_at=at(45), checks=[known])
+
+    verify = one(of_plan(ended_plan(verification=judged)), "verify")
+    assert (verify.start, verify.end) == (at(45), at(45))
 
 
 def test_in_several_repositories_it_is_verified_and_lands_in_each() -> None:
