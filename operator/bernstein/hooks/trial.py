@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from bernstein.core.sanitise import line
 from bernstein.hooks.program import Failed, run, say
 from bernstein.kube.client import Client
-from bernstein.kube.errors import ApiError, NotFound
+from bernstein.kube.errors import ApiError, KubeError, NotFound, TransportError
 from bernstein.kube.resource import Object, Resource
 from bernstein.resources import PLANS, PROJECTS
 
@@ -102,15 +102,22 @@ class _Look:
     @contextlib.asynccontextmanager
     async def at(self, resource: Resource, obj: Object) -> AsyncIterator[None]:
         """It is there meanwhile."""
-        async with self._allowed(f"make a {resource.kind}"):
-            await self.client.create(resource, obj)
+        try:
+            async with self._allowed(f"make a {resource.kind}"):
+                await self.client.create(resource, obj)
+        except TransportError:
+            await self._let_go(resource)  # it may have been made
+            raise
         try:
             yield
         except BaseException:
-            with contextlib.suppress(ApiError):
-                await self.client.delete(resource, self.trial.name, self.trial.namespace)
+            await self._let_go(resource)
             raise
         await self.removed(resource)
+
+    async def _let_go(self, resource: Resource) -> None:
+        with contextlib.suppress(KubeError):
+            await self.client.delete(resource, self.trial.name, self.trial.namespace)
 
     async def cancelled(self) -> None:
         change = {"spec": {"cancel": {"reason": "the trial is over"}}}

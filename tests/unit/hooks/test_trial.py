@@ -9,7 +9,7 @@ import pytest
 
 from bernstein.hooks.program import Failed
 from bernstein.hooks.trial import Trial, attempt
-from bernstein.kube.errors import Forbidden, NotFound
+from bernstein.kube.errors import Forbidden, NotFound, TransportError
 from bernstein.kube.resource import Object, Resource
 from bernstein.resources import PLANS, PROJECTS
 
@@ -141,6 +141,36 @@ async def test_who_refuses_an_object_is_told() -> None:
     assert "make a Plan" in failed.message
     assert "policy 'ours' denied the request" in failed.message
     assert cluster.objects == {}
+
+
+async def test_what_was_made_without_an_answer_is_deleted() -> None:
+    cluster: Any = Cluster(well)
+    create = cluster.create
+
+    async def silent(resource: Resource, obj: Object) -> None:
+        await create(resource, obj)
+        if resource is PLANS:
+            raise TransportError("no answer")
+
+    cluster.create = silent
+
+    with pytest.raises(TransportError):
+        await attempt(cluster, TRIAL)
+    assert cluster.objects == {}
+
+
+async def test_a_server_that_is_gone_does_not_hide_what_was_found() -> None:
+    cluster: Any = Cluster(lambda *_: {"observedGeneration": -1})
+    delete = cluster.delete
+
+    async def gone(resource: Resource, name: str, namespace: str) -> None:
+        if resource.kind in cluster.objects:
+            raise TransportError("no answer")
+        await delete(resource, name, namespace)
+
+    cluster.delete = gone
+
+    assert (await fails(cluster)).reason == "OperatorSilent"
 
 
 async def test_kinds_that_are_missing_are_told() -> None:
