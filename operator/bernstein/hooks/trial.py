@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from bernstein.core.sanitise import line
 from bernstein.hooks.program import Failed, run, say
 from bernstein.kube.client import Client
-from bernstein.kube.errors import ApiError, KubeError, NotFound, TransportError
+from bernstein.kube.errors import ApiError, KubeError, NotFound
 from bernstein.kube.resource import Object, Resource
 from bernstein.resources import PLANS, PROJECTS
 
@@ -23,6 +23,8 @@ REPOSITORY = "https://git.bernstein.invalid/nothing.git"
 """No resolver knows a name below `.invalid`: RFC 2606."""
 _LOOK_SECONDS = 1.0
 _WORDS = 600
+_TOO_MANY, _OF_THE_SERVER = 429, 500
+"""One code, and the first of many, after which the same may be asked again."""
 _LABELS = {"app.kubernetes.io/part-of": "bernstein", "app.kubernetes.io/component": "trial"}
 """By which a trial knows what another one has left."""
 _TELLING = ("Ready", "Reconciling", "Stalled")
@@ -105,7 +107,7 @@ class _Look:
         try:
             async with self._allowed(f"make a {resource.kind}"):
                 await self.client.create(resource, obj)
-        except TransportError:
+        except KubeError:
             await self._let_go(resource)  # it may have been made
             raise
         try:
@@ -127,8 +129,14 @@ class _Look:
     async def until(self, resource: Resource, holds: Callable[[Object], bool]) -> None:
         obj: Object = {}
         while True:
-            async with self._allowed(f"read the {resource.kind}"):
-                obj = await self.client.get(resource, self.trial.name, self.trial.namespace)
+            try:
+                async with self._allowed(f"read the {resource.kind}"):
+                    obj = await self.client.get(resource, self.trial.name, self.trial.namespace)
+            except NotFound:
+                raise
+            except KubeError:
+                if self._is_late():
+                    raise
             with contextlib.suppress(KeyError):
                 if holds(obj["status"]):
                     return
@@ -183,6 +191,8 @@ class _Look:
             remedy = "are the CRDs there? kubectl get crd plans.bernstein.dev"
             raise Failed("KindsMissing", f"nobody can {what}: {error.gist}", remedy) from error
         except ApiError as error:
+            if error.status == _TOO_MANY or error.status >= _OF_THE_SERVER:
+                raise
             remedy = (
                 "an admission policy, a quota or a right is in the way: see who says no, or name "
                 "another namespace as `test.namespace`"

@@ -9,7 +9,7 @@ import pytest
 
 from bernstein.hooks.program import Failed
 from bernstein.hooks.trial import Trial, attempt
-from bernstein.kube.errors import Forbidden, NotFound, TransportError
+from bernstein.kube.errors import ApiError, Forbidden, NotFound, TransportError
 from bernstein.kube.resource import Object, Resource
 from bernstein.resources import PLANS, PROJECTS
 
@@ -171,6 +171,24 @@ async def test_a_server_that_is_gone_does_not_hide_what_was_found() -> None:
     cluster.delete = gone
 
     assert (await fails(cluster)).reason == "OperatorSilent"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_a_server_that_is_busy_for_a_while_is_asked_again(status: int) -> None:
+    cluster: Any = Cluster(well)
+    get, asked = cluster.get, []
+
+    async def busy(resource: Resource, name: str, namespace: str) -> Object:
+        found: Object = await get(resource, name, namespace)
+        asked.append(resource)
+        if len(asked) == 1:
+            raise ApiError(status, "Busy", "later")
+        return found
+
+    cluster.get = busy
+
+    await attempt(cluster, TRIAL)
+    assert cluster.objects == {}
 
 
 async def test_kinds_that_are_missing_are_told() -> None:
