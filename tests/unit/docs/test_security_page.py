@@ -86,6 +86,9 @@ ALONE = {
         "test_attributes_of_the_tree_hide_nothing",
         "test_what_calls_itself_generated_is_shown_all_the_same",
     },
+    "tests/programs/pods/git/test_bounds.py": {
+        "test_of_megabytes_that_a_hook_says_the_beginning_and_the_end_are_kept",
+    },
     "tests/programs/pods/git/test_no_credential_elsewhere.py": {
         "test_a_redirect_at_any_step_is_followed_nowhere",
         "test_a_server_without_git_names_no_other_one_that_objects_are_fetched_from",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bernstein.core.reasons import policy
@@ -116,3 +118,15 @@ def test_a_server_that_has_not_answered_in_time_is_named() -> None:
     assert error.message.startswith(
         "the git server at 'git.example.com' cannot be used: it has not answered in time"
     )
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["Remote branch ", "repository '", "Permission to x", "fatal: x@y ", "!\t:refs/heads/refs/x"],
+)
+def test_words_of_half_a_megabyte_take_no_longer_than_their_length(word: str) -> None:
+    began = time.process_time()
+    found = from_output((word * (500_000 // len(word))).encode(), pushing=True)
+
+    assert time.process_time() - began < 5
+    assert len(found.message) <= 1000

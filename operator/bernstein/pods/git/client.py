@@ -8,12 +8,9 @@ variables (`GIT_CONFIG_COUNT`), where they outrank those of a repository.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import signal
-import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +18,7 @@ from typing import BinaryIO
 from bernstein.api.pod import Remote
 from bernstein.api.reasons import Reason
 from bernstein.core import sanitise
+from bernstein.pods import bounded
 from bernstein.pods.git import remotes
 from bernstein.pods.git.errors import GitError, from_output, unreachable
 from bernstein.urls import host_of
@@ -43,6 +41,8 @@ from defining macros called `diff` and `merge`: with `[attr]merge -diff` in the 
 NETWORK_SECONDS = 900.0
 LOOKUP_SECONDS = 60.0
 LOCAL_SECONDS = 600.0
+MOST_LISTED = 8 << 20
+"""Bytes of what a server lists of refs, or says of a push, beyond which it is not read."""
 
 _SETTINGS = {
     "core.attributesFile": "/dev/null",
@@ -184,16 +184,23 @@ class Git:
         stdout: BinaryIO | None = None,
         timeout: float = LOCAL_SECONDS,
     ) -> Completed:
-        """Run `git ARGS` whatever its exit code. Raises GitError when it takes over `timeout` s."""
-        with _process(["git", *args], self._environment(env or {}), stdout) as process:
-            try:
-                out, err = process.communicate(input or b"", timeout=timeout)
-            except subprocess.TimeoutExpired:
-                text = f"git {args[0]} took over {timeout:.0f} s"
-                if self.remote is not None:
-                    raise unreachable(self._host, text) from None
-                raise GitError("InternalError", text) from None
-        return Completed(process.returncode, out or b"", err)
+        """Run `git ARGS` whatever its exit code; of a long stderr beginning and end are kept.
+
+        Raises GitError when it takes over `timeout` s, or a server lists refs without end.
+        """
+        argv, environment = ["git", *args], self._environment(env or {})
+        most = MOST_LISTED if args[0] in ("ls-remote", "push") else None
+        try:
+            done = bounded.run(argv, environment, input or b"", stdout, seconds=timeout, most=most)
+        except TimeoutError:
+            text = f"git {args[0]} took over {timeout:.0f} s"
+        except bounded.TooMuchError:
+            text = f"git {args[0]} printed over {most} bytes"
+        else:
+            return Completed(*done)
+        if self.remote is not None:
+            raise unreachable(self._host, text)
+        raise GitError("InternalError", text)
 
     def text(self, *args: str) -> str:
         """stdout of `git ARGS` as one stripped line of ASCII (object ids, counts)."""
@@ -394,31 +401,3 @@ def _lease(ref: str, expect: str | None) -> str:
     if expect and not is_sha(expect):
         raise GitError("InvalidConfig", "push takes full object ids")
     return f"--force-with-lease={full_ref(ref)}:{expect or ''}"
-
-
-@contextlib.contextmanager
-def _process(
-    argv: list[str], env: dict[str, str], stdout: BinaryIO | None
-) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a group of its own; where the block raises, the whole group is killed."""
-    process = subprocess.Popen(
-        argv,
-        env=env,
-        cwd="/",
-        stdin=subprocess.PIPE,
-        stdout=stdout if stdout is not None else subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    except BaseException:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        raise
-    finally:
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()

@@ -51,7 +51,7 @@ _UNREACHABLE = (
 _TABLE = (
     # What the server prints has "remote: " before it with https: that is none of ssh's words.
     (Reason.HOST_KEY_UNTRUSTED, r"(?m)^Host key verification failed"),
-    (Reason.REF_NOT_FOUND, r"couldn't find remote ref|Remote branch .* not found"),
+    (Reason.REF_NOT_FOUND, r"couldn't find remote ref"),
     (
         Reason.REF_MOVED,
         r"\(stale info\)|\(fetch first\)|\(non-fast-forward\)|remote ref updated since"
@@ -84,6 +84,7 @@ _WHY_UNREACHABLE = (
         r"|Tunnel connection failed",
     ),
     ("it has not answered in time", r"^git \S+ took over \d+ s$"),
+    ("it answers with more than is read of it", r"^git \S+ printed over \d+ bytes$"),
     ("its name is not known here", r"Could not resolve|Name or service not known"),
     (UNTRUSTED, r"certificate|gnutls|SSL"),
     (

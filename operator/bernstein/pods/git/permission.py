@@ -14,8 +14,10 @@ import http.client
 import os
 import socket
 import ssl
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from urllib.parse import SplitResult, urlsplit
 
 from bernstein import urls
@@ -98,8 +100,30 @@ def _lines(answer: bytes) -> Iterator[bytes]:
 
 
 def _ask(remote: Remote, method: str, path: str, body: bytes | None = None) -> bytes:
-    """The beginning of the answer. No redirect is followed. Raises GitError."""
-    url = remotes.https_address(remote.url)
+    """The beginning of the answer. No redirect is followed. Raises GitError.
+
+    Asked beside us: a server that says a byte now and then never runs into the time of a read.
+    """
+    url, found = remotes.https_address(remote.url), SimpleQueue[bytes | GitError | ValueError]()
+
+    def asks() -> None:
+        try:
+            found.put(_asked(remote, url, method, path, body))
+        except (GitError, ValueError) as error:
+            found.put(error)
+
+    threading.Thread(target=asks, daemon=True).start()
+    try:
+        answer = found.get(timeout=LOOKUP_SECONDS)
+    except Empty:
+        words = f"git receive-pack took over {LOOKUP_SECONDS:.0f} s"
+        raise unreachable(url.hostname or "", words) from None
+    if not isinstance(answer, bytes):
+        raise answer
+    return answer
+
+
+def _asked(remote: Remote, url: SplitResult, method: str, path: str, body: bytes | None) -> bytes:
     assert url.hostname is not None
     connection, proxy = _connection(remote, url)
     try:
