@@ -91,14 +91,34 @@ class Verdict:
 
 def verdicts(tables: Sequence[Table]) -> list[Verdict]:
     """One for each goal that the tables tell something of."""
-    found = []
+    return [verdict for goal in GOALS for verdict in verdicts_of(goal, tables)]
+
+
+def untold(tables: Sequence[Table]) -> list[str]:
+    """A line for each goal of which the tables that it is for tell nothing: what nobody can see is
+    not reached."""
+    lines = []
     for goal in GOALS:
-        for table in tables:
-            row = _row(table, goal.row) if table.title.startswith(goal.table) else None
-            column = table.columns[-1] if goal.column == LAST else goal.column
-            if row is not None and row.cells.get(column):
-                found.append(Verdict(goal, table, row, column))
+        its = [table for table in tables if table.title.startswith(goal.table)]
+        if its and not verdicts_of(goal, its):
+            what = f"{its[0].title}: {goal.row}, {_column(goal, its[0])}"
+            lines.append(f"UNTOLD: {what}: no run has told it")
+    return lines
+
+
+def verdicts_of(goal: Goal, tables: Sequence[Table]) -> list[Verdict]:
+    """One for each of the tables that tells its figure."""
+    found = []
+    for table in tables:
+        row = _row(table, goal.row) if table.title.startswith(goal.table) else None
+        column = _column(goal, table)
+        if row is not None and row.cells.get(column):
+            found.append(Verdict(goal, table, row, column))
     return found
+
+
+def _column(goal: Goal, table: Table) -> str:
+    return table.columns[-1] if goal.column == LAST else goal.column
 
 
 def told(found: Iterable[Verdict]) -> list[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.perf.bench import checkout, closed, goals, overhead, throughput, waiting
-from tests.perf.bench.goals import GOALS, of_row, told, verdicts
+from tests.perf.bench.goals import GOALS, of_row, told, untold, verdicts
 from tests.perf.bench.moments import Span
 from tests.perf.bench.table import Table
 from tests.perf.bench.throughput import COLUMNS
@@ -82,6 +82,7 @@ def test_every_goal_is_about_a_figure_that_there_is() -> None:
 
     assert len(lines) == len(GOALS)
     assert [line for line in lines if not line.startswith("reached: ")] == []
+    assert untold(REACHED) == []
 
 
 @pytest.mark.parametrize(
@@ -181,5 +182,18 @@ def test_a_row_tells_its_goals_in_few_words() -> None:
 
 
 def test_what_was_not_measured_is_not_judged() -> None:
-    assert verdicts([]) == []
+    assert verdicts([]) == untold([]) == []
     assert verdicts([Table("Tasks of one Job: 100 in 25 Projects", COLUMNS)]) == []
+
+
+def test_a_goal_whose_row_has_another_name_or_no_figure_is_told_as_one_that_nobody_sees() -> None:
+    table = Table(FOUR, [*COLUMNS, "of bare", "of minimal"])
+    table.add("rate", "1/s", {"of bare": (0.8,), "of minimal": ()})
+    table.add("CPU of the API server", "ms", {"of bare": (1.0,)})
+
+    assert [line.partition(f"{FOUR}: ")[2].partition(":")[0] for line in untold([table])] == [
+        "rate, of minimal",
+        "operator's CPU a pod, Tasks",
+        "API server's CPU, of bare",
+        "Lease lost, Tasks",
+    ]
