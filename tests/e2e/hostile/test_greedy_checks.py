@@ -62,17 +62,18 @@ import signal
 import sys
 import time
 
-children, until = 0, time.monotonic() + float(*sys.argv[1:] or "0")
+children, until = 0, None
 while children < 20_000:
     try:
         if os.fork() == 0:
             signal.pause()
         children += 1
     except BlockingIOError:
-        if time.monotonic() > until:
+        until = until or time.monotonic() + float(*sys.argv[1:] or "0")
+        if time.monotonic() >= until:
             sys.exit(f"no more than {children} children")
 """
-"""For so many seconds it takes what others leave, too."""
+"""For so many seconds after the first refusal it takes what others leave, too."""
 LEAVES = {"conftest.py": "import os\n\nos._exit(0)\n", "forks.py": FORKS}
 SLY: dict[str, tuple[str, str, str]] = {
     "forks until it may not any more": ("python3 forks.py", "Failed", "ExitCode"),
@@ -180,7 +181,7 @@ done
 """
 SHARED = {
     "shared-memory": (f"{FILLS}; sleep 20", "No space left on device"),
-    "processes": (f"exec python3 -c '{FORKS}' 20", "Cannot fork"),
+    "processes": (f"exec python3 -c '{FORKS}' 40", "Cannot fork"),
 }
 """What the one does, and what becomes of the other one's work."""
 

@@ -182,7 +182,8 @@ def test_a_row_tells_its_goals_in_few_words() -> None:
 
 
 def test_what_was_not_measured_is_not_judged() -> None:
-    assert verdicts([]) == untold([]) == []
+    assert verdicts([]) == []
+    assert untold([]) == []
     assert verdicts([Table("Tasks of one Job: 100 in 25 Projects", COLUMNS)]) == []
 
 
