@@ -19,6 +19,7 @@ help: ## what can be made
 demo: setup ## the whole story on a real cluster, end to end
 	$(PY) -m tests.demo.run
 
+# A release is installed by one process, which mostly waits, and no other tier but the nodes' has one.
 test: setup ## everything that CI runs
 	$(MAKE) lint
 	$(MAKE) test-unit
@@ -26,9 +27,8 @@ test: setup ## everything that CI runs
 	$(MAKE) test-programs
 	$(MAKE) test-perf
 	$(MAKE) test-control-plane
-	$(MAKE) test-platform
+	$(MAKE) --output-sync=target -j2 test-platform test-release
 	$(MAKE) test-cluster
-	$(MAKE) test-release
 	$(MAKE) test-e2e
 
 down: ## take down every cluster that the other targets left running
@@ -119,7 +119,7 @@ test-release: setup ## a release is installed from its files alone
 # Several at a time: a test mostly waits for pods. The cluster is taken down whatever they find.
 test-e2e: setup ## a real node, real pods
 	$(PY) -m tests.stack up >/dev/null && \
-	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/cluster --ignore tests/e2e/release -n 4 --dist loadfile --no-loadscope-reorder; found=$$?; \
+	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/cluster --ignore tests/e2e/release -n 3 --dist loadfile --no-loadscope-reorder; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
 # A part of test-unit, test-programs, test-control-plane and test-e2e, and so of `test`, which runs
