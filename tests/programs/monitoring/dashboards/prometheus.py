@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -133,8 +134,10 @@ def _wait(running: Prometheus, process: subprocess.Popen[bytes], log: Path) -> N
 def _is_there(running: Prometheus, expr: str) -> bool:
     try:
         return bool(running.at_the_end(expr))
-    except HTTPError:
-        raise
+    except HTTPError as error:
+        if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
+            raise
+        return False  # it listens, and reads its storage still
     except (URLError, ConnectionError):
         return False  # it does not listen yet
 
