@@ -19,7 +19,8 @@ help: ## what can be made
 demo: setup ## the whole story on a real cluster, end to end
 	$(PY) -m tests.demo.run
 
-# A release is installed by one process, which mostly waits, and no other tier but the nodes' has one.
+# A release's tier is one process that mostly waits, and the platform's needs no node: so they run side
+# by side, once all that they need is built.
 test: setup ## everything that CI runs
 	$(MAKE) lint
 	$(MAKE) test-unit
@@ -27,6 +28,7 @@ test: setup ## everything that CI runs
 	$(MAKE) test-programs
 	$(MAKE) test-perf
 	$(MAKE) test-control-plane
+	$(MAKE) components gitops collector
 	$(MAKE) --output-sync=target -j2 test-platform test-release
 	$(MAKE) test-cluster
 	$(MAKE) test-e2e
