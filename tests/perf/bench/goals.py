@@ -91,7 +91,7 @@ class Verdict:
 
 def verdicts(tables: Sequence[Table]) -> list[Verdict]:
     """One for each goal that the tables tell something of."""
-    return [verdict for goal in GOALS for verdict in verdicts_of(goal, tables)]
+    return [verdict for goal in GOALS for verdict in _verdicts_of(goal, tables)]
 
 
 def untold(tables: Sequence[Table]) -> list[str]:
@@ -100,13 +100,13 @@ def untold(tables: Sequence[Table]) -> list[str]:
     lines = []
     for goal in GOALS:
         its = [table for table in tables if table.title.startswith(goal.table)]
-        if its and not verdicts_of(goal, its):
+        if its and not _verdicts_of(goal, its):
             what = f"{its[0].title}: {goal.row}, {_column(goal, its[0])}"
             lines.append(f"UNTOLD: {what}: no run has told it")
     return lines
 
 
-def verdicts_of(goal: Goal, tables: Sequence[Table]) -> list[Verdict]:
+def _verdicts_of(goal: Goal, tables: Sequence[Table]) -> list[Verdict]:
     """One for each of the tables that tells its figure."""
     found = []
     for table in tables:

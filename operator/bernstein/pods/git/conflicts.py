@@ -68,7 +68,7 @@ def _shown(paths: Iterable[bytes]) -> tuple[str, ...]:
 def _unmarkable(repository: Git, merged: Merged, path: bytes, marks: tuple[bytes, ...]) -> bool:
     """Such as binary files, symbolic links and submodules, and what one side has deleted, or both
     have renamed."""
-    return any(not _is_marked(repository, merged.marked, path, (each,)) for each in marks)
+    return not all(_is_marked(repository, merged.marked, path, (each,)) for each in marks)
 
 
 def _is_marked(repository: Git, tree: str, path: bytes, marks: tuple[bytes, ...]) -> bool | None:

@@ -104,12 +104,12 @@ def _ask(remote: Remote, method: str, path: str, body: bytes | None = None) -> b
 
     Asked beside us: a server that says a byte now and then never runs into the time of a read.
     """
-    url, found = remotes.https_address(remote.url), SimpleQueue[bytes | GitError | ValueError]()
+    url, found = remotes.https_address(remote.url), SimpleQueue[bytes | Exception]()
 
     def asks() -> None:
         try:
             found.put(_asked(remote, url, method, path, body))
-        except (GitError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - it is raised where it was asked
             found.put(error)
 
     threading.Thread(target=asks, daemon=True).start()
