@@ -21,11 +21,15 @@ from tests.perf.bench.load import WentWrongError
 from tests.perf.bench.overhead import NoTrailError
 from tests.perf.bench.profile import profile
 from tests.perf.bench.samples.piece import samples
+from tests.perf.bench.samples.restart import restart
 from tests.perf.bench.surroundings import Surroundings, machine, surroundings
 from tests.perf.bench.table import Table, as_data, as_markdown, as_text
 
 Piece = Callable[[Surroundings], Awaitable[list[Table]]]
-PIECES = ("throughput", "waiting", "closed", "samples", "profile", "overhead", "checkout")
+PIECES = (
+    *("throughput", "waiting", "closed"),
+    *("samples", "restart", "profile", "overhead", "checkout"),
+)
 _GOES_WRONG = (
     ClusterError,
     KubeError,
@@ -115,6 +119,7 @@ def pieces(options: argparse.Namespace) -> dict[str, Piece]:
         "throughput": lambda here: throughput.throughput(here, work),
         "waiting": lambda here: waiting.waiting(here, beside),
         "samples": lambda here: samples(here, work),
+        "restart": lambda here: restart(here, ended),
         "profile": lambda here: profile(here, work, options.profile_file),
     }
     wanted = ("closed", "throughput", "waiting") if options.piece == "all" else (options.piece,)

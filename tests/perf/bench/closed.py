@@ -80,6 +80,15 @@ class Run:
 
 async def closed(here: Surroundings, size: Size) -> list[Table]:
     """A table of restarts beside so many Closed Tasks, and one beside none."""
+    example, namespaces = await example_of(here, size)
+    found = {0: [await _live(here, size, 1) for _ in range(size.runs)]}
+    copied = await copy(here, example, namespaces, size)
+    found[size.tasks] = [await _live(here, size, size.tasks) for _ in range(size.runs)]
+    return [table(found, copied)]
+
+
+async def example_of(here: Surroundings, size: Size) -> tuple[Place, Sequence[str]]:
+    """A Task that has run, in the first of so many Projects' namespaces; and these."""
     here.operator.start()
     here.operator.settle(120)
     limits = {"limits": {"maxAgents": 50}}
@@ -87,12 +96,7 @@ async def closed(here: Surroundings, size: Size) -> list[Table]:
     example = Place(namespaces[0], EXAMPLE)
     await load.run_tasks(here.admin, [example], size.seconds, completionSignals=[SIGNAL])
     here.operator.settle(size.seconds)
-    found = {0: [await _live(here, size, 1) for _ in range(size.runs)]}
-    here.operator.stop()
-    copied = await _copy(here, example, namespaces, size.tasks)
-    here.rest(size.seconds)
-    found[size.tasks] = [await _live(here, size, size.tasks) for _ in range(size.runs)]
-    return [table(found, copied)]
+    return example, namespaces
 
 
 async def _live(here: Surroundings, size: Size, tasks: int) -> Run:
@@ -165,8 +169,10 @@ def table(found: Mapping[int, Sequence[Run]], copied: int) -> Table:
 # --- copies
 
 
-async def _copy(here: Surroundings, example: Place, namespaces: Sequence[str], count: int) -> int:
-    """So many copies of the example and its session; the bytes that one takes."""
+async def copy(here: Surroundings, example: Place, namespaces: Sequence[str], size: Size) -> int:
+    """So many copies of the example and its session, made while the operator is stopped; the bytes
+    that one takes."""
+    here.operator.stop()
     task = await here.admin.get(TASKS, example.name, example.namespace)
     session = str(task["status"]["session"])
     owned = await here.admin.get(AGENT_SESSIONS, session, example.namespace)
@@ -176,8 +182,9 @@ async def _copy(here: Surroundings, example: Place, namespaces: Sequence[str], c
         for resource, name in ((TASKS, example.name), (AGENT_SESSIONS, session))
     }
     uids = [str(obj["metadata"]["uid"]) for obj in (task, owned)]
-    pairs = copies(stored, example, uids, load.places(namespaces, count, "copy"))
+    pairs = copies(stored, example, uids, load.places(namespaces, size.tasks, "copy"))
     etcd.write(pairs)
+    here.rest(size.seconds)
     return sum(map(len, stored.values()))
 
 

@@ -1,7 +1,8 @@
 """The operator, looked at while it works: `python -m tests.perf.bench.samples.sampler FILE ...`.
 
 Unlike a profiler it makes no call dearer: after every few milliseconds of CPU it is noted which
-functions are at work. It begins with SIGUSR1, so that what was done before does not count.
+functions are at work. It begins with SIGUSR1, so that what was done before does not count; with
+AT_ONCE before the file, when it is loaded, and what that took is told, too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from bernstein.controllers import __main__ as operator
 from tests.perf.bench.samples.stacks import Stack, Work
 
 BEGIN = signal.SIGUSR1
+AT_ONCE = "--at-once"
+LOADING = "until it is loaded"
 _EVERY = 0.005
 """Seconds of CPU."""
 _OURS = re.compile(r"/operator/bernstein/(.+)\.py$")
@@ -46,6 +49,13 @@ class Sampler:
     def __init__(self) -> None:
         self._found: defaultdict[tuple[CodeType, ...], float] = defaultdict(float)
         self._last = 0.0
+        self._loading = 0.0
+        """Milliseconds."""
+
+    def begin_at_once(self) -> None:
+        """From now on; what was done before counts as loading."""
+        self._loading = 1000 * time.process_time()
+        self.begin()
 
     def begin(self, *_: object) -> None:
         """From now on, until `end`."""
@@ -68,13 +78,14 @@ class Sampler:
 
     def stacks(self) -> list[Stack]:
         """What was found, in milliseconds."""
-        return [
+        found = [
             Stack(
                 1000 * seconds,
                 tuple(name_of(code.co_filename, code.co_qualname) for code in codes),
             )
             for codes, seconds in self._found.items()
         ]
+        return [Stack(self._loading, (LOADING,)), *found] if self._loading else found
 
 
 def name_of(file: str, name: str) -> str:
@@ -108,10 +119,13 @@ def read(file: Path) -> list[Stack]:
 
 def main() -> None:
     """What follows the file is for the operator; samples are written when it ends."""
-    file, *arguments = sys.argv[1:]
+    at_once = sys.argv[1] == AT_ONCE
+    file, *arguments = sys.argv[2 if at_once else 1 :]
     sys.argv = ["bernstein-operator", *arguments]
     sampler = Sampler()
     signal.signal(BEGIN, sampler.begin)
+    if at_once:
+        sampler.begin_at_once()
     try:
         operator.main()
     finally:
