@@ -24,6 +24,7 @@ MOST_CHECKS = 256
 """That judge one tree: for a Plan's as a whole these are all gates and the signals of all Tasks."""
 
 VerdictWord = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
+ImageDigest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)]
 
 
 class Bypass(Model):
@@ -77,7 +78,7 @@ class CheckResult(Model):
     excerpt: Annotated[str, Field(max_length=2048)] = ""
     """End of what it printed, or what it found."""
     seconds: int | None = Field(default=None, description="That a command took; whole seconds.")
-    image: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)] | None = Field(
+    image: ImageDigest | None = Field(
         default=None,
         description="Digest of the image that it ran in, a command's or ours, by its node's word.",
     )
@@ -122,6 +123,13 @@ class Formatting(Model):
     """Why, in one word, where nothing was formatted that could have been."""
     excerpt: Annotated[str, Field(max_length=2048)] = ""
     """What was formatted, and what formatters printed."""
+    seconds: int | None = Field(default=None, description="That formatters took; whole seconds.")
+    image: ImageDigest | None = Field(
+        default=None, description="Digest of the image that they ran in, by its node's word."
+    )
+    ended_at: datetime | None = Field(
+        default=None, description="When they were done, by its node's word."
+    )
     work: Origin | None = Field(
         default=None,
         description="What the session left. Absent: that is judged itself, as nothing was "

@@ -90,9 +90,13 @@ def take(status: S, way: Way, now: datetime) -> AtWork[S] | Over[S]:
         status = _with(status, judged.model_copy(update={"formatting": waiting}))
         return AtWork(waits_for_jobs(status, (job,), now), end.actions, LOOK_AGAIN_SECONDS)
     if isinstance(end, Diagnosis):
-        as_it_was = judged.model_copy(update={"formatting": _could_not(way.formatter, job, end)})
+        found = _ran(_could_not(way.formatter, job, end), job)
+        as_it_was = judged.model_copy(update={"formatting": found})
         return Over(_with(goes_on(status), as_it_was), give_up((job,)))
-    return Over(_with(goes_on(status), _after(judged, end)))
+    after = _after(judged, end)
+    assert after.formatting is not None
+    found = _ran(after.formatting, job)
+    return Over(_with(goes_on(status), after.model_copy(update={"formatting": found})))
 
 
 def job_of_session(job: Callable[[str, int], str]) -> str:
@@ -139,6 +143,15 @@ def _could_not(formatter: CheckSpec, job: JobView, end: Diagnosis) -> Formatting
     if problem.reason == VerdictReason.CONDITION_NOT_MET and formatter.paths:
         return _said("Skipped", problem.reason, problem.message)
     return _said("Errored", problem.reason, problem.message)
+
+
+def _ran(found: Formatting, job: JobView) -> Formatting:
+    """With where the formatters ran, and when they were done, where they have run."""
+    pod = job.pod or {}
+    ended = pods.terminated(pod, FORMATTER) or {}
+    took, image = pods.seconds(ended), pods.image_digest(pod, FORMATTER)
+    known = {"seconds": None if took is None else round(took), "image": image}
+    return found.model_copy(update=known | {"ended_at": pods.ended_at(ended)})
 
 
 def _said(verdict: str, reason: str, text: str) -> Formatting:

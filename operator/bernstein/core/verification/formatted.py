@@ -42,4 +42,6 @@ def _verdict(check: CheckSpec, judged: Verification) -> CheckResult:
         return result_of(check, "Skipped", VerdictReason.NOT_FORMATTED, _PUSHED)
     if found is None or found.verdict is None:
         return result_of(check, "Skipped", VerdictReason.NOT_FORMATTED, _TOO_LATE)
-    return result_of(check, found.verdict, found.reason, found.excerpt)
+    told = result_of(check, found.verdict, found.reason, found.excerpt)
+    ran = {"seconds": found.seconds, "image": found.image, "ended_at": found.ended_at}
+    return told.model_copy(update=ran)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from bernstein.api.pod import CheckVerdict, InspectResult
+from bernstein.api.programs.formatting import FormatResult, Told
 from bernstein.api.project import Project
-from bernstein.api.verification import CheckResult
+from bernstein.api.verification import CheckResult, Formatting
 from bernstein.core.jobs import JobView
 from bernstein.core.tasks.decide import decide
 from tests.unit.core import objects
@@ -58,9 +59,27 @@ def by_comparison() -> CheckResult:
     return found(ruled(), None, job(name_of(ruled()), end))
 
 
+def by_formatting(*verdict: str) -> CheckResult:
+    told = FormatResult(objects.BASE, objects.HEAD, objects.TREE, Told(*(verdict or ("Passed",))))
+    end = over(ended("checkout"), of(TOOLS, "formatter"), ended("format", after=9, said=told))
+    others = ({"name": name, "enabled": False} for name in ("lint", "pii_scan"))
+    formats = objects.project(gates={"pipeline": [{"name": "auto_format"}, *others]})
+    wanted = objects.done(verification=objects.verification(formatting=Formatting()))
+    given = objects.snapshot(
+        objects.task(status=wanted), jobs=(job("work-s1-auto-format-0u11", end),), project=formats
+    )
+    formatted = objects.task(status=decide(given, NOW).status)
+    judged = decide(objects.snapshot(formatted, project=formats), NOW).status.verification
+    assert judged is not None
+    return judged.checks[0]
+
+
 @pytest.mark.parametrize(
     ("verdict", "image"),
-    [(by_command, TOOLS), (by_reading, OURS), (by_a_model, OURS), (by_comparison, TOOLS)],
+    [
+        *((by_command, TOOLS), (by_reading, OURS), (by_a_model, OURS), (by_comparison, TOOLS)),
+        (by_formatting, TOOLS),
+    ],
 )
 def test_a_verdict_says_where_and_when(verdict: Any, image: str) -> None:
     judged = verdict()
@@ -73,3 +92,9 @@ def test_so_does_one_that_could_not_judge() -> None:
     judged = by_a_model("Errored", "ModelUnreachable")
 
     assert (judged.verdict, judged.image, judged.ended_at) == ("Errored", OURS, at(7))
+
+
+def test_so_does_one_whose_formatter_did_not_end_well() -> None:
+    judged = by_formatting("Failed", "ExitCode")
+
+    assert (judged.verdict, judged.image, judged.ended_at) == ("Failed", TOOLS, at(7))
