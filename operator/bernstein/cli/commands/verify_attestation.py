@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 MOST_LANDINGS = 10_000
 """That are looked at: more than a Plan has Tasks."""
 REMEDIES = {
-    "NoAttestation": "fetch it with `git fetch origin +{ref}:{ref}`; without one, nothing says "
-    "that the commit was verified",
+    "NoAttestation": "fetch it with `git fetch origin +{ref}:{ref}`, in a partial clone with "
+    "`--refetch --no-filter` behind `fetch`; without one, nothing says that the commit was "
+    "verified",
     "Unsigned": "name a key in attestation.key of the Project: it signs what lands from then on. "
     "What this one says nobody answers for: "
     f"`git show {{ref}}:{FILE} | jq '.payload | @base64d | fromjson'`",

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from securesystemslib.signer import Key
 
 
+_NAMED = ("--no-show-signature", "--end-of-options")
+"""Names of commits follow."""
+_LISTED = 100_000
+"""Bytes: more names of objects than there are in any that was ever made."""
+
+
 class NoCommit(Exception):  # noqa: N818 - it says what is so
     """The clone has no commit of that name; the text is git's."""
 
@@ -41,7 +47,8 @@ async def commit(folder: str, name: str) -> Commit:
             *(folder, "rev-parse", "--verify", "--end-of-options"), f"{name}^{{commit}}"
         )
         sha = object_id.decode("ascii", "replace").strip()
-        tree = await _git(folder, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}")
+        # A partial clone may lack the tree itself, which `rev-parse` would look for.
+        tree = await _git(folder, "log", "--max-count=1", "--format=%T", *_NAMED, sha, "--")
     except GitFailed as error:
         raise NoCommit(line(str(error), 300)) from error
     return Commit(sha, tree.decode("ascii", "replace").strip())
@@ -80,8 +87,21 @@ async def _content(folder: str, ref: str) -> bytes:
     try:
         return await _git(folder, "cat-file", "blob", at, at_most=envelope.LARGEST)
     except GitFailed as error:
+        if await _is_partial(folder, ref):
+            text = f"the clone is a partial one: it has {ref}, and not what that holds"
+            raise Refused("NoAttestation", text) from None
         text = f"{ref} holds no {statement.FILE}: {line(str(error), 200)}"
         raise Refused("Tampered", text) from None
+
+
+async def _is_partial(folder: str, ref: str) -> bool:
+    """Whether the clone has left contents of that commit on the server."""
+    flags = ("--objects", "--no-walk", "--missing=print", "--end-of-options")
+    try:
+        listed = await _git(folder, "rev-list", *flags, ref, "--", at_most=_LISTED)
+    except GitFailed:
+        return False
+    return any(row.startswith(b"?") for row in listed.splitlines())
 
 
 async def landings(folder: str, base: str, tip: str, most: int) -> list[Commit]:
@@ -89,13 +109,7 @@ async def landings(folder: str, base: str, tip: str, most: int) -> list[Commit]:
 
     Raises NoCommit.
     """
-    flags = (
-        "--first-parent",
-        f"--max-count={most}",
-        "--no-show-signature",
-        "--format=%H %T",
-        "--end-of-options",
-    )
+    flags = ("--first-parent", f"--max-count={most}", "--format=%H %T", *_NAMED)
     try:
         listed = await _git(folder, "log", *flags, f"{base}..{tip}", "--")
     except GitFailed as error:
@@ -106,4 +120,5 @@ async def landings(folder: str, base: str, tip: str, most: int) -> list[Commit]:
 
 async def _git(folder: str, *arguments: str, at_most: int | None = None) -> bytes:
     # A replacement of an object would show another tree than the commit has.
-    return await git.run("--no-replace-objects", "-C", folder, *arguments, at_most=at_most)
+    command = ("--no-replace-objects", "-C", folder, *arguments)
+    return await git.run(*command, at_most=at_most, offline=True)

@@ -30,6 +30,9 @@ _NOBODY_ANSWERS = {
 }
 """ssh would ask at the terminal, which is not its standard input."""
 
+_NO_SERVER = {"GIT_ALLOW_PROTOCOL": "none"}
+"""No transport is called so: a partial clone would fetch what it lacks when that is read."""
+
 
 class GitFailed(Exception):  # noqa: N818 - it says what is so
     """What was asked of git did not work; the text is one line, partly the server's words."""
@@ -41,11 +44,12 @@ async def run(
     seconds: float = 30.0,
     at_most: int | None = None,
     asks: bool = False,
+    offline: bool = False,
 ) -> bytes:
     """Standard output of git in the bare repository `folder`, or in none.
 
     `at_most`: bytes after which git is ended; one more than that is returned. `asks`: it may ask
-    for a password at a terminal. Raises GitFailed.
+    for a password at a terminal. `offline`: no server is asked for anything. Raises GitFailed.
     """
     where = () if folder is None else (f"--git-dir={folder}",)
     settings = (word for setting in _SETTINGS for word in ("-c", setting))
@@ -55,7 +59,8 @@ async def run(
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=_environment(os.environ, asks=asks and sys.stdin.isatty()),
+            env=_environment(os.environ, asks=asks and sys.stdin.isatty())
+            | (_NO_SERVER if offline else {}),
         )
     except OSError as error:
         raise GitFailed(f"git cannot be started: {error.strerror}") from error

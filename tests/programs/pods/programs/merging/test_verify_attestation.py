@@ -27,6 +27,8 @@ from tests.programs.pods.git_server import GitServer, plain_env
 from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
 from tests.programs.pods.programs.merging.refs import CANDIDATE, INTEGRATION, TARGET
 
+pytestmark = pytest.mark.verification
+
 Object = dict[str, Any]
 READ = statement.read
 
@@ -133,6 +135,33 @@ def test_what_land_has_pushed_is_proved_from_a_clone(landed: Landed) -> None:
 
     assert (code, answer["verified"], answer["sha"]) == (0, True, landed.task)
     assert answer["predicate"][EXTENSION]["checks"][0]["name"] == "lint"
+
+
+@pytest.mark.parametrize("left_out", ["blob:none", "tree:0"])
+def test_it_asks_no_server_also_in_a_clone_that_has_left_contents_there(
+    landed: Landed, left_out: str, tmp_path: Path
+) -> None:
+    url = _git("-C", str(landed.clone), "remote", "get-url", "origin")
+    _git("-C", url, "config", "uploadpack.allowFilter", "true")
+    asked, server = tmp_path / "asked", tmp_path / "upload-pack"
+    server.write_text(f'#!/bin/sh\ntouch {asked}\nexec git-upload-pack "$@"\n')
+    server.chmod(0o755)
+    partial = replace(landed, clone=tmp_path / "partial")
+    where = ("-C", str(partial.clone))
+    _git("clone", "-q", "-n", f"--filter={left_out}", f"file://{url}", str(partial.clone))
+    _git(*where, "config", "remote.origin.uploadpack", str(server))
+    ref = names.attestation_ref(landed.task)
+    _git(*where, "fetch", "-q", "origin", f"+{ref}:{ref}")
+    asked.unlink()
+
+    assert refused(partial, landed.task) == "NoAttestation"
+    assert not asked.exists()
+
+    _git(*where, "fetch", "-q", "--refetch", "--no-filter", "origin", f"+{ref}:{ref}")
+    asked.unlink()
+    code, answer = call(partial, landed.task)
+    assert (code, answer["verified"], answer["sha"]) == (0, True, landed.task)
+    assert not asked.exists()
 
 
 def test_a_person_reads_which_checks_it_passed(landed: Landed) -> None:
