@@ -126,7 +126,7 @@ test-e2e: setup ## a real node, real pods
 
 # A part of test-unit, test-programs, test-control-plane and test-e2e, and so of `test`, which runs
 # no test twice.
-test-verification: setup ## of these four what shows gates, signals and hostile work
+test-verification: setup ## of these four what shows gates, signals, models, attestations and hostile work
 	$(PYTEST) tests/unit/checks/gates/test_every_gate.py tests/unit/checks/signals/test_every_signal.py \
 	  tests/unit/checks/test_in_pods.py tests/unit/checks/test_in_programs.py \
 	  tests/unit/core/delivery/test_every_way_to_land.py tests/unit/crds/test_crds.py \

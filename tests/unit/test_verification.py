@@ -23,9 +23,10 @@ SHOWN_BY = (
     *("pods/programs/test_checkout_for_gates*", "pods/programs/test_checkout_pinned*"),
     *("pods/programs/formatting/test_*", "pods/programs/merging/test_prepare*"),
     *("pods/programs/pusher/test_secrets*", "pods/programs/test_checkout_prompt*"),
-    "test_*_gate*",
+    *("pods/programs/merging/test_attest*", "pods/programs/merging/test_verify_attestation*"),
+    *("llm/test_*", "test_*_gate*"),
 )
-"""Files about gates, signals and hostile work, by name."""
+"""Files about gates, signals, models, attestations and hostile work, by name."""
 
 PODS = "tests/e2e"
 PLAYED = "tests/control_plane/controllers"
@@ -68,7 +69,7 @@ def is_marked(path: Path, test: str | None = None) -> bool:
 
 
 @pytest.mark.parametrize("names", SHOWN_BY)
-def test_files_about_gates_signals_and_hostile_work_are_marked(names: str) -> None:
+def test_files_about_what_is_verified_by_whom_are_marked(names: str) -> None:
     files = sorted(PROGRAMS.glob(f"{names}.py"))
 
     assert files

@@ -20,6 +20,8 @@ from tests.programs.llm.asking import Asking
 from tests.programs.llm.servers import KEY, Behaviour, Scripted, rude
 from tests.programs.pods.git_server import certificate
 
+pytestmark = pytest.mark.verification
+
 BASES = {
     "anthropic": "/run-1",
     "openai": "/run-1/v1",

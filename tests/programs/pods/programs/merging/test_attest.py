@@ -19,6 +19,8 @@ from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
 from tests.programs.pods.programs.merging.refs import CANDIDATE, INTEGRATION, reason
 
+pytestmark = pytest.mark.verification
+
 TIME, _BY = "2030-01-01T12:00:00Z", {"id": statement.VERIFIER}
 PREDICATE = {"verifier": _BY, "verificationResult": "PASSED", "timeVerified": TIME}
 NO_ATTESTATIONS = """#!/bin/sh
@@ -26,7 +28,6 @@ while read -r old new ref; do
   case "$ref" in refs/bernstein/attestations/*) echo "not these" >&2; exit 1 ;; esac
 done
 """
-
 Lands = Callable[..., LandResult]
 
 
