@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,19 +26,34 @@ def main() -> int:
         options.folder, options.registry.rstrip("/"), options.address, tuple(options.also)
     )
     try:
-        release = Release(order, Sources(ROOT), lambda line: print(line, file=sys.stderr))
-        release.begin()
-        release.wheels()
-        release.chart(helm(ensure_binaries().tools / "helm"))
-        built = build.build(options.image)
-        saved = [(image.name, Path(image.tar)) for image in built]
-        release.images(saved, cache_root() / "release")
-        release.end()
-    except (BuildError, ClusterError, ReleaseError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        _make(Release(order, Sources(ROOT), _say), options.image)
+    except (BuildError, ClusterError, OSError, ReleaseError, ValueError) as error:
+        _say(f"error: {error}")
+        return 1
+    except subprocess.CalledProcessError as error:
+        _say(f"error: {error}\n{error.stderr or ''}".rstrip())
         return 1
     print(order.to)
     return 0
+
+
+def _make(release: Release, only: list[str]) -> None:
+    """`only`: names of images; none: all of them."""
+    release.begin()
+    release.wheels()
+    release.chart(helm(ensure_binaries().tools / "helm"))
+    saved = [(image.name, Path(image.tar)) for image in build.build(only)]
+    kept = cache_root() / "release"
+    release.images(saved, kept)
+    if only:
+        _say("not all images: the folder has no SHA256SUMS, because it is no whole release")
+        return
+    release.end()
+    release.forget(kept)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def _options() -> argparse.Namespace:
@@ -54,7 +70,11 @@ def _options() -> argparse.Namespace:
         help="the same release, made on a machine of another architecture",
     )
     parser.add_argument(
-        "--image", action="append", default=[], metavar="NAME", help="only these; default: all"
+        "--image",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only these, without sums, which say that a release is whole; default: all",
     )
     return parser.parse_args()
 

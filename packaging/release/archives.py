@@ -35,15 +35,18 @@ class Archived:
     architectures: tuple[str, ...]
     telling: dict[str, str]
     """Files that say which packages are in it, by path."""
+    layers: tuple[Path, ...] = ()
+    """The files that hold what is kept of it."""
 
 
 def convert(saved: Path, archive: Path, reference: str, epoch: int, kept: Path) -> Archived:
     """Write the image of an archive of `docker save` under this name.
 
-    `epoch`: seconds; nothing in the image is younger. `kept`: a folder for layers, which the next
+    `epoch`: seconds; of that time is all in the image. `kept`: a folder for layers, which the next
     call reads again. Raises ReleaseError BadArchive.
     """
     blobs: dict[str, bytes | Path] = {}
+    used: list[Path] = []
     try:
         with tarfile.open(saved) as tar:
             (image,) = json.load(_member(tar, "manifest.json"))
@@ -52,6 +55,7 @@ def convert(saved: Path, archive: Path, reference: str, epoch: int, kept: Path) 
             for name, diff_id in zip(image["Layers"], old["rootfs"]["diff_ids"], strict=True):
                 layer, blob = published(_member(tar, name), diff_id, epoch, kept)
                 layers.append(layer)
+                used.append(blob)
                 blobs[layer.digest] = blob
     except (KeyError, ValueError, tarfile.TarError) as error:
         raise ReleaseError(
@@ -68,7 +72,8 @@ def convert(saved: Path, archive: Path, reference: str, epoch: int, kept: Path) 
     }
     described = {**_blob(blobs, MANIFEST, manifest), "platform": _platform(old)}
     _write(archive, blobs, described, manifest, reference)
-    return Archived(described["digest"], (_platform(old)["architecture"],), merged(layers))
+    architectures = (_platform(old)["architecture"],)
+    return Archived(described["digest"], architectures, merged(layers), tuple(used))
 
 
 def join(archives: Sequence[Path], archive: Path, reference: str) -> Archived:

@@ -43,7 +43,7 @@ def of_image(telling: Mapping[str, str]) -> Iterator[Package]:
         if path == "var/lib/dpkg/status":
             yield from _debian(text)
         elif path.endswith("/METADATA"):
-            yield _python(text)
+            yield from _python(text)
         else:
             yield from _npm(text)
 
@@ -96,17 +96,23 @@ def _debian(status: str) -> Iterator[Package]:
             yield Package("deb", name, version, _DEBIAN, str(fields["Architecture"]))
 
 
-def _python(metadata: str) -> Package:
+def _python(metadata: str) -> Iterator[Package]:
     fields = HeaderParser().parsestr(metadata)
-    return Package("pypi", _normal(str(fields["Name"])), str(fields["Version"]))
+    if fields["Name"] and fields["Version"]:
+        yield Package("pypi", _normal(str(fields["Name"])), str(fields["Version"]))
 
 
 def _npm(text: str) -> Iterator[Package]:
     """None where it is no package of its own, as some are that only say how to read a folder."""
-    said = json.loads(text)
-    if said.get("name") and said.get("version"):
-        scope, _, name = said["name"].rpartition("/")
-        yield Package("npm", name, said["version"], scope)
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    match said:
+        case {"name": str(whole), "version": str(version)} if version:
+            scope, _, name = whole.rpartition("/")
+            if name:
+                yield Package("npm", name, version, scope)
 
 
 def _normal(name: str) -> str:

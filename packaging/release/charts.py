@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import re
 import subprocess
 import tarfile
@@ -11,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from release import packed
 from release.errors import ReleaseError
 
 NAMESPACE = "bernstein-system"
@@ -44,35 +43,21 @@ def package(run: Helm, chart: Path, version: str, repository: str, to: Path, epo
     with tempfile.TemporaryDirectory() as folder:
         run("package", str(chart), "--version", version, "--app-version", version, "-d", folder)
         (made,) = Path(folder).iterdir()
-        packed = _timeless(made, repository, epoch)
-        (to / made.name).write_bytes(packed)
+        (to / made.name).write_bytes(_timeless(made, repository, epoch))
         return to / made.name
 
 
 def _timeless(archive: Path, repository: str, epoch: int) -> bytes:
     """Helm writes the time of the packing into it."""
-    plain = io.BytesIO()
-    with (
-        tarfile.open(archive) as old,
-        tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as new,
-    ):
-        for entry in sorted(old.getmembers(), key=lambda each: each.name):
+    files: dict[str, bytes] = {}
+    with tarfile.open(archive) as old:
+        for entry in old:
             found = old.extractfile(entry)
             content = found.read() if found else b""
             if entry.name == "bernstein/values.yaml":
                 content = _from(content.decode(), repository).encode()
-            kept = tarfile.TarInfo(entry.name)
-            kept.size, kept.mtime = len(content), epoch
-            new.addfile(kept, io.BytesIO(content))
-    return gzipped(plain.getvalue())
-
-
-def gzipped(data: bytes) -> bytes:
-    """Of no name, time or system: `gzip.compress` names the system since Python 3.11."""
-    packed = io.BytesIO()
-    with gzip.GzipFile("", "wb", fileobj=packed, mtime=0) as file:
-        file.write(data)
-    return packed.getvalue()
+            files[entry.name] = content
+    return packed.tar(files, epoch)
 
 
 def _from(values: str, repository: str) -> str:
@@ -91,12 +76,12 @@ def crds(folder: Path) -> str:
     return "---\n".join(path.read_text() for path in sorted(folder.glob("*.yaml")))
 
 
-def manifest(run: Helm, packed: Path) -> str:
+def manifest(run: Helm, chart: Path) -> str:
     """All that the chart makes with its defaults, and its namespace before that.
 
     For `kubectl apply --server-side`: CRDs are larger than what the client's side may keep.
     """
-    rendered = run("template", "bernstein", str(packed), "--namespace", NAMESPACE, "--no-hooks")
+    rendered = run("template", "bernstein", str(chart), "--namespace", NAMESPACE, "--no-hooks")
     return (
         "apiVersion: v1\nkind: Namespace\nmetadata:\n"
         f"  name: {NAMESPACE}\n"

@@ -2,6 +2,8 @@
 
 An engine stamps files with the time of the build, and installers leave logs and caches that name
 it. Neither means anything to who runs the image, and both would give each build another digest.
+So every file has one time. Python takes a compiled module only where that names its source's time:
+there the same one is written into it.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ import gzip
 import hashlib
 import json
 import re
+import struct
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -19,9 +22,10 @@ from typing import IO, Protocol
 
 _Entry = tuple[tarfile.TarInfo, IO[bytes] | None]
 
-FORMAT = 1
+FORMAT = 2
 """Part of the name of what is kept: raise it when the same layer comes out otherwise."""
 LEVEL = 6
+_BLOB, _RECORD, _PARTIAL = ".tar.gz", ".json", ".partial"
 WHITEOUT = ".wh."
 """Begins the name of a file that says: what lies below in this place is gone."""
 
@@ -30,6 +34,8 @@ _LEFT_BEHIND = re.compile(
     r"etc/(passwd|shadow|group|gshadow|subuid|subgid)-"
 )
 _SHADOW = "etc/shadow"
+_BY_TIME, _HEADER = bytes(4), 16
+"""Flags of a compiled module that is of use for a source of one time, and bytes before its code."""
 _TELLING = re.compile(
     r"var/lib/dpkg/status|.*\.dist-info/METADATA|.*/node_modules/((@[^/]+/)?[^/]+)/package\.json"
 )
@@ -76,19 +82,30 @@ class _Counted:
 
 
 def published(source: IO[bytes], diff_id: str, epoch: int, kept: Path) -> tuple[Layer, Path]:
-    """The layer, and the file below `kept` that holds it. No file in it is younger than `epoch`.
+    """The layer, and the file below `kept` that holds it. Every file in it is of `epoch`.
 
-    `diff_id` identifies the source: it is not read where `kept` has what comes of it.
+    `diff_id` identifies the source: it is not read where `kept` has what comes of it. The caller
+    sees to it that nobody else writes into `kept` meanwhile.
     """
     name = f"{diff_id.removeprefix('sha256:')}-{epoch}-{FORMAT}"
-    blob, record = kept / f"{name}.tar.gz", kept / f"{name}.json"
-    if not record.exists():
+    blob, record = kept / f"{name}{_BLOB}", kept / f"{name}{_RECORD}"
+    if not record.exists() or not blob.exists():
         kept.mkdir(parents=True, exist_ok=True)
-        partial = blob.with_suffix(".partial")
+        partial = kept / f"{name}{_PARTIAL}"
         layer = _write(source, epoch, partial)
         partial.replace(blob)
-        record.write_text(json.dumps(asdict(layer)))
+        partial.write_text(json.dumps(asdict(layer)))
+        partial.replace(record)
     return Layer(**json.loads(record.read_text())), blob
+
+
+def forget(kept: Path, used: Collection[Path]) -> None:
+    """Remove the layers in `kept` whose files are not among those that were used."""
+    names = {path.name.removesuffix(_BLOB) for path in used}
+    for ending in (_RECORD, _BLOB, _PARTIAL):
+        for path in kept.glob(f"*{ending}"):
+            if path.name.removesuffix(ending) not in names:
+                path.unlink()
 
 
 def _write(source: IO[bytes], epoch: int, to: Path) -> Layer:
@@ -123,7 +140,9 @@ def _timeless(old: tarfile.TarFile, epoch: int) -> Iterator[_Entry]:
             data = content.read()
             data = _undated(data) if path == _SHADOW else data
             entry.size, content = len(data), BytesIO(data)
-        entry.mtime = min(int(entry.mtime), epoch)
+        elif content is not None and path.endswith(".pyc"):
+            content = BytesIO(_compiled(content.read(), epoch))
+        entry.mtime = epoch
         entry.uname = entry.gname = ""
         # Extended attributes stay, such as a program's capabilities.
         entry.pax_headers = {
@@ -136,6 +155,13 @@ def _undated(shadow: bytes) -> bytes:
     """Without the day on which an account's password was set: there is none in an image."""
     rows = [row.split(b":") for row in shadow.splitlines()]
     return b"".join(b":".join([*row[:2], b"", *row[3:]]) + b"\n" for row in rows)
+
+
+def _compiled(module: bytes, epoch: int) -> bytes:
+    """As if its source were of that time, where it says one: PEP 552."""
+    if module[4:8] != _BY_TIME or len(module) < _HEADER:
+        return module
+    return module[:8] + struct.pack("<L", epoch & 0xFFFFFFFF) + module[12:]
 
 
 def _removed(path: str) -> list[str]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 
-from release import archives, bom, charts, folder, others, sums, wheels
+from release import archives, bom, charts, folder, krew, layers, others, sums, wheels
 from release.charts import Helm
 from release.errors import ReleaseError
 from release.notes import notes
 from release.sources import Sources
+from tests.cluster.machine.lock import locked
 
 _PART = r"[a-z0-9]+([._-]+[a-z0-9]+)*"
 REGISTRY = re.compile(rf"{_PART}(:[0-9]+)?(/{_PART})*")
@@ -51,6 +51,8 @@ class Release:
     say: Callable[[str], None]
     version: str = field(init=False)
     epoch: int = field(init=False)
+    _used: list[Path] = field(init=False, default_factory=list)
+    """Files of the layers that images are made of."""
 
     def __post_init__(self) -> None:
         if self.order.registry and not REGISTRY.fullmatch(self.order.registry):
@@ -65,7 +67,10 @@ class Release:
 
     def begin(self) -> None:
         """Empty the folder; write the notes, which a release without any ends with."""
-        text = notes((self.sources.root / "CHANGELOG.md").read_text(), self.version)
+        self.sources.refuse_unknown()
+        published = bool(self.order.registry or self.order.address)
+        changelog = (self.sources.root / "CHANGELOG.md").read_text()
+        text = notes(changelog, self.version, published=published)
         folder.take(self.order.to, self.sources.root, self.order.also)
         (self.order.to / "sbom").mkdir()
         (self.order.to / "RELEASE_NOTES.md").write_text(text)
@@ -79,12 +84,7 @@ class Release:
             needs = (root / "requirements.lock").read_text() if name == "bernstein" else ""
             self._bom("library", name, sums.of(wheel), bom.of_lock(needs), wheel.stem)
         (program,) = [wheel for wheel in made if wheel.name.startswith("bernstein-")]
-        krew = [sys.executable, str(root / "packaging/krew/make.py"), str(program)]
-        subprocess.run([*krew, self.order.address or "ADDRESS", str(to)], check=True)
-        if self.order.address:
-            (to / "bernstein.yaml").rename(to / "krew-bernstein.yaml")
-        else:
-            (to / "bernstein.yaml").unlink()
+        krew.write(root, program, self.order.address, to)
         self.say(f"wheels: {', '.join(wheel.name for wheel in made)}")
 
     def chart(self, run: Helm) -> None:
@@ -104,12 +104,17 @@ class Release:
         """
         for other in self.order.also:
             others.compare(self.order.to, other)
+        with _held(kept):
+            self._images(saved, kept)
+
+    def _images(self, saved: Sequence[tuple[str, Path]], kept: Path) -> None:
         epoch = self.sources.epoch("images")
         digests: dict[str, str] = {}
         for name, source in saved:
             reference = self.order.reference(name, self.version)
             archive = self.order.to / "images" / f"{name}-{self.version}.tar"
             image = archives.convert(source, archive, reference, epoch, kept)
+            self._used += image.layers
             digests[name] = self._joined(archive, reference) or image.digest
             packages = bom.of_image(image.telling)
             digest = image.digest.removeprefix("sha256:")
@@ -125,6 +130,11 @@ class Release:
     def end(self) -> None:
         """The checksums, last of all: a folder without them is not finished."""
         sums.write(self.order.to)
+
+    def forget(self, kept: Path) -> None:
+        """Remove the layers that this release has not used, which has all images."""
+        with _held(kept):
+            layers.forget(kept, self._used)
 
     def _joined(self, archive: Path, reference: str) -> str:
         """Digest of the image with the architectures of other machines; "" where there are none."""
@@ -145,3 +155,8 @@ class Release:
     ) -> None:
         text = bom.bom(kind, name, self.version, digest, packages, self.epoch)
         (self.order.to / "sbom" / f"{stem}.cdx.json").write_text(text)
+
+
+def _held(kept: Path) -> AbstractContextManager[None]:
+    """Every release of this machine, and the tests of one, share the folder."""
+    return locked(kept / "lock", "layers of images")

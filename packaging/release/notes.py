@@ -9,13 +9,23 @@ from release.errors import ReleaseError
 _VERSION = re.compile(r"^## \[([^\]]+)\].*$", re.MULTILINE)
 
 
-def notes(changelog: str, version: str) -> str:
+def notes(changelog: str, version: str, *, published: bool = False) -> str:
     """Of what is not released yet, where there is something; else of that version.
 
-    Raises ReleaseError NoNotes where the changelog has neither.
+    `published`: whether it is to be pushed, and not only tried. Raises ReleaseError NoNotes where
+    the changelog has neither, and AlreadyReleased where what is pushed would be another thing of
+    the same version.
     """
     sections = _sections(changelog)
-    if pending := sections.get("Unreleased"):
+    pending = sections.get("Unreleased")
+    if pending and published and version in sections:
+        raise ReleaseError(
+            "AlreadyReleased",
+            f"the changelog has a section of {version}, and entries that are not released yet",
+            "write the next version into the files that name it and over those entries; without "
+            "REGISTRY and ADDRESS it is made as a trial",
+        )
+    if pending:
         return f"# Bernstein {version}, not released yet\n\n{pending}\n"
     if text := sections.get(version):
         return f"# Bernstein {version}\n\n{text}\n"

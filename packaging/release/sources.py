@@ -13,6 +13,10 @@ import yaml
 
 from release.errors import ReleaseError
 
+PUBLISHED = ("charts/bernstein", "crds", "images", "operator", "packaging", "tests/stub_llm")
+"""Folders that a release is made from, besides single files."""
+_NAMED = 5
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -46,6 +50,22 @@ class Sources:
         """Those below these paths that git knows and that are there."""
         names = self._git("ls-files", "-z", "--", *paths).split("\0")
         return [name for name in names if name and (self.root / name).is_file()]
+
+    def refuse_unknown(self) -> None:
+        """Helm and the builds of images take whole folders: what git does not know, too.
+
+        Raises ReleaseError UnknownFiles.
+        """
+        # What only the caller's own settings of git ignore would be taken all the same.
+        ignored = "--exclude-per-directory=.gitignore"
+        names = self._git("ls-files", "--others", ignored, "-z", "--", *PUBLISHED).split("\0")
+        if found := [name for name in names if name]:
+            rest = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+            raise ReleaseError(
+                "UnknownFiles",
+                f"git does not know {', '.join(found[:_NAMED])}{rest}, which would be published",
+                "commit them, or move them away",
+            )
 
     def changed(self) -> bool:
         """Whether files differ from those of the commit."""

@@ -37,7 +37,7 @@ class Release:
         return folder
 
 
-def last() -> Release:
+def last(folder: Path = FOLDER) -> Release:
     """The one that is kept."""
-    (folder,) = (chart.parent for chart in FOLDER.glob("*/*.tgz"))
-    return Release(folder)
+    (found,) = (chart.parent for chart in folder.glob("*/*.tgz"))
+    return Release(found)

@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
-import tarfile
-import tomllib
+import tempfile
 from pathlib import Path
 
+from release import charts, wheels
+from release.charts import Helm
+from release.errors import ReleaseError
+from release.sources import Sources
+from tests.cluster.binaries.build import ensure_binaries
+from tests.cluster.errors import ClusterError
 from tests.releases import FOLDER, Release, last
 
 ROOT = Path(__file__).resolve().parents[2]
-_CHART = ROOT / "charts" / "bernstein"
+_REPOSITORY = "bernstein"
+"""As the chart has it: tests name images without a registry."""
 
 
-def keep() -> Release:
-    """Packs the chart and the wheel. Raises CalledProcessError where the wheel cannot be made."""
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    shutil.rmtree(last().folder)
-    release = Release(FOLDER / version)
-    release.folder.mkdir()
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"),
-            *("--no-build-isolation", "--wheel-dir", str(release.folder), str(ROOT)),
-        ],
-        check=True,
-    )
-    with tarfile.open(release.chart, "w:gz") as archive:
-        archive.add(_CHART, "bernstein")
-    return release
+def keep(sources: Sources, run: Helm, folder: Path = FOLDER) -> Release:
+    """Packs the chart and the wheel as a release does, and only then puts them in place.
+
+    Raises ReleaseError; the last one stays then.
+    """
+    sources.refuse_unknown()
+    version, epoch = sources.version(), sources.epoch()
+    kept = Release(folder / version)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as beside:
+        made = Release(Path(beside, version))
+        made.folder.mkdir()
+        chart = sources.root / "charts/bernstein"
+        charts.package(run, chart, version, _REPOSITORY, made.folder, epoch)
+        files = sources.files(*wheels.SOURCES)
+        for wheel in wheels.build(sources.root, files, made.folder, epoch):
+            if wheel != made.wheel:
+                wheel.unlink()
+        last(folder).folder.rename(Path(beside, "old"))
+        made.folder.rename(kept.folder)
+    return kept
+
+
+def main() -> int:
+    try:
+        run = charts.helm(ensure_binaries().tools / "helm")
+        kept = keep(Sources(ROOT), run)
+    except (ClusterError, ReleaseError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(kept.folder.relative_to(ROOT))
+    return 0
 
 
 if __name__ == "__main__":
-    kept = keep()
-    sys.stdout.write(f"{kept.folder.relative_to(ROOT)}\n")
+    sys.exit(main())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib.util
 import io
 import json
+import struct
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -80,9 +82,11 @@ def test_docker_finds_it_by_its_name_too(tmp_path: Path) -> None:
 
 def test_two_builds_of_the_same_content_have_the_same_bytes(tmp_path: Path) -> None:
     made = []
-    for number, mtime in enumerate((2000.25, 9000.75)):
+    # One is built before the last commit, one after it.
+    for number, mtime in enumerate((900.25, 9000.75)):
         content = {
             "a": b"a",
+            "a.cpython-311.pyc": compiled(mtime),
             "etc/shadow": SHADOW.replace(b"20785", str(20000 + number).encode()),
             "etc/shadow-": str(mtime).encode(),
             "var/log/dpkg.log": str(mtime).encode(),
@@ -96,7 +100,11 @@ def test_two_builds_of_the_same_content_have_the_same_bytes(tmp_path: Path) -> N
     assert made[0] == made[1]
 
 
-def test_no_file_is_younger_than_the_time_and_the_rest_is_kept(tmp_path: Path) -> None:
+def compiled(mtime: float, flags: int = 0) -> bytes:
+    return importlib.util.MAGIC_NUMBER + struct.pack("<LLL", flags, int(mtime), 1) + b"code"
+
+
+def test_all_files_are_of_one_time_and_the_rest_is_kept(tmp_path: Path) -> None:
     saved = save(tmp_path / "saved.tar", [{"old": b"x", "etc/shadow": SHADOW}], mtime=900)
     archives.convert(saved, tmp_path / "made.tar", REFERENCE, EPOCH, tmp_path / "kept")
 
@@ -104,11 +112,50 @@ def test_no_file_is_younger_than_the_time_and_the_rest_is_kept(tmp_path: Path) -
     (top,) = json.loads(files["index.json"])["manifests"]
     (described,) = json.loads(blob(files, top["digest"]))["layers"]
     assert [(e.name, e.mtime, e.uname) for e in entries(files, described)] == [
-        ("old", 900, ""),
-        ("etc/shadow", 900, ""),
+        ("old", EPOCH, ""),
+        ("etc/shadow", EPOCH, ""),
     ]
     assert entries(files, described)[0].pax_headers["SCHILY.xattr.user.kept"] == "yes"
     assert b"root:*::0:99999:7:::\n" in gzip.decompress(blob(files, described["digest"]))
+
+
+def test_a_compiled_module_is_of_its_sources_time(tmp_path: Path) -> None:
+    by_hash, torn = compiled(77, flags=1), compiled(77)[:12]
+    content = {"a.pyc": compiled(77), "by-hash.pyc": by_hash, "torn.pyc": torn}
+    saved = save(tmp_path / "saved.tar", [{"a.py": b"x", **content}])
+
+    made = archives.convert(saved, tmp_path / "made.tar", REFERENCE, EPOCH, tmp_path / "kept")
+
+    with tarfile.open(made.layers[0]) as tar:
+        found = {e.name: (e.mtime, tar.extractfile(e).read()) for e in tar}  # type: ignore[union-attr]
+    assert found == {
+        "a.py": (EPOCH, b"x"),
+        "a.pyc": (EPOCH, compiled(EPOCH)),
+        "by-hash.pyc": (EPOCH, by_hash),
+        "torn.pyc": (EPOCH, torn),
+    }
+
+
+def test_a_layer_whose_record_was_cut_off_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved, kept = save(tmp_path / "saved.tar", [{"a": b"a"}]), tmp_path / "kept"
+
+    def full(*_: object, **__: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(json, "dumps", full)
+        with pytest.raises(OSError, match="No space"):
+            archives.convert(saved, tmp_path / "made.tar", REFERENCE, EPOCH, kept)
+    assert list(kept.glob("*.json")) == []
+
+    archives.convert(saved, tmp_path / "made.tar", REFERENCE, EPOCH, kept)
+    (blob,) = kept.glob("*.tar.gz")
+    blob.unlink()
+    archives.convert(saved, tmp_path / "again.tar", REFERENCE, EPOCH, kept)
+
+    assert (tmp_path / "again.tar").read_bytes() == (tmp_path / "made.tar").read_bytes()
 
 
 def test_a_layer_that_is_kept_is_not_read_again(tmp_path: Path) -> None:

@@ -31,6 +31,13 @@ TELLING = {
     "opt/x/Some_Thing-1.0.dist-info/METADATA": "Name: Some_Thing\nVersion: 1.0\n\nText",
     "opt/x/node_modules/@scope/a/package.json": '{"name": "@scope/a", "version": "2.0.0"}',
     "opt/x/node_modules/b/package.json": '{"type": "module"}',
+    "opt/x/node_modules/c/package.json": '["c"]',
+    "opt/x/node_modules/d/package.json": '{"name": "d", "version": 4}',
+    "opt/x/node_modules/e/package.json": '{"name": {"a": "e"}, "version": "1"}',
+    "opt/x/node_modules/f/package.json": "{",
+    "opt/x/node_modules/g/package.json": '{"name": "g"}',
+    "opt/x/node_modules/h/package.json": "[" * 100_000,
+    "opt/x/Nameless-1.0.dist-info/METADATA": "Version: 1.0\n\nText",
     "opt/y/node_modules/plain/package.json": '{"name": "plain", "version": "3.0.0-linux-x64"}',
 }
 FOUND = [
@@ -48,7 +55,7 @@ def document(packages: list[Package]) -> dict[str, Any]:
     return found
 
 
-def test_packages_of_an_image_are_those_that_are_installed() -> None:
+def test_packages_of_an_image_are_those_that_say_what_they_are() -> None:
     assert sorted(bom.of_image(TELLING)) == FOUND
 
 

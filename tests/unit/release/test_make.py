@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tarfile
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import yaml
@@ -16,7 +17,9 @@ from release import parts, sums
 from release.errors import ReleaseError
 from release.folder import MARKER
 from release.make import Order, Release
-from release.sources import Sources
+from release.sources import PUBLISHED, Sources
+from tests.cluster.machine.lock import locked
+from tests.images import catalog
 from tests.unit.docs.pages import ROOT
 from tests.unit.release.saved_image import save
 
@@ -64,6 +67,7 @@ def test_names_begin_with_the_registry_and_digests_are_kept_beside(
         ("bernstein", save(tmp_path / "one.tar", [{"a": b"1"}])),
         ("bernstein-toolchain", save(tmp_path / "two.tar", [{"a": b"2"}])),
     ]
+    (clone / "CHANGELOG.md").write_text("## [0.1.0] - 2026-01-01\n\n- A\n")
     made = release(clone, Order(to, "registry.example.com/team"))
 
     made.images(saved, tmp_path / "kept")
@@ -204,3 +208,74 @@ def test_what_no_name_of_an_image_begins_with_is_refused(
 ) -> None:
     with pytest.raises(ReleaseError, match="BadRegistry"):
         release(clone, Order(tmp_path / "dist", registry))
+
+
+@pytest.mark.parametrize("order", [("registry.example.com/team", ""), ("", "https://example.com")])
+def test_a_version_that_has_been_released_is_tried_and_not_pushed(
+    clone: Path, tmp_path: Path, order: tuple[str, str]
+) -> None:
+    changelog = "## [Unreleased]\n\n- B\n\n## [0.1.0] - 2026-01-01\n\n- A\n"
+    (clone / "CHANGELOG.md").write_text(changelog)
+    to = tmp_path / "dist"
+
+    with pytest.raises(ReleaseError, match="AlreadyReleased"):
+        release(clone, Order(to, *order))
+    assert not to.exists()
+    release(clone, Order(to))
+    assert "not released yet" in (to / "RELEASE_NOTES.md").read_text()
+
+
+def test_what_git_does_not_know_is_not_published(clone: Path, tmp_path: Path) -> None:
+    to = tmp_path / "dist"
+    (clone / "notes.txt").write_text("no part of a release")
+    (clone / ".gitignore").write_text("__pycache__/\n")
+    (clone / "images/bernstein/__pycache__").mkdir()
+    (clone / "images/bernstein/__pycache__/a.pyc").write_text("ignored here and by builds")
+    release(clone, Order(to))
+    stray = clone / "charts/bernstein/secret.yaml"
+    stray.write_text("password: x")
+    # What somebody's own settings of git ignore is published all the same.
+    (clone / ".git/info/exclude").write_text("secret.yaml\n")
+
+    with pytest.raises(ReleaseError, match=r"UnknownFiles: .*charts/bernstein/secret\.yaml"):
+        release(clone, Order(to))
+    assert (to / "RELEASE_NOTES.md").exists()
+    stray.unlink()
+    release(clone, Order(to))
+
+
+def test_all_that_images_are_built_from_is_looked_at() -> None:
+    folders = [folder for image in catalog.IMAGES for folder in (image.folder, *image.sources)]
+
+    for each in folders:
+        if (ROOT / each).is_dir():
+            assert any(Path(each).is_relative_to(top) for top in PUBLISHED), each
+
+
+def test_layers_that_a_whole_release_has_not_used_are_removed(clone: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    old = save(tmp_path / "old.tar", [{"a": b"old"}])
+    release(clone, Order(tmp_path / "one")).images([("bernstein", old)], kept)
+    (kept / "torn.partial").write_text("torn")
+    of_before = {path.name for path in kept.iterdir()}
+    made = release(clone, Order(tmp_path / "two"))
+    made.images([("bernstein", save(tmp_path / "new.tar", [{"a": b"new"}]))], kept)
+
+    made.forget(kept)
+
+    left = {path.name for path in kept.iterdir()}
+    assert left & of_before == {"lock"}
+    assert {name.partition(".")[2] for name in left - {"lock"}} == {"json", "tar.gz"}
+
+
+def test_nobody_else_writes_layers_meanwhile(clone: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    saved = save(tmp_path / "saved.tar", [{"a": b"1"}])
+    made = release(clone, Order(tmp_path / "dist"))
+    with locked(kept / "lock", "layers"):
+        other = Thread(target=made.images, args=([("bernstein", saved)], kept))
+        other.start()
+        other.join(0.3)
+        assert [path.name for path in kept.iterdir()] == ["lock"]
+    other.join()
+    assert len(list(kept.iterdir())) == 3

@@ -26,6 +26,15 @@ def test_what_is_not_released_yet_goes_before_and_is_called_so() -> None:
     assert notes(text, "1.1.0") == "# Bernstein 1.1.0, not released yet\n\n### Added\n\n- C\n"
 
 
+def test_a_version_that_is_released_already_is_not_pushed_again() -> None:
+    text = f"## [Unreleased]\n\n### Added\n\n- C\n\n{RELEASED}"
+
+    with pytest.raises(ReleaseError, match=r"AlreadyReleased: .*1\.1\.0.*Remedy: .*next version"):
+        notes(text, "1.1.0", published=True)
+    assert notes(text, "1.2.0", published=True).startswith("# Bernstein 1.2.0, not released yet")
+    assert notes(RELEASED, "1.1.0", published=True).startswith("# Bernstein 1.1.0\n")
+
+
 def test_without_any_it_is_said_what_to_write() -> None:
     with pytest.raises(ReleaseError, match=r"NoNotes.*2\.0\.0.*Remedy: .*\[2\.0\.0\]") as raised:
         notes(f"## [Unreleased]\n\n{RELEASED}", "2.0.0")

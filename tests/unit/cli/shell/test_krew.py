@@ -17,7 +17,7 @@ import yaml
 from bernstein.cli.shell import program
 from tests.unit.docs.pages import ROOT
 
-FOLDER = ROOT / "packaging" / "krew"
+TEMPLATE = ROOT / "packaging" / "krew" / "bernstein.yaml"
 ADDRESS = "https://example.com/releases/v1"
 
 
@@ -26,35 +26,40 @@ def made(tmp_path: Path) -> Path:
     """What is published."""
     wheel, folder = tmp_path / "bernstein-1-py3-none-any.whl", tmp_path / "made"
     wheel.write_bytes(b"a wheel")
-    call = [sys.executable, str(FOLDER / "make.py"), str(wheel), ADDRESS, str(folder)]
-    subprocess.run(call, check=True)
+    make(wheel, folder)
     return folder
 
 
-def manifest(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((folder / "bernstein.yaml").read_text())
+def make(wheel: Path, folder: Path) -> None:
+    """As the page on the CLI says."""
+    call = [sys.executable, "-m", "release.krew", str(wheel), ADDRESS, str(folder)]
+    subprocess.run(call, check=True, env={**os.environ, "PYTHONPATH": str(ROOT / "packaging")})
+
+
+def manifest(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(path.read_text())
     return found
 
 
 def test_the_manifest_is_of_the_programs_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-    found = manifest(FOLDER)
+    found = manifest(TEMPLATE)
     assert found["metadata"]["name"] == program.NAME
     assert found["spec"]["version"] == f"v{project['version']}"
     assert {program.PLUGIN, program.COMPLETES_PLUGIN} <= project["scripts"].keys()
 
 
 def test_the_template_names_no_address() -> None:
-    spec = manifest(FOLDER)["spec"]
+    spec = manifest(TEMPLATE)["spec"]
 
-    assert "://" not in (FOLDER / "bernstein.yaml").read_text()
+    assert "://" not in TEMPLATE.read_text()
     assert len(spec["shortDescription"]) <= 50
     assert not spec["shortDescription"].endswith(".")
 
 
 def test_what_is_made_names_the_archive_and_its_sum(made: Path) -> None:
-    (platform,) = manifest(made)["spec"]["platforms"]
+    (platform,) = manifest(made / "krew-bernstein.yaml")["spec"]["platforms"]
 
     packed = (made / "kubectl-bernstein.tar.gz").read_bytes()
     assert platform["uri"] == f"{ADDRESS}/kubectl-bernstein.tar.gz"
@@ -69,10 +74,9 @@ def test_the_same_wheel_makes_the_same_archive(made: Path, tmp_path: Path) -> No
     again = tmp_path / "again"
 
     os.utime(wheel, (0, 0))
-    call = [sys.executable, str(FOLDER / "make.py"), str(wheel), ADDRESS, str(again)]
-    subprocess.run(call, check=True)
+    make(wheel, again)
 
-    for name in ("kubectl-bernstein.tar.gz", "bernstein.yaml"):
+    for name in ("kubectl-bernstein.tar.gz", "krew-bernstein.yaml"):
         assert (again / name).read_bytes() == (made / name).read_bytes()
 
 
