@@ -9,7 +9,7 @@ import argparse
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bernstein.api.states import SessionState
@@ -40,10 +40,29 @@ class Removal:
     seconds: float = 270.0
 
 
-def at_work(resource: Resource, objects: Iterable[Object]) -> list[Object]:
+def at_work(
+    resource: Resource, objects: Iterable[Object], runs: Collection[str] = ()
+) -> list[Object]:
     """Those that the operator has still to hear of. What stands still for a person is not among
-    them, nor what is suspended."""
-    return [each for each in objects if _is_held(each) or _is_under_way(resource, each)]
+    them, nor what is suspended, unless a session of it runs.
+
+    `runs`: uids of the Tasks and Plans of such sessions.
+    """
+    return [
+        each
+        for each in objects
+        if _is_held(each) or _is_under_way(resource, each) or each["metadata"].get("uid") in runs
+    ]
+
+
+def owners(sessions: Iterable[Object]) -> set[str]:
+    """Uids of the Tasks and Plans of these sessions, of those that have not ended."""
+    return {
+        each["spec"][ref]["uid"]
+        for each in sessions
+        for ref in ("taskRef", "planRef")
+        if ref in each["spec"] and each.get("status", {}).get("state") != SessionState.DEAD
+    }
 
 
 def _is_held(obj: Object) -> bool:
@@ -93,7 +112,7 @@ async def attempt(client: Client, removal: Removal, tell: Callable[[str], None] 
     """Raises Failed with what is in the way."""
     deadline = asyncio.get_running_loop().time() + removal.seconds
     while True:
-        found = [each async for each in _found(client, removal)]
+        found = await _found(client, removal)
         if not found:
             tell("Nothing is at work: Bernstein may go")
             return
@@ -104,19 +123,30 @@ async def attempt(client: Client, removal: Removal, tell: Callable[[str], None] 
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def _found(client: Client, removal: Removal) -> AsyncIterator[tuple[Resource, Object]]:
+async def _found(client: Client, removal: Removal) -> list[tuple[Resource, Object]]:
     """Of a long list no more is kept than what is at work."""
-    for resource in (PLANS, TASKS, SESSIONS):
-        for namespace in removal.namespaces or (None,):
+    sessions = [each async for each in _of_a_kind(client, removal, SESSIONS)]
+    runs = owners(sessions)
+    above = [
+        (resource, each)
+        for resource in (PLANS, TASKS)
+        async for each in _of_a_kind(client, removal, resource, runs)
+    ]
+    return [*above, *((SESSIONS, each) for each in sessions)]
 
-            def take(obj: Object, of: Resource = resource) -> list[Object]:
-                return at_work(of, [obj])
 
-            # Without its CRD there is nothing of a kind.
-            with contextlib.suppress(NotFound):
-                kept, _ = await client.read(resource, namespace, take, {}, limit=_PAGE)
-                for each in itertools.chain.from_iterable(kept):
-                    yield resource, each
+async def _of_a_kind(
+    client: Client, removal: Removal, resource: Resource, runs: Collection[str] = ()
+) -> AsyncIterator[Object]:
+    def take(obj: Object) -> list[Object]:
+        return at_work(resource, [obj], runs)
+
+    for namespace in removal.namespaces or (None,):
+        # Without its CRD there is nothing of a kind.
+        with contextlib.suppress(NotFound):
+            kept, _ = await client.read(resource, namespace, take, {}, limit=_PAGE)
+            for each in itertools.chain.from_iterable(kept):
+                yield each
 
 
 async def _cancel(

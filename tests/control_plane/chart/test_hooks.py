@@ -210,6 +210,32 @@ async def test_what_is_at_work_keeps_an_uninstall_back_until_it_is_cancelled(
     await removal(world, tools, account, "refuse", said)
 
 
+async def test_an_agent_that_began_before_a_suspension_is_cancelled_with_its_plan(
+    world: World, tools: Tools, account: Account
+) -> None:
+    world.kubelet.on("agent", run)
+    await world.project(gates=QUIET)
+    await world.start()
+    await world.plan("shop", [stage("build", "page")])
+    (page,) = await _at_work(world, 1)
+    await world.change(PLANS, "shop", suspend=True)
+    await world.until(PLANS, "shop", _is_suspended)
+    said: list[str] = []
+
+    with pytest.raises(Failed) as refused:
+        await removal(world, tools, account, "refuse", said)
+    assert f"Plan {world.namespace}/shop " in refused.value.message
+
+    await removal(world, tools, account, "cancel", said)
+
+    assert said[-1] == "Nothing is at work: Bernstein may go"
+    await world.task_in(page, "Cancelled")
+
+
+def _is_suspended(plan: Object) -> bool:
+    return bool((plan["status"].get("waiting") or {}).get("reason") == "Suspended")
+
+
 async def _at_work(world: World, count: int) -> list[str]:
     found: list[str] = []
 

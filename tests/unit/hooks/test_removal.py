@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.hooks.program import Failed
-from bernstein.hooks.removal import Removal, at_work, attempt, refusal, to_cancel, told
+from bernstein.hooks.removal import Removal, at_work, attempt, owners, refusal, to_cancel, told
 from bernstein.kube.errors import NotFound
 from bernstein.kube.resource import Object, Resource
 from bernstein.resources import PLANS, SESSIONS, TASKS
@@ -64,6 +64,21 @@ def test_what_the_operator_must_still_hear_of_is_in_the_way(
 @pytest.mark.parametrize(("resource", "found"), AT_REST, ids=lambda x: _id(x))
 def test_what_nothing_of_runs_is_not_in_the_way(resource: Resource, found: Object) -> None:
     assert at_work(resource, [found]) == []
+
+
+def test_what_stands_still_is_in_the_way_while_a_session_of_it_runs() -> None:
+    """An agent that began before a suspension, or that tries whether something is mended."""
+    refs = {"taskRef": {"name": "t", "uid": "task"}, "planRef": {"name": "p", "uid": "plan"}}
+    runs = obj("agent", "Working", metadata=HELD, state="Working", spec=refs)
+    over = obj("deleted", metadata=HELD, state="Dead", spec={"taskRef": {"uid": "other"}})
+    stalled = obj("p", "BudgetExhausted", kind="Stalled", metadata={"uid": "plan"})
+    suspended = obj("q", "Suspended", metadata={"uid": "other"})
+
+    found = owners([runs, over])
+
+    assert found == {"task", "plan"}
+    assert at_work(PLANS, [stalled, suspended], found) == [stalled]
+    assert list(to_cancel([(PLANS, stalled), (SESSIONS, runs)])) == [(PLANS, stalled)]
 
 
 def _id(found: Resource | Object) -> str:
