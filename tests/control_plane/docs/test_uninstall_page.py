@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import subprocess
+from pathlib import Path
+
+import yaml
 
 from bernstein.kube.errors import Forbidden
+from release import charts
 from tests.control_plane.chart.test_policies_off import only_watching
-from tests.control_plane.conftest import Tools, eventually
+from tests.control_plane.conftest import CHART, Tools, eventually
 from tests.control_plane.controllers.conftest import MakeWorld, make_world, node
 from tests.control_plane.controllers.kubelet import run
 from tests.control_plane.controllers.world import QUIET
@@ -65,3 +70,21 @@ def as_administrator(tools: Tools, script: str) -> None:
         "KUBECONFIG": str(tools.kubeconfig),
     }
     subprocess.run(["bash", "-c", script], env=environment, check=False, timeout=120)
+
+
+def test_the_manifest_s_own_objects_go_and_the_kinds_stay(
+    tools: Tools, chart: None, tmp_path: Path
+) -> None:
+    run = charts.helm(tools.folder / "helm")
+    packed = charts.package(run, CHART, "1.2.3", "bernstein", tmp_path, 1_700_000_000)
+    (tmp_path / "install.yaml").write_text(charts.manifest(run, packed))
+    made = [each for each in yaml.safe_load_all((tmp_path / "install.yaml").read_text()) if each]
+    (block,) = (b for b in blocks("console") if b.page == PAGE and "install.yaml" in b.text)
+    command = shlex.split(block.text.splitlines()[0].removeprefix("$ kubectl "))
+    options = [str(tmp_path / word) if word == "install.yaml" else word for word in command]
+
+    told = tools.kubectl(*options, "--dry-run=client", "--output=name").split()
+
+    staying = ("CustomResourceDefinition", "Namespace")
+    going = [each["metadata"]["name"] for each in made if each["kind"] not in staying]
+    assert sorted(name.rpartition("/")[2] for name in told) == sorted(going)
