@@ -30,6 +30,11 @@ from bernstein.core.plans.validation import validate_plan
 from bernstein.core.serializers import plan_record
 from bernstein.kube.resource import Object
 
+_OTHER_PRICES = (
+    "Models are looked up in this program's prices: one that only those of the chart know is "
+    "named in the Project's budget.prices, too."
+)
+
 
 class Approval(StrEnum):
     """Whom a run asks before verified work lands."""
@@ -157,6 +162,8 @@ class _Run:
             field_errors = validate_plan(spec, project.spec, ROLES) if project else ()
             if field_errors:
                 plan_files.refuse(self._terminal, file, field_errors)
+                if any(each.path.endswith("model") for each in field_errors):
+                    self._terminal.complain(_OTHER_PRICES, "yellow")
                 return INVALID
             if self._options.merge is Strategy.DIRECT and "pr" in _strategies(spec, project):
                 raise _merged_by_people()

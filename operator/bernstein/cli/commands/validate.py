@@ -58,4 +58,4 @@ def _validate_plan_file(terminal: Terminal, file: PlanFile) -> None:
         return
     terminal.say(f"✓ {file.name} is valid", "green")
     terminal.say(f"  {plan_files.summary(file.spec, guess)}")
-    terminal.say(f"  ({guess.basis})", "dim")
+    terminal.say(f"  ({guess.basis}; prices are this program's)", "dim")

@@ -115,6 +115,23 @@ async def test_the_call_says_whether_a_person_must_approve_results_before_the_fi
     assert policy(api) == made
 
 
+@pytest.mark.parametrize(
+    ("wrong", "hinted"), [("model: local-coder", True), ("cli: nobody", False)]
+)
+async def test_a_model_that_only_the_operators_prices_may_know_is_told_where_to_name(
+    api: ApiServer, bernstein: Bernstein, tmp_path: Path, wrong: str, hinted: bool
+) -> None:
+    project(api)
+    path = tmp_path / "wrong.yaml"
+    path.write_text(RATE_LIMIT.replace("role: docs", f"role: docs\n        {wrong}"))
+
+    answer = await bernstein("run", str(path), "--no-wait")
+
+    assert answer.code == 2
+    assert wrong.split()[-1] in answer.err
+    assert ("budget.prices" in answer.err) is hinted
+
+
 async def test_review_makes_the_policy_of_a_plan_that_is_there_stricter_and_none_leaves_it(
     api: ApiServer, bernstein: Bernstein, good: str
 ) -> None:
