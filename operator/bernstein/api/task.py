@@ -44,6 +44,7 @@ MOST_ATTEMPTS = 30
 MOST_MOVES = 30
 """That a status keeps; the oldest go first."""
 LONGEST_FEEDBACK = 6000
+LONGEST_MESSAGE = 512
 MOST_AWAITED = 10
 """Tasks that an agent may say it waits for."""
 MOST_EDGES = 50
@@ -147,7 +148,7 @@ class Attempt(Model):
     """Whether it cost an attempt."""
     reason: Annotated[str, Field(max_length=64)]
     """How it ended, in one word."""
-    message: Annotated[str, Field(max_length=512)] = ""
+    message: Annotated[str, Field(max_length=LONGEST_MESSAGE)] = ""
     """How it ended, for people."""
     model: Annotated[str, Field(max_length=300)] = ""
     """Model that worked."""

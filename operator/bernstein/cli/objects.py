@@ -27,8 +27,9 @@ from bernstein.api.meta import (
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.projects.commits import EMAIL_PATTERN, NAME_PATTERN
-from bernstein.api.projects.repository import URL_PATTERN
+from bernstein.api.projects.repository import NO_USER, STORED_URL_PATTERN, URL_PATTERN
 from bernstein.api.vocabulary import ROLES
+from bernstein.checks import gates
 from bernstein.core.money import models
 from bernstein.core.plans.estimate import without_money
 from bernstein.core.plans.field_errors import (
@@ -47,6 +48,8 @@ _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _FORMS = {
     URL_PATTERN: "must be an https:// address without credentials, or one that begins with ssh://",
+    # All else that it refuses the one above has refused.
+    STORED_URL_PATTERN: NO_USER,
     HTTPS_PATTERN: "must begin with https:// and hold no credentials or spaces",
     r"^https?://[^\s]+$": "must begin with https:// or http:// and hold no spaces",
     LINE_PATTERN: "must be a single line without control or invisible characters",
@@ -62,6 +65,7 @@ _GENERATED = 58
 _QUOTED_NAME = re.compile(r"'([a-z]+(?:_[a-z]+)+)'")
 """What may be a field by its name in plan files."""
 _UNDERSCORE = re.compile(r"_([a-z])")
+_COMMAND_OF_GATE = re.compile(r"spec\.gates\.pipeline\[([0-9]+)\]\.command")
 
 
 def is_ours(data: object) -> bool:
@@ -112,8 +116,17 @@ def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
     told = _besides(told, _as_a_whole(kind.name, data["spec"]))
     if told:  # between fields that are wrong a rule would say what is no help
         return tuple(told)
-    broken = crds.broken(schema, sent)
+    broken = [(p, text + _meant(p, sent)) for p, text in crds.broken(schema, sent)]
     return tuple(FieldError(p, f"{p}: {text}" if p else text) for p, text in broken)
+
+
+def _meant(path: str, sent: Mapping[str, Any]) -> str:
+    """The end of a message: the built-in gate whose name was meant, where one lacks a command."""
+    found = _COMMAND_OF_GATE.fullmatch(path)
+    if found is None:
+        return ""
+    gate = sent["spec"]["gates"]["pipeline"][int(found[1])]
+    return "" if "command" in gate else did_you_mean(gate["name"], gates.names())
 
 
 @cache

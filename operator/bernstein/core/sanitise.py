@@ -64,7 +64,7 @@ def text(value: str, limit: int) -> str:
     shown = "\n".join(row.rstrip(" ") for row in shown.split("\n"))
     shown = _BLANK_LINES.sub("\n\n", shown).strip("\n")
     shown = _MENTION.sub(_FULLWIDTH_AT, urls.without_users(shown))
-    return _cut(shown, limit)
+    return cut(shown, limit)
 
 
 def _is_plain_line(value: str) -> bool:
@@ -77,7 +77,7 @@ def _is_plain_line(value: str) -> bool:
 
 def line(value: str, limit: int) -> str:
     """Like `text`, on one line: every run of white space becomes one space."""
-    return _cut(" ".join(text(value, limit * 4).split()), limit)
+    return cut(" ".join(text(value, limit * 4).split()), limit)
 
 
 def visible(value: str) -> str:
@@ -173,7 +173,37 @@ def _visible(character: str) -> str:
     return " " if category == "Zs" else character
 
 
-def _cut(value: str, limit: int) -> str:
+def cut(value: str, limit: int) -> str:
+    """`value`, at most `limit` characters: where it has more it ends with an ellipsis."""
     if len(value) <= limit:
         return value
     return value[: max(limit - 1, 0)].rstrip() + ELLIPSIS[:limit]
+
+
+def without_middle(value: str, limit: int) -> str:
+    """`value`, at most `limit` characters: where it has more, its first line and the last ones.
+
+    What a program has printed ends with the cause. A quote stays one: what is left of a line, and
+    the ellipsis above it, have its mark.
+    """
+    if len(value) <= limit:
+        return value
+    first, _, rest = value.partition("\n")
+    first = cut(first, limit // 2)
+    room = limit - len(f"{first}\n{_QUOTE}{ELLIPSIS}\n")
+    if not rest or room <= 0:
+        return cut(value, limit)
+    before, end = rest[:-room], rest[-room:]
+    if not before:
+        return f"{first}\n{end}"
+    if not before.endswith("\n"):
+        part, whole, lines = end.partition("\n")
+        row = f"{before}{part}".rpartition("\n")[2]
+        if not whole:
+            return f"{first}\n{_mark(row)}{ELLIPSIS}{part.lstrip()}"
+        end = lines
+    return f"{first}\n{_mark(end)}{ELLIPSIS}\n{end}"
+
+
+def _mark(row: str) -> str:
+    return _QUOTE if _is_quote(row.partition("\n")[0]) else ""

@@ -58,8 +58,12 @@ def _gate_rules() -> Iterator[CelRule]:
     own = f"!({_is('name', gates.names(), always_list=True)})"
     shares = _is("name", gates.that_execute_nothing(), always_list=True)
     bare = f"{own} && !has(self.plugin)"
-    yield needs("command", bare, "a gate that is not built in needs a command, or plugin: Python")
-    yield needs("image", bare, "a gate that is not built in needs an image, or plugin: Python")
+    told = "a gate that is not built in needs a command, or plugin: Python"
+    yield {**needs("command", bare, told), "messageExpression": _naming_gates(told)}
+    # Of a name that is spelled wrong the command alone is missed: that message names what there is.
+    with_command = f"{bare} && has(self.command)"
+    told = "a gate that is not built in needs an image, or plugin: Python"
+    yield needs("image", with_command, told)
     built_in = _is("name", gates.names(), always_list=True)
     yield refuses("plugin", built_in, "a gate in Python needs a name that no built-in gate has")
     yield refuses("command", "has(self.plugin)", "a gate in Python takes no command")
@@ -101,6 +105,11 @@ def _gate_rules() -> Iterator[CelRule]:
         f"{_and(advise)} can keep nothing back",
         fieldPath=".required",
     )
+
+
+def _naming_gates(told: str) -> str:
+    """CEL: the message with the name that nobody knows, and those that there are."""
+    return f"'\"' + self.name + '\" is not built in, as are {', '.join(gates.names())}: {told}'"
 
 
 def _model_rules() -> Iterator[CelRule]:

@@ -47,7 +47,7 @@ async def test_the_last_sessions_prompt_is_shown_as_far_as_it_is_known(
     await set_status(operator, task, state="Open", session="mine-s1")
     await keep(operator, session, names.prompt("mine-s1"), **DATA)
 
-    shown = await bernstein("prompt", "mine")
+    shown = await bernstein("prompt", "task/mine")
     record = (await bernstein("prompt", "mine-s1", "--json")).json
 
     assert "Task: Do it\nAttempt: 1\n" in shown.out

@@ -70,6 +70,34 @@ def test_cuts_with_an_ellipsis() -> None:
     assert sanitise.text("abcd", 0) == ""
 
 
+def test_the_middle_is_left_out_where_the_end_tells_the_cause() -> None:
+    printed = "\n".join(["exit code 1", *(f"line {n}" for n in range(50)), "E  assert 1 == 2"])
+
+    assert sanitise.without_middle(printed, 50) == (
+        "exit code 1\n…\nline 48\nline 49\nE  assert 1 == 2"
+    )
+    assert sanitise.without_middle(printed, 5000) == printed
+    assert sanitise.without_middle("one line alone, " * 9, 20) == "one line alone, one…"
+    assert sanitise.without_middle(f"first\n{'x' * 99}", 20) == f"first\n…{'x' * 10}"
+
+
+@pytest.mark.parametrize("limit", range(10, 60))
+def test_what_is_left_of_a_quote_is_one(limit: int) -> None:
+    """Else an agent's words would be taken for ours."""
+    value = sanitise.quoting("ours", f"{'theirs ' * 9}\n{'theirs ' * 3}\nend", 200)
+
+    shown = sanitise.without_middle(value, limit)
+
+    assert len(shown) <= limit
+    assert sanitise.without_quotes(shown) in ("ours", shown)
+    assert "theirs" not in sanitise.without_quotes(shown)
+
+
+@given(st.text(alphabet="ab \n>", max_size=80), st.integers(0, 60))
+def test_without_its_middle_a_text_is_short(value: str, limit: int) -> None:
+    assert len(sanitise.without_middle(value, limit)) <= limit
+
+
 def test_one_line() -> None:
     assert sanitise.line("  a\n\tb  c\r\n", 50) == "a b c"
 

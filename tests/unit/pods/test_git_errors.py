@@ -71,6 +71,33 @@ def test_the_account_that_was_refused_is_named() -> None:
     )
 
 
+def test_of_another_host_key_the_fingerprint_is_quoted_and_no_alarm() -> None:
+    bar = "@" * 59
+    words = (
+        f"{bar}\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n{bar}\n"
+        "IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!\n"
+        "Someone could be eavesdropping on you right now (man-in-the-middle attack)!\n"
+        "It is also possible that a host key has just been changed.\n"
+        "The fingerprint for the ED25519 key sent by the remote host is\nSHA256:jCJcA2DyLy8.\n"
+        "Host key verification failed.\r\nfatal: Could not read from remote repository.\n"
+    )
+
+    found = from_output(words.encode(), False, "git.example", "read")
+
+    assert found.reason == "HostKeyUntrusted"
+    said = "The fingerprint for the ED25519 key sent by the remote host is SHA256:jCJcA2DyLy8."
+    assert quoted(found.message).startswith(said)
+
+
+def test_spaces_that_are_sent_with_a_password_are_told_where_the_login_is_refused() -> None:
+    blanks = "'password' in its Secret has spaces or tabs at an end"
+    refused = from_output(b"fatal: Authentication failed", False, "x", "read", blanks=blanks)
+    moved = from_output(b"! [rejected] (stale info)", True, "x", "work", blanks=blanks)
+
+    assert without_quotes(refused.message).endswith(f"; {blanks}")
+    assert blanks not in moved.message
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -44,8 +44,16 @@ _SSH = (
 )
 """No part of one for SSH can be read as an option, and none is encoded: programs take it apart by
 the same rule. The last form is HOST:PATH, which a rule refuses in words that help."""
-URL_PATTERN = rf"^({HTTPS_PATTERN[1:-1]}|{_SSH})$"
+_USERS = r"https://[^\s/]+@[^\s/@]+(/[^\s@]*)?|ssh://[^\s/@:]*:[^\s/]*@[^\s/@]+(/[^\s@]*)?"
+"""With a user, or with a password: a rule refuses these in words, and nothing that is stored has
+one. The API server would show a value, and what is secret in it, that its pattern refuses."""
+ADDRESS_PATTERN = rf"^({HTTPS_PATTERN[1:-1]}|{_SSH})$"
+URL_PATTERN = rf"^({HTTPS_PATTERN[1:-1]}|{_SSH}|{_USERS})$"
 STORED_URL_PATTERN = rf"^({STORED_HTTPS_PATTERN[1:-1]}|{_SSH})$"
+NO_USER = (
+    "an address holds no password, and with https no user: both are in the Secrets that "
+    "'credentials' names"
+)
 
 MOST_REPOSITORIES = 16
 RepositoryPath = Annotated[str, Field(pattern=r"^\S+$", min_length=1, max_length=2048)]
@@ -142,7 +150,8 @@ class Repository(Model):
                     "self.startsWith('https://') || self.startsWith('ssh://')",
                     "an address begins with https:// or ssh://; what git also takes as "
                     "HOST:PATH is ssh://HOST/PATH",
-                )
+                ),
+                ("!self.matches('^(https://[^/]*@|ssh://[^/@]*:[^/]*@)')", NO_USER),
             )
             | {"pattern": URL_PATTERN},
         ),

@@ -150,13 +150,13 @@ class _Run:
         if self._options.name is not None:
             check_new_name(self._options.name, "Plan")
         chosen = project_choice.named(self._settings, self._options.project)
-        configuration.tell_gates(self._terminal)
         file = plan_source.read(self._options.path)
         if file.field_errors.errors:
             plan_files.refuse(self._terminal, file, file.field_errors.errors)
             return INVALID
         async with connected(self._settings) as cluster:
             project = await project_choice.find(cluster, chosen)
+            configuration.tell_gates(self._terminal, project)
             plan_object = self._plan_object(file, cluster.namespace, chosen)
             spec = PlanSpec.model_validate(plan_object["spec"])
             field_errors = validate_plan(spec, project.spec, ROLES) if project else ()

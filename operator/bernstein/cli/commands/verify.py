@@ -15,7 +15,6 @@ from bernstein.cli import requests
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED
-from bernstein.cli.local import configuration
 from bernstein.cli.naming import called
 from bernstein.cli.output.details import tell_verdicts
 from bernstein.cli.output.notes import waits
@@ -59,7 +58,6 @@ async def _verify(
     """The exit code: whether it passes, where that is waited for."""
     seconds = seconds_of(at_most)
     requests.check_reason(reason)
-    configuration.tell_gates(terminal)
     async with connected(terminal.settings) as cluster:
         task, request, answer = await requests.of_task(cluster, name, VERIFY, reason, _stays_failed)
         if wait:

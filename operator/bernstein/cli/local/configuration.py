@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bernstein.api.project import Project
+from bernstein.api.projects.gates import Gates
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.settings import CliSettings
@@ -105,10 +107,13 @@ def project(settings: CliSettings) -> str | None:
     return None if file is None else file.project
 
 
-def tell_gates(terminal: Terminal) -> None:
-    """Says that gates of the file judge nothing, and where they would: who declares work, or has it
-    judged, may believe that they do."""
+def tell_gates(terminal: Terminal, project: Project | None = None) -> None:
+    """Says that gates of the file judge nothing, and where they would: who declares work may
+    believe that they do. Nothing is said where the `project` has gates of its own: those of the
+    file were taken over, or somebody has chosen others."""
     file = read(terminal.settings.workdir)
+    if project is not None and project.spec.gates != Gates():
+        return
     if file is not None and file.gates is not None:
         text = f"{file.name}: {_GATES} has no effect here: the gates are those of the Project"
         terminal.complain(f"! {text} (spec.gates), which an administrator sets", "yellow")

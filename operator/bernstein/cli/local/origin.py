@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bernstein.api.projects.repository import URL_PATTERN
+from bernstein.api.projects.repository import ADDRESS_PATTERN
 from bernstein.cli.local import git
 from bernstein.cli.local.git import GitFailed
 from bernstein.core.sanitise import line
@@ -16,7 +16,7 @@ _SCP = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9._-]*)@)?(?P<host>[A-Za-z0-9.-]+):(?P<path>.+)"
 )
 """HOST:PATH, which git takes for SSH."""
-_FORM = re.compile(URL_PATTERN)
+_FORM = re.compile(ADDRESS_PATTERN)
 _SECONDS = 5.0
 
 

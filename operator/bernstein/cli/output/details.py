@@ -14,10 +14,19 @@ from bernstein.api.task import Attempt, Task
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Waiting
 from bernstein.cli.output import asked, notes
-from bernstein.cli.output.terminal import Terminal, room
+from bernstein.cli.output.terminal import Terminal, fitting, room
 from bernstein.core import conditions
 from bernstein.core.approvals import answers
-from bernstein.core.sanitise import ELLIPSIS, line, quoted, text, without_quotes
+from bernstein.core.sanitise import (
+    ELLIPSIS,
+    count,
+    cut,
+    line,
+    quoted,
+    text,
+    without_middle,
+    without_quotes,
+)
 from bernstein.core.serializers import rejection, task_status
 from bernstein.core.verification import words
 from bernstein.core.waiting import is_stalled, parted
@@ -136,6 +145,9 @@ def _tell_delivery(terminal: Terminal, delivery: Delivery | None, where: str = "
         terminal.say(f"  {where}{_UNLANDED.get(delivery.state, delivery.state)}")
     if delivery.pull_request is not None:
         terminal.quote(f"  {where}{notes.pull_request(delivery.pull_request)}")
+    if (said := delivery.feedback) is not None and said.text:
+        words = line(said.text, room(terminal.people, _SUMMARY))
+        terminal.quote(f"  {where}went back to an agent, {count(said.times, 'time')}: {words}")
 
 
 def tell_tasks(terminal: Terminal, tasks: Sequence[Task], told: str = "") -> None:
@@ -303,7 +315,7 @@ def _stalled(task: Task) -> Waiting | None:
     return task.status.waiting if is_stalled(task.status) else None
 
 
-def _tell_check(terminal: Terminal, check: CheckResult, rows: int = _ROWS) -> None:
+def _tell_check(terminal: Terminal, check: CheckResult, rows: int | None = None) -> None:
     reason = words.beside(check)
     if check.bypass is not None:
         reason = answers.by_whom(check.bypass.by, check.bypass.reason)
@@ -320,10 +332,14 @@ def _tell_check(terminal: Terminal, check: CheckResult, rows: int = _ROWS) -> No
     tell_words(terminal, words.says(check), rows)
 
 
-def tell_words(terminal: Terminal, said: str, rows: int = _ROWS) -> None:
-    """Shows what a check has found or printed, below what it is about; on a terminal at most so
-    many rows."""
-    shown = text(said, room(terminal.people, _EXCERPT)).splitlines()
-    most = room(terminal.people, rows)
-    for row in (*shown[:most], *(ELLIPSIS,) * (len(shown) > most)):
+def tell_words(terminal: Terminal, said: str, rows: int | None = None) -> None:
+    """Shows what a check has found or printed, below what it is about; on a terminal no more than
+    it has room for. `rows`: so many of the first ones; None: the last ones, too, as what a program
+    printed ends with the cause."""
+    limit = room(terminal.people, _EXCERPT)
+    whole = text(said, max(limit, 4 * len(said)))
+    shown = (cut(whole, limit) if rows else without_middle(whole, limit)).splitlines()
+    most = room(terminal.people, rows or _ROWS)
+    beginning = [*shown[:most], *(ELLIPSIS,) * (len(shown) > most)]
+    for row in beginning if rows else fitting(shown, most):
         terminal.quote(f"      {row}", "dim")

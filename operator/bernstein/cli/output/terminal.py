@@ -17,7 +17,7 @@ from rich.text import Text
 from bernstein.cli.errors import INTERRUPTED, CliError
 from bernstein.cli.settings import CliSettings
 from bernstein.cli.shell import program
-from bernstein.core.sanitise import spelled
+from bernstein.core.sanitise import ELLIPSIS, spelled
 from bernstein.core.sanitise import text as sanitise
 
 _LONGEST_LINE = 4096
@@ -33,6 +33,12 @@ _ENDLESS = 10_000
 def room(console: Console, limit: int) -> int:
     """So many characters or lines on a terminal; in a pipe or a file nothing is cut."""
     return limit if console.is_terminal else _WHOLE
+
+
+def fitting(rows: list[str], most: int) -> list[str]:
+    """The rows, where there are at most so many; else the first one and the last ones: what a
+    program has printed ends with the cause."""
+    return rows if len(rows) <= most else [rows[0], ELLIPSIS, *rows[2 - most :]]
 
 
 class Terminal:

@@ -17,10 +17,10 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
 from bernstein.cli.output import asked, notes, tables
-from bernstein.cli.output.terminal import Terminal, room
+from bernstein.cli.output.terminal import Terminal, fitting, room
 from bernstein.core.approvals import answers
 from bernstein.core.fsm import is_final
-from bernstein.core.sanitise import text
+from bernstein.core.sanitise import text, without_middle
 
 _LONGEST = 1200
 _ROWS = 12
@@ -181,13 +181,12 @@ def row(word: str, rest: str) -> str:
 def say(terminal: Terminal, moment: datetime, message: str) -> None:
     """The first line with the time, its commands completed so that they reach the same cluster;
     what was printed stands below it, line by line."""
-    rows = room(terminal.people, _ROWS)
-    first, *more = text(message, room(terminal.people, _LONGEST)).rstrip().splitlines() or [""]
+    longest = room(terminal.people, _LONGEST)
+    whole = text(message, max(longest, 4 * len(message))).rstrip()
+    first, *more = without_middle(whole, longest).splitlines() or [""]
     terminal.say(f"{moment.astimezone():%H:%M:%S}  {terminal.settings.placed(first)}")
-    for row in more[:rows]:
+    for row in fitting(more, room(terminal.people, _ROWS)):
         terminal.quote(f"{'':<10}{row}")
-    if len(more) > rows:
-        terminal.say(f"{'':<10}…")
 
 
 def began(waiting: Waiting, known: datetime | None, now: datetime) -> datetime:

@@ -14,9 +14,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.reasons import Reason
-from bernstein.api.task import LONGEST_FEEDBACK, TaskStatus
+from bernstein.api.task import LONGEST_FEEDBACK, LONGEST_MESSAGE, TaskStatus
 from bernstein.core.delivery import kept
 from bernstein.core.reasons.waits import PROBE_SECONDS
+from bernstein.core.sanitise import cut
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
@@ -70,7 +71,7 @@ def begins_anew(status: TaskStatus) -> TaskStatus:
     assert status.waiting is not None
     assert status.delivery is not None
     message = status.delivery.message or ""
-    last = {"reason": Reason.MERGE_CONFLICT, "message": message[:500]}
+    last = {"reason": Reason.MERGE_CONFLICT, "message": cut(message, LONGEST_MESSAGE)}
     attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
     return status.model_copy(update={"attempts": attempts, "resolved": True})
 
@@ -78,7 +79,7 @@ def begins_anew(status: TaskStatus) -> TaskStatus:
 def _feedback(text: str, sides: str) -> str:
     quoted = "\n".join(f"> {line}" for line in sanitise(sides, _SIDES).splitlines())
     told = f"{Reason.MERGE_CONFLICT}: {text}"
-    return f"{told}\n{_TOLD}\n\n{quoted}"[:LONGEST_FEEDBACK] if quoted else told[:LONGEST_FEEDBACK]
+    return cut(f"{told}\n{_TOLD}\n\n{quoted}" if quoted else told, LONGEST_FEEDBACK)
 
 
 def _remedy(snapshot: TaskSnapshot, status: TaskStatus) -> str:

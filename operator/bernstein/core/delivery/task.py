@@ -181,7 +181,7 @@ def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime
     status = status.model_copy(update={"delivery": delivery})
     text = "it is verified and waits for its turn"
     if landing.is_lost(status):
-        text = "a candidate is to be made anew, and it waits for its turn"
+        text = "it is to be made anew on the branch as it is now, and waits for its turn"
     return waits(status, WaitReason.MERGE_QUEUE, text, now)
 
 

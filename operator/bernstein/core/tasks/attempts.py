@@ -8,7 +8,13 @@ from decimal import Decimal
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
-from bernstein.api.task import LONGEST_FEEDBACK, MOST_ATTEMPTS, Attempt, TaskStatus
+from bernstein.api.task import (
+    LONGEST_FEEDBACK,
+    LONGEST_MESSAGE,
+    MOST_ATTEMPTS,
+    Attempt,
+    TaskStatus,
+)
 from bernstein.core.delivery import kept
 from bernstein.core.fsm import may_retry, move
 from bernstein.core.money import spend
@@ -18,13 +24,15 @@ from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.row import Retry
 from bernstein.core.reasons.waits import seconds_to_wait
 from bernstein.core.remedies import remedy_of
-from bernstein.core.sanitise import count, without_quotes
+from bernstein.core.sanitise import count, cut, without_middle, without_quotes
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import goes_on, held, seconds_to_next_try, tries, waits
 
 _EARLIER = 900
 """Characters of the last message for how earlier attempts ended."""
+_LINE = 500
+"""Characters of one line of what it ended with, in a condition."""
 _SAYS_MORE = "status.attempts"
 """Where what an agent, or a program in its pod, has said stands as a quote."""
 _LAP = 2
@@ -51,7 +59,7 @@ def settle(
         attempt=session.spec.attempt,
         counted=counted,
         reason=reason,
-        message=sanitise(message, 500),
+        message=without_middle(sanitise(message, LONGEST_FEEDBACK), LONGEST_MESSAGE),
         model=session.spec.model,
         spend_usd=money(spent),
         not_taken=is_not_taken(session) or None,
@@ -169,14 +177,15 @@ def _numbers(tries: list[int]) -> str:
 
 
 def _first_line(text: str) -> str:
-    return text.partition("\n")[0][:500].rstrip(":")
+    return cut(text.partition("\n")[0].rstrip(":"), _LINE)
 
 
 def _last_message(status: TaskStatus) -> str:
     """What the last attempt ended with, without what was printed: conditions are read by many."""
     text = status.feedback or (status.attempts[-1].message if status.attempts else "")
     first, _, rest = text.partition("\n")
-    return f"{first[:500].rstrip(':')}; status.feedback has more" if rest else first[:500]
+    shown = cut(first.rstrip(":") if rest else first, _LINE)
+    return f"{shown}; status.feedback has more" if rest else shown
 
 
 def not_counted(

@@ -21,6 +21,7 @@ from bernstein.core.conditions import find
 from bernstein.core.delivery import landing, proposal
 from bernstein.core.fsm import is_final
 from bernstein.core.money import budget, calls
+from bernstein.core.sanitise import cut
 from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification import round as rounds
@@ -118,7 +119,7 @@ def _told(
             text = f"{_passes(after)}; it stays Failed until it is retried"
             return TaskDecision(requests.done(after, asked, request, text, now), actions)
         case Rejected(_, results, actions):
-            text = f"it is rejected again: {summary.which(results)[:_WHICH]}"
+            text = f"it is rejected again: {cut(summary.which(results), _WHICH)}"
             return TaskDecision(requests.done(after, asked, request, text, now), actions)
         case Lost(_, why, actions):
             told = why.reason, why.message

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bernstein.api.reasons import Reason, VerdictReason
-from bernstein.api.task import LONGEST_FEEDBACK, TaskStatus
+from bernstein.api.task import LONGEST_FEEDBACK, LONGEST_MESSAGE, TaskStatus
 from bernstein.core.approvals.asking import Decided
 from bernstein.core.delivery import kept
+from bernstein.core.sanitise import cut
 from bernstein.core.verification import summary, written
 
 
@@ -17,7 +18,8 @@ def by_checks(status: TaskStatus) -> TaskStatus:
     assert status.verification is not None
     results = status.verification.checks
     told = written.told_with(summary.feedback(results), status.verification, results)
-    rejected = _rejected(status, summary.reason(results), told, told)
+    short = summary.in_short(results, LONGEST_MESSAGE)
+    rejected = _rejected(status, summary.reason(results), short, told)
     if any(r.reason == VerdictReason.JUDGE_RETRY for r in summary.rejected(results)):
         again = {"judge_retries": (status.judge_retries or 0) + 1}
         return rejected.model_copy(update=again)
@@ -34,7 +36,7 @@ def by_person(status: TaskStatus, outcome: Decided) -> TaskStatus:
     verdicts = summary.feedback(results)
     if judged is not None:
         verdicts = written.told_with(verdicts, judged, results)
-    feedback = f"{text}\n\n{verdicts}"[:LONGEST_FEEDBACK] if verdicts else text
+    feedback = cut(f"{text}\n\n{verdicts}", LONGEST_FEEDBACK) if verdicts else text
     return _rejected(status, Reason.REJECTED, text, feedback)
 
 
@@ -66,6 +68,6 @@ def _rejected(status: TaskStatus, reason: Reason, message: str, feedback: str) -
 
 def _ended_so(status: TaskStatus, reason: Reason, message: str) -> TaskStatus:
     """The status whose last attempt has ended so: it had reported success."""
-    last = {"reason": reason, "message": message[:500]}
+    last = {"reason": reason, "message": cut(message, LONGEST_MESSAGE)}
     attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
     return status.model_copy(update={"attempts": attempts})

@@ -32,7 +32,7 @@ from bernstein.core.logs import checks as check_logs
 from bernstein.core.reasons import policy
 from bernstein.core.reasons.limits import MAX_GATE_ERRORS, MAX_ROUNDS
 from bernstein.core.reasons.row import Retry
-from bernstein.core.sanitise import count, without_quotes
+from bernstein.core.sanitise import count, cut, without_quotes
 from bernstein.core.verification import (
     cached,
     models,
@@ -374,7 +374,7 @@ def _judge(
     if not summary.passed(results):
         judged = judged.model_copy(update={"passed": False})
         status = status.model_copy(update={"verification": judged})
-        reason, text = summary.reason(results), summary.which(results)[:_WHICH]
+        reason, text = summary.reason(results), cut(summary.which(results), _WHICH)
         return Rejected(note(status, ConditionType.VERIFIED, False, reason, text, now), results)
     digest = summary.digest(judged.base, judged.sha, judged.tree, results)
     passed = {"passed": True, "digest": digest, "verified_at": now}
@@ -382,7 +382,7 @@ def _judge(
     status = status.model_copy(update={"verification": judged, "gate_errors": 0})
     text = f"{count(sum(r.verdict == 'Passed' for r in results), 'check')} passed"
     if bypassed := summary.without(results):
-        text = f"{text}; bypassed: {bypassed}"[:_WHICH]
+        text = cut(f"{text}; bypassed: {bypassed}", _WHICH)
     return Passed(note(status, ConditionType.VERIFIED, True, "ChecksPassed", text, now))
 
 

@@ -11,13 +11,14 @@ from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.rules import collected_tests, cross_model, file_scope, protect_tests
 from bernstein.checks.spec import DIGEST, CheckSpec
-from bernstein.core.sanitise import line, some
+from bernstein.core.sanitise import cut, line, some, without_middle
 from bernstein.core.verification.words import LEFT_TO_A_PERSON
 
 _LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE, *LEFT_TO_A_PERSON)
 """Why a check may be skipped without keeping anything back; what is left to a person asks him."""
 _TITLE = 80
 """Characters of a title, where several are named."""
+_MOST_IN_SHORT = 3
 _OF_KIND = {"signal": "Completion signal", "gate": "Quality gate"}
 _OF_RULES = {
     file_scope.NAME: Reason.SCOPE_VIOLATION,
@@ -137,7 +138,23 @@ def with_advice(text: str, results: Iterable[CheckResult], limit: int = LONGEST_
     """What the next attempt is told, and behind that what models have found that kept nothing back:
     what is there to be mended is mended with the rest."""
     advised = [_told(r, ", which keeps nothing back") for r in results if _is_advice(r)]
-    return "\n\n".join(filter(None, (text, *advised)))[:limit]
+    return cut("\n\n".join(filter(None, (text, *advised))), limit)
+
+
+def in_short(results: Iterable[CheckResult], limit: int) -> str:
+    """How the attempt ended that these verdicts rejected, in few characters: of each of the first
+    that said no how what it printed ends, for there the cause stands; of models how they begin."""
+    said_no = rejected(results)
+    told = _several(said_no)
+    shown = said_no[:_MOST_IN_SHORT]
+    room = limit - sum(len(each) + 2 for each in told)
+    share = room // max(1, len(shown)) - 2
+    return "\n\n".join([*told, *(_in_short(each, share) for each in shown)])
+
+
+def _in_short(result: CheckResult, limit: int) -> str:
+    told = _told(result)
+    return cut(told, limit) if result.by_model else without_middle(told, limit)
 
 
 def _is_advice(result: CheckResult) -> bool:

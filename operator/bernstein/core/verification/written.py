@@ -26,6 +26,7 @@ from bernstein.checks.spec import CheckSpec
 from bernstein.core import pods, runs
 from bernstein.core.jobs import JobView
 from bernstein.core.judging import written
+from bernstein.core.sanitise import cut
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification import rerun
 from bernstein.core.verification.inspections import writer
@@ -85,4 +86,4 @@ def told_with(feedback: str, judged: Verification, results: Iterable[CheckResult
     from bernstein.checks.content import printed  # its patterns take a moment to load
 
     test = sanitise(printed.without_secrets(written.unpacked(there.test)), LONGEST_FEEDBACK)
-    return f"{feedback}\n\nThe test that fails:\n{test}"[:LONGEST_FEEDBACK]
+    return cut(f"{feedback}\n\nThe test that fails:\n{test}", LONGEST_FEEDBACK)

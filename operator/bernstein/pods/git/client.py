@@ -19,7 +19,7 @@ from bernstein.api.pod import Remote
 from bernstein.api.reasons import Reason
 from bernstein.core import sanitise
 from bernstein.pods import bounded
-from bernstein.pods.git import remotes
+from bernstein.pods.git import credential, remotes
 from bernstein.pods.git.errors import GitError, from_output, unreachable
 from bernstein.urls import host_of
 
@@ -173,7 +173,7 @@ class Git:
         """stdout of `git ARGS`; with `check`, an exit code other than 0 raises GitError."""
         done = self.complete(*args, input=input, env=env, stdout=stdout, timeout=timeout)
         if check and done.code != 0:
-            raise from_output(done.stderr, False, self._host, self._account)
+            raise self._failed(done.stderr, pushing=False)
         return done.stdout
 
     def complete(
@@ -324,9 +324,15 @@ class Git:
         done = self.complete(*pushed, timeout=NETWORK_SECONDS)
         if done.code != 0:
             printed = done.stderr + b"\n" + done.stdout
-            raise from_output(printed, True, self._host, self._account, about)
+            raise self._failed(printed, pushing=True, ref=about)
 
     # --- inside ---------------------------------------------------------------------------------
+
+    def _failed(self, output: bytes, *, pushing: bool, ref: str = "") -> GitError:
+        """The error for what git has written."""
+        folder = self.remote.credential_dir if self.remote is not None else None
+        blanks = credential.blanks(folder) if folder is not None else ""
+        return from_output(output, pushing, self._host, self._account, ref, blanks=blanks)
 
     @property
     def _host(self) -> str:

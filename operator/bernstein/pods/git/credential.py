@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
+
+from bernstein.api.programs.account import PASSWORD, USERNAME
 
 _PROGRAM = """\
 f() {{
@@ -29,6 +32,24 @@ answer() {{
 f"""
 """In sh, which starts in a millisecond. `printf` is built into the shell, so that the secret is in
 no process's arguments."""
+
+
+def blanks(folder: str) -> str:
+    """Which of the two files begin or end with a space or tab, in words; "": none. These are sent
+    with the rest, and mostly nobody knows that they are there."""
+    found = [name for name in (USERNAME, PASSWORD) if _has_blanks(Path(folder, name))]
+    if not found:
+        return ""
+    whose = " and ".join(f"'{name}'" for name in found)
+    return f"{whose} in its Secret {'have' if len(found) > 1 else 'has'} spaces or tabs at an end"
+
+
+def _has_blanks(file: Path) -> bool:
+    try:
+        line = file.read_bytes().rstrip(b"\r\n")
+    except OSError:
+        return False
+    return line != line.strip(b" \t")
 
 
 def helper(folder: str, protocol: str, host: str, *paths: str) -> str:

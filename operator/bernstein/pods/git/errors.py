@@ -94,6 +94,9 @@ _WHY_UNREACHABLE = (
     ),
     ("it answers with an error", r"returned error: "),
 )
+_OF_LOGINS = (Reason.REPOSITORY_AUTH_FAILED, Reason.CREDENTIAL_REFUSED)
+_ALARM = r"(?m)^(?:@|IT IS POSSIBLE|Someone could|It is also possible).*\n?"
+"""What ssh says first of another host key, at such length that the fingerprint had no room."""
 _LACKS_HISTORY = r"\(shallow update not allowed\)"
 _NO_SERVER = "what answers is no git server with this repository, or it broke off"
 _MEANS: Mapping[str, str] = {
@@ -111,13 +114,20 @@ _MEANS: Mapping[str, str] = {
 
 
 def from_output(
-    output: bytes, pushing: bool, host: str = "", account: str = "", ref: str = ""
+    output: bytes,
+    pushing: bool,
+    host: str = "",
+    account: str = "",
+    ref: str = "",
+    *,
+    blanks: str = "",
 ) -> GitError:
     """The error for what a failed git wrote to stderr (and, for a push, to stdout).
 
     A refused login counts against the work or deliver credential when `pushing`, else against the
     read credential. `host`: the git server's. `account`: what the Project calls the one that was
     used; the operator reads it from the message, to name the Secret. `ref`: what was pushed to.
+    `blanks`: what `credential.blanks` says of its files.
     """
     words = output.decode("utf-8", "replace")
     meant = (re.search(pattern, words) for pattern in _AMBIGUOUS if pushing)
@@ -133,6 +143,10 @@ def from_output(
     if reason == Reason.PUSH_REJECTED and re.search(_LACKS_HISTORY, words):
         means = "the git server{at} lacks history that this push is on"
     ours = means.format(at=_at(host), account=who, to=f" to '{ref}'" if ref else "")
+    if reason == Reason.HOST_KEY_UNTRUSTED:
+        words = re.sub(_ALARM, "", words)
+    if blanks and reason in _OF_LOGINS:
+        ours = f"{ours}; {blanks}"
     return GitError(reason, _quoting(ours, words))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable
@@ -221,6 +222,33 @@ def test_a_wrong_password_is_an_authentication_failure(tmp_path: Path, origin: O
     remote = Remote(origin.remote().url, str(secret), origin.server.ca_file)
     repository = git.Git(git.init_bare(tmp_path / "own.git").git_dir, remote)
     assert reason(lambda: repository.read_ref("main")) == "RepositoryAuthFailed"
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\n", b"\r"])
+def test_a_line_end_of_a_password_is_not_sent(tmp_path: Path, origin: Origin, end: bytes) -> None:
+    origin.commit({"a": "1"}, ref="refs/heads/main")
+
+    assert with_end(tmp_path, origin, end).read_ref("main")
+
+
+def test_a_space_behind_a_password_is_sent_and_told(tmp_path: Path, origin: Origin) -> None:
+    with pytest.raises(git.GitError) as raised:
+        with_end(tmp_path, origin, b" \n").read_ref("main")
+
+    assert raised.value.reason == "RepositoryAuthFailed"
+    told = "'password' in its Secret has spaces or tabs at an end"
+    assert without_quotes(raised.value.message).endswith(told)
+
+
+def with_end(folder: Path, origin: Origin, end: bytes) -> git.Git:
+    """With an account whose password ends so in its Secret."""
+    known = origin.remote()
+    secret = folder / "secret"
+    shutil.copytree(str(known.credential_dir), secret)
+    password = (secret / "password").read_bytes().rstrip()
+    (secret / "password").write_bytes(password + end)
+    remote = Remote(known.url, str(secret), origin.server.ca_file)
+    return git.Git(git.init_bare(folder / "own.git").git_dir, remote)
 
 
 def test_a_repository_that_the_server_does_not_show_is_an_authentication_failure(

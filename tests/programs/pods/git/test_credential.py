@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.pods.git.credential import helper
+from bernstein.pods.git.credential import blanks, helper
 
 EXPECTED = {"protocol": "https", "host": "git.example.com:8443", "path": "team/it's $(id).git"}
 WORK = "team/its work.git"
@@ -62,3 +62,24 @@ def test_only_answers_questions(folder: Path, operation: str) -> None:
 def test_a_line_break_inside_a_secret_is_refused(folder: Path) -> None:
     (folder / "password").write_text("a\nhost=evil.example.com\n")
     assert answer(folder) == ""
+
+
+@pytest.mark.parametrize(
+    ("password", "told"),
+    [
+        (b"a b", ""),
+        (b"a\r\n", ""),
+        (b"a \r\n", "'password' in its Secret has spaces or tabs at an end"),
+        (b"\ta", "'password' in its Secret has spaces or tabs at an end"),
+    ],
+)
+def test_blanks_around_a_secret_are_told(folder: Path, password: bytes, told: str) -> None:
+    (folder / "password").write_bytes(password)
+
+    assert blanks(str(folder)) == told
+
+
+def test_of_an_account_by_ssh_no_blanks_are_told(tmp_path: Path) -> None:
+    (tmp_path / "ssh-privatekey").write_text("a key\n")
+
+    assert blanks(str(tmp_path)) == ""

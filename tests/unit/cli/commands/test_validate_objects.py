@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.api.projects.repository import NO_USER
 from bernstein.cli.main import app
 from tests.unit.core import objects
 from tests.unit.core.plans.plan_files import RATE_LIMIT
@@ -303,6 +304,17 @@ def test_of_a_value_whose_form_is_wrong_it_says_what_form_it_has(
         "    spec.repositories[0].url: must be an https:// address without credentials, or one "
         "that begins with ssh://",
     ]
+
+
+def test_a_password_in_an_address_is_told_and_not_shown(runner: CliRunner, tmp_path: Path) -> None:
+    path = project(tmp_path)
+    path.write_text(path.read_text().replace("https://", "https://ann:s3cret@", 1))
+
+    code, out, err = validated(runner, path)
+
+    assert code == 2
+    assert err.splitlines()[1:] == [f"    spec.repositories[0].url: {NO_USER}"]
+    assert "s3cret" not in out + err
 
 
 def test_a_list_that_lacks_an_entry_is_still_told_to(runner: CliRunner, tmp_path: Path) -> None:

@@ -69,6 +69,12 @@ def reaching(cidr: str) -> dict[str, Any]:
             {"network": reaching("git.example.com")},
             "spec.network.checks[0].to[0].ipBlock.cidr: must be addresses such as 192.0.2.0/24",
         ),
+        (
+            "Project",
+            {"gates": {"pipeline": [{"name": "lnt"}]}},
+            "spec.gates.pipeline[0].command: a gate that is not built in needs a command, or "
+            "plugin: Python, did you mean 'lint'?",
+        ),
         ("Task", {"title": "a\nb"}, "spec.title: must be a single line"),
         ("Task", {"files": ["a\tb"]}, "spec.files[0]: must be a single line"),
         (

@@ -9,12 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 from bernstein.api.approvals.policy import PROTECTED_PATHS
+from bernstein.api.project import Project
 from bernstein.checks.changes import Protected
 from bernstein.cli.errors import CliError
 from bernstein.cli.local import configuration
 from bernstein.cli.main import app
+from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.settings import CliSettings
 from tests.unit.cli import calls
+from tests.unit.core import objects
 
 
 def written(folder: Path, text: str) -> str:
@@ -119,12 +122,30 @@ def tells_of_gates(told: str) -> None:
     assert "`bernstein init` writes a Project that has them, and says what differs" in told
 
 
-def test_who_has_work_judged_is_told_too_that_gates_in_it_have_no_effect(
-    runner: CliRunner, tmp_path: Path
+@pytest.mark.parametrize(
+    ("gates", "is_told"),
+    [({}, True), ({"pipeline": [{"name": "lint"}]}, False), ({"enabled": False}, False)],
+    ids=["by default", "chosen", "off"],
+)
+def test_gates_in_it_are_told_only_where_the_project_has_chosen_none(
+    gates: dict[str, object], is_told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = written(tmp_path, "quality_gates:\n  lint: true\n")
-    nowhere = calls.unreachable(tmp_path)
+    terminal = Terminal(CliSettings(workdir=folder))
 
-    asked = runner.invoke(app, ["verify", "x", "--workdir", folder, "--kubeconfig", nowhere])
+    spec = objects.project().whole.spec.dump() | {"gates": gates}
+    project = Project.model_validate({"metadata": {"name": "default"}, "spec": spec})
+    configuration.tell_gates(terminal, project)
 
-    tells_of_gates(asked.stderr)
+    told = capsys.readouterr().err
+    assert ("quality_gates has no effect here" in told) is is_told
+
+
+def test_gates_in_it_are_told_where_nobody_may_read_the_project(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = written(tmp_path, "quality_gates:\n  lint: true\n")
+
+    configuration.tell_gates(Terminal(CliSettings(workdir=folder)), None)
+
+    tells_of_gates(capsys.readouterr().err)

@@ -45,6 +45,16 @@ def test_of_a_conflict_whose_remedy_names_no_command_it_is_named() -> None:
     assert "nothing is tried by itself. Another round: `bernstein retry rate-limit-api`.\n" in said
 
 
+def test_what_was_said_of_the_pull_request_and_went_back_is_told() -> None:
+    pull = {"number": 7, "url": "https://git.example/app/pulls/7", "state": "Open"}
+    delivery = {"state": "PullRequestOpen", "pullRequest": pull | {"sha": "a" * 40}}
+    delivery["feedback"] = {"times": 2, "text": "ann says:\n> Make it two."}
+
+    rows = told(plan(phase="Running", delivery=delivery)).splitlines()
+
+    assert "  went back to an agent, 2 times: ann says: > Make it two." in rows
+
+
 @pytest.mark.parametrize(
     ("ci", "words"),
     [

@@ -116,8 +116,8 @@ LONG_ONES: dict[str, tuple[Show, str]] = {
     "a step's title": (lambda to: to.show(tables.steps_table(_titled(), [], {})), LAST),
     "why a person is asked": (_asked, LAST),
     "a description": (_described, LAST),
-    "what a check printed, of a failure": (_failed, "file_29.py"),
-    "what a check printed, with its verdict": (_judged, "file_29.py"),
+    "what a check printed, of a failure": (_failed, "file_10.py"),
+    "what a check printed, with its verdict": (_judged, "file_10.py"),
     "what a git server said": (lambda to: details.tell_task(to, _refused()), LAST),
     "what needs a person": (_needs_a_person, LAST),
     "why work is not judged": (_not_judged, LAST),
@@ -163,6 +163,18 @@ def test_on_a_terminal_what_is_long_is_cut(what: str) -> None:
     told = console.export_text()
     assert "…" in told
     assert last not in told.replace("\n", " ")
+
+
+@pytest.mark.parametrize("show", [_failed, _judged])
+def test_on_a_terminal_the_end_of_what_a_check_printed_is_there(show: Show) -> None:
+    """For there the cause stands."""
+    to, console = terminal(width=200, tty=True)
+
+    show(to)
+
+    told = console.export_text()
+    assert "file_00.py" in told
+    assert told.index("…") < told.index("file_28.py") < told.index("file_29.py")
 
 
 @pytest.mark.parametrize("width", [30, 60])

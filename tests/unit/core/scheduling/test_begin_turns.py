@@ -110,7 +110,7 @@ def test_a_plan_that_is_alone_never_says_that_others_begin() -> None:
     ((plan, status),) = begin_turns.turns([alone], most_agents=16)
 
     assert asks.waiting is not None
-    assert "its turn to make its integration ref" in asks.waiting.message
+    assert "its turn to begin" in asks.waiting.message
     given = progress.of_plan(plan, status, NOW)
     assert (given.beginning, given.waiting) == ("Next", None)
     doing = find(given.conditions, ConditionType.RECONCILING)

@@ -104,6 +104,34 @@ def test_of_several_that_said_no_the_first_line_names_the_first_and_counts_the_r
     assert (blank, then) == ("", "Quality gate 'lint' Failed:")
 
 
+def test_what_has_no_room_in_feedback_is_seen_to_be_cut() -> None:
+    bad = result("Failed").model_copy(update={"title": "lint", "excerpt": "word " * 200})
+
+    assert summary.feedback([bad] * 9).endswith("…")
+
+
+def test_in_short_is_told_how_what_each_printed_ends_for_there_the_cause_stands() -> None:
+    printed = "exit code 1\n" + "collected\n" * 90 + "E  assert 1 == 2\n1 failed"
+    update = {"title": "pytest -q", "excerpt": printed}
+    tests = result("Failed").model_copy(update=update)
+
+    (first, gap, *_, cause, last) = summary.in_short([tests, result("Passed")], 120).split("\n")
+
+    assert (first, gap) == ("Quality gate 'pytest -q' Failed:", "…")
+    assert (cause, last) == ("E  assert 1 == 2", "1 failed")
+    several = summary.in_short([tests] * 5, 512)
+    assert len(several) <= 512
+    assert several.startswith("5 checks have said no: 'pytest -q', 'pytest -q'")
+    assert several.count("E  assert 1 == 2\n1 failed") == 3
+
+
+def test_in_short_is_told_how_the_words_of_a_model_begin() -> None:
+    update = {"title": "review", "excerpt": f"no: {'because ' * 99}", "by_model": True}
+    review = result("Failed").model_copy(update=update)
+
+    assert "Failed:\nno: because" in summary.in_short([review], 100)
+
+
 @pytest.mark.parametrize(
     ("verdict", "reason", "required", "by_model", "is_told"),
     [

@@ -25,6 +25,7 @@ _APPLY = (
     "make its Secrets and apply one such as this, with your own names: `bernstein init` writes "
     "both; the page 'Set up a team' goes through it"
 )
+_WITHOUT_BLANKS = "make it anew without, such as of a file that `printf %s` has written"
 _EXAMPLE = """\
 apiVersion: bernstein.dev/v1alpha1
 kind: Project
@@ -62,6 +63,8 @@ class Named(NamedTuple):
     """What must be in it."""
     takes: Callable[[bytes], object] | None = None
     """Reads what is under its key. Raises KeyInvalid, whose text quotes nothing of that."""
+    line_ends: bytes | None = None
+    """Of what is sent as it is: those at its end that are left out. None: it is not sent so."""
 
 
 async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
@@ -119,14 +122,16 @@ def named(project: Project) -> Iterator[Named]:
     for each in accounts(spec):
         field = f"repositories[{each.place}].credentials.{each.name}.secretName"
         keys = account_keys.keys(each.repository.url)
-        yield Named(field, SECRETS, each.secret.secret_name, keys)
+        ends = None if account_keys.is_ssh(each.repository.url) else b"\r\n"
+        yield Named(field, SECRETS, each.secret.secret_name, keys, line_ends=ends)
     yield from _beside_accounts(project)
     if (more := spec.network.ca) is not None:
         yield Named("network.ca.name", CONFIG_MAPS, more.name, (more.key,))
     for number, agent in enumerate(spec.agents):
         if agent.api_key is not None:
             key = agent.api_key
-            yield Named(f"agents[{number}].apiKey.name", SECRETS, key.name, (key.key,))
+            field = f"agents[{number}].apiKey.name"
+            yield Named(field, SECRETS, key.name, (key.key,), line_ends=b"\n")
         if agent.config_map is not None:
             yield Named(f"agents[{number}].configMap", CONFIG_MAPS, agent.config_map)
     yield from _that_sign(project)
@@ -182,6 +187,18 @@ def _unusable(each: Named, obj: Object, project: str) -> list[Finding]:
     return []
 
 
+def _blanks(each: Named, obj: Object, project: str) -> list[Finding]:
+    """What is sent with white space at an end that mostly nobody knows of."""
+    if each.line_ends is None:
+        return []
+    sent = {key: _decoded(obj["data"][key]).rstrip(each.line_ends) for key in each.keys}
+    keys = " and ".join(f"'{key}'" for key, value in sent.items() if value != value.strip())
+    if not keys:
+        return []
+    text = f"{keys} of Secret '{each.name}' of '{project}': white space at an end, which is sent"
+    return [Finding("objects", Outcome.WARNING, f"{text}, too", _WITHOUT_BLANKS, project)]
+
+
 def _decoded(value: str) -> bytes:
     """Raises KeyInvalid."""
     try:
@@ -212,6 +229,7 @@ async def _objects(cluster: Cluster, project: Project) -> list[Finding]:
             findings.append(Finding("objects", Outcome.BAD, text, "add it", name))
             continue
         findings += _unusable(each, obj, name)
+        findings += _blanks(each, obj, name)
     if hidden:
         what = f"the {' and '.join(sorted(hidden))} that '{name}' names"
         findings.append(unreadable("objects", what, name))

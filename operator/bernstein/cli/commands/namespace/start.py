@@ -14,7 +14,6 @@ from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.doctor import finding, installation, projects
 from bernstein.cli.commands.doctor.finding import LEASE, Finding, Outcome
 from bernstein.cli.errors import FAILED, INTERRUPTED
-from bernstein.cli.local import configuration
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import count, some
@@ -41,7 +40,6 @@ def start(
 
 async def _start(terminal: Terminal, lease: str, *, everything: bool) -> int:
     namespace, name = finding.lease(lease)
-    configuration.tell_gates(terminal)
     resumed: list[Plan] = []
     left: list[Plan] = []
     async with connected(terminal.settings) as cluster:

@@ -39,12 +39,15 @@ class Shown:
 def prompt(
     settings: CliSettings,
     name: Annotated[
-        str, typer.Argument(metavar="TASK_OR_SESSION", help="Of a task its last session counts.")
+        str,
+        typer.Argument(
+            metavar="TASK_OR_SESSION", help="Of a task its last session counts; or task/NAME."
+        ),
     ],
 ) -> None:
     """Shows what an agent was told, as far as it is known outside of its pod."""
     terminal = Terminal(settings)
-    run_command(terminal, _prompt(terminal, settings, name))
+    run_command(terminal, _prompt(terminal, settings, name.removeprefix("task/")))
 
 
 async def _prompt(terminal: Terminal, settings: CliSettings, name: str) -> None:

@@ -102,7 +102,7 @@ def _asks(status: PlanStatus, project: Project, now: datetime) -> PlanStatus:
     status = status.model_copy(update={"phase": "Starting", "beginning": ASKS})
     if status.waiting is not None and is_stalled(status) and not is_mended(status.waiting, project):
         return status
-    text = "its turn to make its integration ref: a few Plans of the Project do so at once"
+    text = "its turn to begin: a few Plans of the Project do so at once, the oldest first"
     return waits(status, WaitReason.BEGIN_QUEUE, text, now)
 
 

@@ -163,6 +163,38 @@ async def test_with_ssh_a_secret_needs_a_key_and_the_host_keys_of_the_server(
     assert found == [("objects", "bad", "Secret 'git-work' of 'default' has no key known_hosts")]
 
 
+@pytest.mark.parametrize(
+    ("password", "is_told"),
+    [(b"secret", False), (b"secret\r\n", False), (b"secret \n", True), (b"\tsecret", True)],
+)
+async def test_white_space_at_an_end_of_what_is_sent_is_told(
+    api: ApiServer, client: Client, password: bytes, is_told: bool
+) -> None:
+    accounts(api, "read", "deliver")
+    accounts(api, "work", data={**BASIC, "password": base64.b64encode(password).decode()})
+
+    (told,) = (await look(client, seen(objects.project())))[1:]
+
+    assert (told[1] == "warning") is is_told
+    assert ("'password' of Secret 'git-work' of 'default': white space" in told[2]) is is_told
+    assert "secret" not in told[2]
+
+
+@pytest.mark.parametrize(("key", "is_told"), [(b"sk-1\n", False), (b"sk-1\r\n", True)])
+async def test_of_an_agents_key_a_carriage_return_is_sent_too(
+    api: ApiServer, client: Client, key: bytes, is_told: bool
+) -> None:
+    accounts(api, "read", "work", "deliver")
+    data = {"api-key": base64.b64encode(key).decode()}
+    api.put(SECRETS, "model-key", NAMESPACE, data=data)
+    (agent,) = (each.dump() for each in objects.project().spec.agents)
+    agent["apiKey"] = {"name": "model-key", "key": "api-key"}
+
+    (told,) = (await look(client, seen(objects.project(agents=[agent]))))[1:]
+
+    assert ("'api-key' of Secret 'model-key' of 'default': white space" in told[2]) is is_told
+
+
 async def test_what_helps_where_a_secret_is_missing_is_to_make_it(
     api: ApiServer, client: Client
 ) -> None:

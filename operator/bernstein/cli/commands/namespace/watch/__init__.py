@@ -26,7 +26,7 @@ from bernstein.cli.follow import succeeded
 from bernstein.cli.live import PlansAndTasks
 from bernstein.cli.naming import called, find
 from bernstein.cli.options import AllNamespaces
-from bernstein.cli.output import asked, views
+from bernstein.cli.output import asked, details, views
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core import owners
@@ -124,6 +124,8 @@ class _Watching:
             code = self._code()
             if code is not None:
                 await self._tell_the_last()
+                if code != 0 and not self._terminal.json:
+                    self._tell_what_helps()
                 return code
             await self.here.bell.changed(_TICK)
 
@@ -152,6 +154,12 @@ class _Watching:
             async with asyncio.timeout(_LAST):
                 await self.here.tasks.catch_up()
         self._tell_changes()
+
+    def _tell_what_helps(self) -> None:
+        """Of a Task that has failed for good; a Plan's own line says it."""
+        now = self.here.current(self._subject) if self._subject is not None else None
+        if isinstance(now, Task):
+            details.tell_stalled(self._terminal, now)
 
     def _events(self, change: _Change) -> Iterator[Event]:
         now = datetime.now(UTC)

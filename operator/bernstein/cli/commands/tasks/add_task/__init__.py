@@ -138,9 +138,9 @@ async def _add(terminal: Terminal, call: _Call) -> None:
         objects = [manifest(task, namespace=where, project=project) for task in made]
         terminal.answer(objects[0] if call.file is None else objects)
         return
-    configuration.tell_gates(terminal)
     async with connected(terminal.settings) as cluster:
         found = await project_choice.find(cluster, project)
+        configuration.tell_gates(terminal, found)
         _judge(tasks, found.spec if found is not None else None)
         there = await cluster.tasks()
         made = _named(tasks, by_label(there), call, project)

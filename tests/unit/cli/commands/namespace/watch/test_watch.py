@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from bernstein.resources import PLANS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
-from tests.unit.cli.scenes import condition, move, name, plan, task
+from tests.unit.cli.scenes import condition, move, name, needs, plan, task
 from tests.unit.kube.apiserver import ApiServer
 
 LATER = {"time": "2100-01-01T00:00:00Z"}
@@ -112,6 +112,21 @@ async def test_the_exit_code_says_how_a_task_has_ended(
     put(api, 0, **status)
 
     assert (await bernstein("watch", name(0), "--json")).code == code
+
+
+async def test_of_a_task_that_has_failed_for_good_it_says_why_and_what_helps(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    """A script that stops at its exit code has nothing else to tell people."""
+    helps = f"Another round of attempts: `bernstein retry task/{name(0)}`."
+    why = f"no retry is left after 4 attempts: no file changed. Remedy: {helps}"
+    put(api, 0, state="Failed", attempt=9, **needs("EmptyDiff", why))
+
+    answer = await bernstein("watch", name(0))
+
+    assert answer.code == 1
+    assert "EmptyDiff: no retry is left after 4 attempts: no file changed" in answer.out
+    assert f"`bernstein retry task/{name(0)} " in answer.out
 
 
 async def test_a_plan_is_told_with_its_tasks(api: ApiServer, bernstein: Bernstein) -> None:
