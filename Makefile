@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
-  test-cluster test-release test-e2e test-platform test-upgrade test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
+  test-cluster test-release test-e2e test-gitops test-platform test-upgrade test-verification test-model test-model-sample perf bench-overhead bench-checkout down \
   clean-cache release setup packages binaries gitea gitops collector components images venv lock generate help
 
 help: ## what can be made
@@ -29,7 +29,7 @@ test: setup ## everything that CI runs
 	$(MAKE) test-perf
 	$(MAKE) test-control-plane
 	$(MAKE) components gitops collector
-	$(MAKE) --output-sync=target -j2 test-platform test-release
+	$(MAKE) --output-sync=target -j2 test-gitops test-release
 	$(MAKE) test-cluster
 	$(MAKE) test-e2e
 
@@ -50,11 +50,11 @@ binaries: packages
 gitea: packages
 	@$(PYTHON) -m tests.cluster program gitea >/dev/null
 
-# Argo CD, and what judges objects for it and for Flux: test-platform alone needs it.
+# Argo CD, and what judges objects for it and for Flux: test-gitops alone needs it.
 gitops: packages
 	@$(PYTHON) -m tests.cluster program gitops >/dev/null
 
-# An OpenTelemetry collector: test-platform alone needs it.
+# An OpenTelemetry collector: test-gitops alone needs it.
 collector: packages
 	@$(PYTHON) -m tests.cluster program collector >/dev/null
 
@@ -101,8 +101,15 @@ test-control-plane: venv components ## a real API server, no containers
 test-upgrade: venv components ## the last release, this one while Plans run, and back
 	$(PYTEST) tests/control_plane/upgrade
 
-test-platform: venv components gitops collector ## what platform teams run beside it: Argo CD, Flux, a collector
+test-gitops: venv components gitops collector ## what platform teams run beside it: Argo CD, Flux, a collector
 	$(PYTEST) tests/platform -n 2 --dist loadfile
+
+# A part of test-gitops, test-programs and test-control-plane, and so of `test`, which runs no test
+# twice.
+test-platform: test-gitops ## the same, and Prometheus with promtool, the chart, what a release packs, upgrades
+	$(PYTEST) tests/programs/monitoring -n 2
+	$(PYTEST) tests/control_plane/chart tests/control_plane/release tests/control_plane/restore \
+	  tests/control_plane/upgrade -n 3 --dist loadfile
 
 test-crash: venv components ## the operator killed after every write, behind a bad network
 	BERNSTEIN_CRASH_AFTER=every $(PYTEST) -n 2 tests/control_plane/controllers/crash \
