@@ -44,6 +44,21 @@ def test_rendering_twice_gives_the_same_bytes(tools: Tools, values: str) -> None
     assert text_of(tools, values) == text_of(tools, values)
 
 
+def test_what_is_installed_differs_in_nothing_from_what_is_rendered(
+    tools: Tools, chart: None
+) -> None:
+    rendered = tools.helm(
+        "template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, "--no-hooks"
+    )
+
+    same = tools.run("kubectl", "diff", "-n", RELEASE_NAMESPACE, "-f-", stdin=rendered)
+    other = rendered.replace("replicas: 2", "replicas: 3")
+    differs = tools.run("kubectl", "diff", "-n", RELEASE_NAMESPACE, "-f-", stdin=other)
+
+    assert (same.returncode, same.stdout, same.stderr) == (0, "", "")
+    assert differs.returncode == 1
+
+
 @pytest.mark.parametrize("values", SETS)
 def test_the_api_server_takes_every_object(tools: Tools, chart: None, values: str) -> None:
     for watched in yaml.safe_load(SETS[values].read_text()).get("watch", {}).get("namespaces", []):
