@@ -392,7 +392,7 @@ def test_process_series_come_with_the_process_only() -> None:
     assert "process_resident_memory_bytes" not in names(Metrics(process=False))
 
 
-def test_both_exposition_formats_are_served_without_created_samples() -> None:
+def test_both_exposition_formats_are_served_without_created_samples_and_exemplars() -> None:
     metrics = Metrics(process=False)
     metrics.session_started("team", "codex")
     metrics.job_finished("team", "agent", "failed", 1.0)
@@ -404,5 +404,6 @@ def test_both_exposition_formats_are_served_without_created_samples() -> None:
     assert modern_type.startswith("application/openmetrics-text")
     assert b"_created" not in plain + modern
     parse: Any = text_string_to_metric_families
-    families = {family.name for family in parse(modern.decode())}
-    assert "bernstein_sessions_started" in families
+    families = list(parse(modern.decode()))
+    assert "bernstein_sessions_started" in {family.name for family in families}
+    assert {sample.exemplar for family in families for sample in family.samples} == {None}
