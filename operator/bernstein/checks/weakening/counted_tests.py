@@ -81,6 +81,11 @@ _PYTHON = _Language(
     ),
     _pattern(
         r'\bassert\b(?![ \t(]*(?:True|1|not[ \t]+(?:False|0|None)|"\w+")[ \t)]*(?:$|,))'
+        r'(?![^\n]{0,300}?\bor[ \t]+(?:True|1)[ \t]*(?:$|,[ \t]*"\w+"[ \t]*$))'
+        # Of brackets around all of it: one that holds of itself within, or a tuple.
+        r"(?![ \t]*\((?:[^()\n]|\([^()\n]{0,100}+\)){0,100}?"
+        r"\bor[ \t]+(?:True|1)[ \t]*\)[ \t]*(?:$|,))"
+        r"(?![ \t]*\([^(),\n]*+,[^()\n]*+\)[ \t]*$)"
         r"|\bassert\w+[ \t]*\((?![ \t]*(?:True|1)[ \t]*[,)])|\b(?:raises|warns)[ \t]*\("
     ),
     _pattern(
@@ -95,6 +100,13 @@ _PYTHON = _Language(
     Table(_pattern(r"\bparametrize[ \t]*\("), argument=1),
     ends=_RETURNS,
 )
+_SWALLOWS = _pattern(
+    r"\bexcept\b[^:\n]{0,200}\bAssertionError\b"
+    r"|\bexcept(?:[ \t]+(?:Base)?Exception(?:[ \t]+as[ \t]+\w+)?)?[ \t]*:\s{0,200}(?:pass\b|\.\.\.)"
+    r"|\bsuppress[ \t]*\([^)\n]{0,200}\b(?:AssertionError|Exception|BaseException)\b"
+    r"|\braises[ \t]*\([^)\n]{0,200}\b(?:AssertionError|BaseException)\b"
+)
+"""Where a test in Python goes on, or passes, though an assertion of it has failed."""
 _SCRIPT = _Language(
     _words(_SLASHES, _DOUBLE, _SINGLE, _TICKS),
     _pattern(
@@ -224,6 +236,8 @@ class Part:
     for_all: int = 0
     """What stands before the first test: all in the file that keeps others' tests from being run.
     """
+    swallows: int = 0
+    """Python: places where it passes over assertions that fail."""
 
 
 def is_read(path: str) -> bool:
@@ -322,4 +336,5 @@ def _part(language: _Language, name: str, text: str, rows: int) -> Part:
         return Part(name, assertions, skips, rows)
     begin = language.test.match(text)
     is_async = begin is not None and "async" in begin[0].rpartition("\n")[2].split()
-    return Part(name, assertions, skips + early_ends(text), rows, is_async)
+    swallows = _count(_SWALLOWS, text)
+    return Part(name, assertions, skips + early_ends(text), rows, is_async, swallows=swallows)

@@ -298,6 +298,8 @@ def _of_pair(was: _Test, now: _Test) -> Iterator[str]:
         yield f"{name} has {now.part.rows} of {was.part.rows} rows left"
     if now.part.skips > was.part.skips:
         yield f"{name} is marked as one to skip, or ends early"
+    if now.part.swallows > was.part.swallows:
+        yield f"{name} passes over assertions that fail"
 
 
 def _of_async(pairs: _Pairs) -> Iterator[Weakened]:

@@ -37,6 +37,9 @@ def after(text: str) -> list[str]:
     [
         TESTS + "\ndef test_more():\n    pass\n",
         TESTS.replace("== 3", "== 4"),
+        TESTS.replace("== 3", "== (3 or True)"),
+        TESTS.replace("== 3", "== f(3 or True)"),
+        TESTS.replace("add(1, 2) == 3", "(add(1, 2), 0) == (3, 0)"),
         TESTS.replace("test_adds", "test_sums"),
         "# about all of it\n" + TESTS,
         TESTS.replace("assert add(0, 0) == 0", "assert add(0, 0) == 0\n    assert add(1, 0)"),
@@ -44,7 +47,10 @@ def after(text: str) -> list[str]:
         TESTS + '\n@pytest.mark.skip\ndef test_later():\n    "TODO"\n',
         TESTS.replace("import pytest", "import pytest\n\nSKIPPED = 'pytest.mark.skip'"),
     ],
-    ids=["more", "other value", "other name", "comment", "asserts", "same", "new skipped", "text"],
+    ids=[
+        *("more", "other value", "or within", "or in a call", "tuples", "other name", "comment"),
+        *("asserts", "same", "new skipped", "text"),
+    ],
 )
 def test_tests_that_keep_what_they_have_are_not_weakened(text: str) -> None:
     assert after(text) == []
@@ -59,6 +65,9 @@ def test_tests_that_keep_what_they_have_are_not_weakened(text: str) -> None:
         ("assert add(0, 0) == 0", "assert True", "test_adds has 1 of 2 assertions left"),
         ("assert add(0, 0) == 0", "assert (1), 'x'", "test_adds has 1 of 2 assertions left"),
         ("assert add(0, 0) == 0", 'assert "text"', "test_adds has 1 of 2 assertions left"),
+        ("add(0, 0) == 0", "add(0, 0) == 0 or True", "test_adds has 1 of 2 assertions left"),
+        ("add(0, 0) == 0", "(add(0, 0) or 1), 'x'", "test_adds has 1 of 2 assertions left"),
+        ("assert add(0, 0) == 0", "assert (add == 0, 'x')", "test_adds has 1 of 2 assertions left"),
         ("def test_adds", "def adds", "test_adds is gone"),
         ("def test_adds", "@pytest.mark.skip\ndef test_adds", "test_adds is marked"),
         ("def test_adds", "@pytest.mark.xfail(reason='x')\ndef test_adds", "test_adds is marked"),
