@@ -35,6 +35,11 @@ class PullRequest(Model):
     """Closed: without having been merged."""
     sha: Sha
     """Where its head is, or was when it ended."""
+    onto: Annotated[str, Field(max_length=300)] | None = Field(
+        default=None,
+        description="The branch that it is to be merged into, or was. Absent: that which it was "
+        "opened for, as far as anybody knows.",
+    )
     repository: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         description="Digest of the address of the repository that it is in. Absent: it was opened "

@@ -197,7 +197,7 @@ def _seen(
         return OnItsWay(missing)
     base = ""
     if row is not None and row.state != "Missing" and not _is_of_before(row, delivery):
-        told = {"state": row.state, "sha": row.sha, "ci": row.ci}
+        told = {"state": row.state, "sha": row.sha, "ci": row.ci, "onto": None}
         pull = pull.model_copy(update=told)
         base = row.base
         if row.sha == delivery.sha:
@@ -265,17 +265,19 @@ def _became(
         rejected = _held_up(status, delivery, pull, "Rejected", reason, text, proposal, now)
         return OnItsWay(rejected)
     became = "was merged" if pull.state == "Merged" else "is"
-    text = ""
+    text, remedy = "", None
     if not verified:
         text = f"{pull.url} {became} at {pull.sha}; verified was {delivery.sha}"
         pushed = delivery.pushed
         if pushed is not None and pushed.refused == pull.sha and pull.state == "Open":
             text = pushed.message or text
-    elif base not in ("", onto):
+    elif (base := base or pull.onto or "") not in ("", onto):
         text = f"{pull.url} {became} for '{line(base, 200)}'; verified was what goes to '{onto}'"
+        pull = pull.model_copy(update={"onto": line(base, 300)})
+        remedy = f"Have it go to '{onto}' again, or cancel the {proposal.whose}."
     if text:
         reason = Reason.PULL_REQUEST_CHANGED
-        changed = _held_up(status, delivery, pull, "Unknown", reason, text, proposal, now)
+        changed = _held_up(status, delivery, pull, "Unknown", reason, text, proposal, now, remedy)
         return OnItsWay(changed)
     delivery = _told(delivery)
     if pull.state == "Merged":
@@ -308,8 +310,9 @@ def _held_up(
     text: str,
     proposal: Proposal,
     now: datetime,
+    remedy: str | None = None,
 ) -> S:
     status = _with(status, delivery, state=state, pull_request=pull, reason=reason, message=text)
-    over = pull.state == "Merged"
-    remedy = f"Look at what was merged, and cancel the {proposal.whose}." if over else None
+    if pull.state == "Merged":
+        remedy = f"Look at what was merged, and cancel the {proposal.whose}."
     return waits(status, reason, text, now, needs_person=True, remedy=remedy)

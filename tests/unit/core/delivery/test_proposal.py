@@ -317,6 +317,31 @@ def test_one_that_is_to_be_merged_elsewhere_is_not_what_was_verified() -> None:
         assert stalled_for(status.conditions) == "PullRequestChanged"
         assert status.delivery is not None
         assert "'dev'" in (status.delivery.message or "")
+        assert status.waiting is not None
+        remedy = "Have it go to 'main' again" if state == "Open" else "Look at what was merged"
+        assert f"Remedy: {remedy}, " in status.waiting.message
+
+
+def test_one_that_was_merged_elsewhere_stays_so_when_nobody_looks_at_it_any_more() -> None:
+    elsewhere = seen(opened(), of=watched("Merged", base="dev")).status
+
+    for of in (watched("Merged", base="main"), project()):
+        status = seen(elsewhere, of=of).status
+
+        assert stalled_for(status.conditions) == "PullRequestChanged"
+        assert status.phase == "Stalled"
+        assert status.delivery is not None
+        assert status.delivery.state == "Unknown"
+
+
+def test_one_that_is_to_be_merged_into_its_branch_again_is_what_was_verified() -> None:
+    elsewhere = seen(opened(), of=watched("Open", base="dev")).status
+
+    back = seen(elsewhere, of=watched("Open")).status
+    assert back.delivery is not None
+    assert back.delivery.state == "PullRequestOpen"
+
+    assert seen(back, of=watched("Merged")).status.phase == "Succeeded"
 
 
 def test_what_was_merged_otherwise_stays_so_whatever_is_pushed_to_its_branch_then() -> None:
