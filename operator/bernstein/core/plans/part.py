@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bernstein.api.plan import (
     DELIVERED_PARTIALLY,
@@ -117,7 +117,7 @@ def _why_not(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple
         return refusal
     if snapshot.project is None:
         return _no_project(snapshot)
-    refusal = _nothing_landed(status) or _surprise(snapshot)
+    refusal = _nothing_landed(status) or _surprise(snapshot) or _refs_go(snapshot, status, now)
     if refusal is not None or status.ended_at is not None:
         return refusal
     return _is_whole(status) or _moves(watch(snapshot, goes_on(status), now))
@@ -178,6 +178,20 @@ def _surprise(snapshot: PlanSnapshot) -> tuple[str, str] | None:
         if waiting is not None and waiting.reason == Reason.INTEGRATION_MOVED:
             return waiting.reason, f"Task '{task.metadata.name}': {waiting.message}"
     return None
+
+
+def _refs_go(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[str, str] | None:
+    """Its refs are deleted, or are any moment: nobody begins with them what takes a while. What has
+    failed keeps its own."""
+    project, ended = snapshot.project, status.ended_at
+    seconds = project.spec.retention.refs_seconds if project is not None else 0
+    if ended is None or status.phase != "Cancelled" or not seconds:
+        return None
+    if now < ended + timedelta(seconds=seconds):
+        return None
+    text = f"refs of what was cancelled are deleted {seconds} s after its end"
+    remedy = "Remedy: apply a Plan of what is left; retention.refsSeconds keeps refs for longer"
+    return RefusalReason.NOTHING_TO_DELIVER, f"{text}. {remedy}"
 
 
 # --- on its way -----------------------------------------------------------------------------------

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from bernstein.api.plan import Plan
 from bernstein.api.pod import FENCE
 from bernstein.api.states import TaskState
 from bernstein.core import labels
@@ -15,6 +18,7 @@ from bernstein.core.waiting import parted
 from tests.unit.core import objects
 from tests.unit.core.delivery.plans import landed, landing, prepared
 from tests.unit.core.objects import (
+    NOW,
     job,
     sha,
     told,
@@ -33,6 +37,7 @@ from tests.unit.core.plans.part.parts import (
     landing_of,
     over,
     renamed,
+    said,
 )
 
 
@@ -123,6 +128,23 @@ def test_a_cancel_that_comes_when_it_lands_is_too_late() -> None:
     assert found.phase == "DeliveredPartially"
     assert told(found.conditions)["CancelRefused"] == ("True", "MergeInProgress")
     assert answers(found) == [("d-1", "Done", "DeliverPartial")]
+
+
+def ended_before(plan: Plan, seconds: int) -> Plan:
+    ended = plan.status.model_copy(update={"ended_at": NOW - timedelta(seconds=seconds)})
+    return plan.model_copy(update={"status": ended})
+
+
+def test_one_whose_refs_are_deleted_by_now_is_not() -> None:
+    kept = objects.project().spec.retention.refs_seconds
+
+    found = look(ended_before(cancelled(), kept), FIRST, GONE).status
+
+    assert (found.phase, found.partial) == ("Cancelled", None)
+    assert answers(found) == [("d-1", "Refused", "NothingToDeliver")]
+    assert "retention.refsSeconds" in said(found)
+    assert accepted(ended_before(cancelled(), kept - 1), FIRST, GONE)
+    assert accepted(ended_before(over(), kept), FIRST, GIVEN_UP), "what has failed keeps its refs"
 
 
 def test_a_cancelled_plan_is_delivered_in_part_when_that_is_asked_for_afterwards() -> None:
