@@ -11,7 +11,8 @@ from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.projects.actions import RunPrune
 
-DEADLINE_SECONDS = 600
+DEADLINE_SECONDS = 1200
+"""It asks where the refs are, has them deleted, and asks again; git waits for a push 900 s."""
 
 
 def prune_job(

@@ -72,14 +72,12 @@ def _unmarkable(repository: Git, merged: Merged, path: bytes, marks: tuple[bytes
 
 
 def _is_marked(repository: Git, tree: str, path: bytes, marks: tuple[bytes, ...]) -> bool | None:
-    """Whether it is a file in which a line begins with one of the marks; None: it is too large."""
+    """Whether it is a file that has one of the marks; None: it is too large. They name commits, so
+    that nothing else has them, and one that was indented is as good as one that was left."""
     entry = trees.entry(repository, tree, os.fsdecode(path))
     if entry is None or not entry.is_file:
         return False
     if entry.size > _MOST_BYTES:
         return None
     content = trees.blob(repository, entry.object_id)
-    return any(
-        content.startswith(mark) or b"\n" + mark in content or b"\r" + mark in content
-        for mark in marks
-    )
+    return any(mark in content for mark in marks)

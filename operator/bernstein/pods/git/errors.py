@@ -83,14 +83,14 @@ _WHY_UNREACHABLE = (
         r"resolve proxy|from proxy after CONNECT|CONNECT tunnel failed|Proxy CONNECT"
         r"|Tunnel connection failed",
     ),
-    ("it has not answered in time", r"^git \S+ took over \d+ s$"),
+    ("it has not answered in time", r"^git \S+ took over \d+ s$|Operation too slow"),
     ("it answers with more than is read of it", r"^git \S+ printed over \d+ bytes$"),
     ("its name is not known here", r"Could not resolve|Name or service not known"),
     (UNTRUSTED, r"certificate|gnutls|SSL"),
     (
         "nothing answers there",
         r"(?i)Failed to connect|Couldn't connect|Connection (refused|timed out|reset)|timed out"
-        r"|Network is unreachable|No route to host|Operation too slow",
+        r"|Network is unreachable|No route to host",
     ),
     ("it answers with an error", r"returned error: "),
 )

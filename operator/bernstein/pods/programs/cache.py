@@ -46,15 +46,17 @@ def run(config: CacheConfig) -> CacheResult:
         raise PodError(Reason.REF_NOT_FOUND, f"the repository has no {config.ref}")
     if not _FOLDER.fullmatch(config.folder):
         raise PodError("InvalidConfig", "that is no name of a folder")
-    with _folder(Path(config.root), config.folder) as folder:
-        has = config.has
+    root, has = Path(config.root), config.has
+    with _folder(root, config.folder) as folder:
         _remove_old(folder, {has.pack.name, has.index.name} if has is not None else ())
         if has is not None and has.commit == tip and _is_whole(folder, has):
             log.event("cache-kept", sha=tip)
             return CacheResult(has)
-        repository.fetch([f"{full_ref(config.ref)}:{full_ref(config.ref)}"], depth=1)
-        sha = repository.commit_id(full_ref(config.ref))
-        pack, index = _packed(repository, sha)
+    # Not in the folder: what our own volume has no room for is told otherwise.
+    repository.fetch([f"{full_ref(config.ref)}:{full_ref(config.ref)}"], depth=1)
+    sha = repository.commit_id(full_ref(config.ref))
+    pack, index = _packed(repository, sha)
+    with _folder(root, config.folder) as folder:
         content = CachedPack(sha, _put(folder, pack), _put(folder, index))
         os.fsync(folder)
     log.event("cache-filled", sha=sha, bytes=content.pack.size + content.index.size)

@@ -23,6 +23,7 @@ from bernstein.api.pod import (
 from bernstein.controllers.jobs import agent
 from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.core.prompts import parts
+from bernstein.pods.git.client import LOOKUP_SECONDS, NETWORK_SECONDS
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import (
     JOBS,
@@ -249,6 +250,10 @@ def test_a_pod_s_start_takes_nothing_from_its_check_s_time(name: str) -> None:
         assert limit == built.PLAIN.spec.gates.timeout_seconds
 
     assert pod(name)["activeDeadlineSeconds"] == limit + 300
+
+
+def test_who_deletes_refs_has_the_time_that_git_may_take_for_it() -> None:
+    assert pod("prune")["activeDeadlineSeconds"] > NETWORK_SECONDS + 2 * LOOKUP_SECONDS
 
 
 # --- who holds what -----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import resource
@@ -146,6 +147,20 @@ def _full(folder: int, source: Path) -> object:
 
 
 _put = cache._put
+
+
+def test_that_our_own_volume_is_full_is_not_told_of_the_caches(
+    checkouts: Checkouts, grow: Grow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grow()
+    monkeypatch.setattr(cache, "_packed", _without_room)
+    with pytest.raises(OSError, match="No space left") as caught:
+        checkouts.fill()
+    assert caught.value.errno == errno.ENOSPC
+
+
+def _without_room(_repository: object, _sha: str) -> tuple[Path, Path]:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_a_branch_that_is_not_there_is_told(checkouts: Checkouts) -> None:

@@ -120,8 +120,9 @@ def test_what_resolves_it_is_a_merge_with_the_branch(
         ({"a": "both\n", "b": "TWO\n", "c": "new\n"}, ("c",)),
         ({"a": "plan\n>>>>>>> {work}\n", "b": "TWO\n"}, ("a",)),
         ({"a": "<<<<<<< {tip}\r\npeople\n", "b": "TWO\n"}, ("a",)),
+        ({"a": "    <<<<<<< {tip}\n    people\n", "b": "TWO\n"}, ("a",)),
     ],
-    ids=["undoes what people did", "another file", "last mark", "first mark"],
+    ids=["undoes what people did", "another file", "last mark", "first mark", "indented mark"],
 )
 def test_what_undoes_the_branch_changes_more_or_leaves_marks_is_no_candidate(
     origin: Origin,
