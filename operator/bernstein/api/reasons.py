@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+CANNOT_SET_UP = "its node cannot set its pod up"
+"""How the message of a pod begins that has a node, and neither network nor containers there."""
 UNTRUSTED = "its certificate is not trusted"
 """How RepositoryUnreachable says this cause; its remedy goes by these words."""
 

@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Final
 
 from bernstein.api.encoding import load
-from bernstein.api.pod import Failure
+from bernstein.api.pod import BEGIN, CHECKOUT, LAND, PREPARE, PRUNE, Failure
+from bernstein.api.programs.cached import CACHE
 from bernstein.api.programs.forge_jobs import AskedForge
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import CANNOT_SET_UP, Reason
 from bernstein.core import labels, pods, runs, sanitise
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
@@ -37,13 +38,19 @@ _HOLDERS_WORDS = 500
 """Characters: who may write Jobs may give one many finalizers."""
 _LAST_WORDS = 500
 """Characters of what a program that broke has printed last."""
+_WAIT_FOR_GIT = (CHECKOUT, BEGIN, PREPARE, LAND, PRUNE, CACHE)
+"""Programs that take long only where the git server does, or has very much for them."""
 MOST_REQUESTS = 10_000
 """Of one Job: more is no word of a program that has so little time."""
 FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
+SANDBOX_SECONDS = 60
+"""How long its node may need to set a pod up before that is told."""
 _FAILED_CREATE, _FAILED_MOUNT = "FailedCreate", "FailedMount"
-EVENTS_THAT_TELL = (_FAILED_CREATE, _FAILED_MOUNT)
-"""Reasons of the Events that are read: of a Job that gets no pod, and of a pod's volumes."""
+_FAILED_SANDBOX = "FailedCreatePodSandBox"
+EVENTS_THAT_TELL = (_FAILED_CREATE, _FAILED_MOUNT, _FAILED_SANDBOX)
+"""Reasons of the Events that are read: of a Job that gets no pod, of a pod's volumes, and of a pod
+that its node cannot set up."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,20 @@ def failure_of(pod: Object, name: str) -> Diagnosis | None:
         return Diagnosis(Reason.INFRASTRUCTURE_ERROR, message)
     if failure.reason in ("InternalError", "InvalidConfig"):
         return Diagnosis(Reason.INFRASTRUCTURE_ERROR, failure.message)
+    if failure.reason == Reason.TERMINATED and _waited_for_git(pod, name):
+        seconds = pod["spec"].get("activeDeadlineSeconds")
+        text = f"{name} was not done in the {seconds} s of its pod: the git server is slow"
+        return Diagnosis(Reason.REPOSITORY_UNREACHABLE, f"{text}, or has very much for it")
     return Diagnosis(failure.reason, failure.message, _bounded(failure.asked))
+
+
+def _waited_for_git(pod: Object, name: str) -> bool:
+    """Whether a program that git keeps waiting has taken most of its pod's time, which is over.
+    Nobody has stopped it, so that to begin at once again is of no use."""
+    if name not in _WAIT_FOR_GIT or pods.reason(pod) != "DeadlineExceeded":
+        return False
+    took = pods.seconds(pods.terminated(pod, name) or {})
+    return took is not None and 2 * took > pod["spec"].get("activeDeadlineSeconds", 0)
 
 
 def _bounded(asked: AskedForge | None) -> AskedForge | None:
@@ -203,7 +223,8 @@ def diagnose_waiting(job: JobView, now: datetime) -> Diagnosis | None:
     if without is not None:
         # Nobody's own doing: what takes its place does without the claim.
         return Diagnosis(Reason.DISRUPTED, without.message)
-    return _mount_failure(job.pod, job.events) or _unschedulable(job.pod, now)
+    found = _mount_failure(job.pod, job.events) or _unschedulable(job.pod, now)
+    return found or _never_set_up(job, now)
 
 
 def _unusable(status: Object, text: str) -> tuple[str, str]:
@@ -317,13 +338,41 @@ def _waits_for_more(status: Object) -> bool:
 
 
 def unscheduled(job: JobView, now: datetime) -> str | None:
-    """What the scheduler says of a pod that has had no node for a while; None: nothing."""
+    """What keeps a pod from a node that begins it, for a while now: the scheduler's words, or the
+    node's; None: nothing."""
     if job.pod is None or pods.age(job.pod, now) < STUCK_SECONDS or pods.has_ended(job.pod):
         return None
     without, words = claim_trouble(job.pod, now), _schedulers_words(job.pod)
     if without is not None:
         return f"its pod has no node: {without.message}"
-    return f"no node has room for its pod: {words}" if words is not None else None
+    return f"no node has room for its pod: {words}" if words is not None else _not_set_up(job, now)
+
+
+def _not_set_up(job: JobView, now: datetime) -> str | None:
+    """What the node says of a pod that it cannot set up, with its network or runtime; None:
+    nothing."""
+    assert job.pod is not None
+    if pods.age(job.pod, now) < SANDBOX_SECONDS or _has_sandbox(job.pod):
+        return None
+    said = (_event_text(each) for each in job.events if each.get("reason") == _FAILED_SANDBOX)
+    words = next(said, None)
+    if words is None:
+        return None
+    return f"{CANNOT_SET_UP}: {sanitise.line(words, _SCHEDULERS_WORDS)}"
+
+
+def _has_sandbox(pod: Object) -> bool:
+    """Whether its network is there, so that containers can begin, or one of them has."""
+    begun = any(map(pods.has_ever_run, pods.containers(pod)))
+    return begun or pods.is_set_up(pod)
+
+
+def _never_set_up(job: JobView, now: datetime) -> Diagnosis | None:
+    assert job.pod is not None
+    words = _not_set_up(job, now)
+    if words is None or pods.age(job.pod, now) <= UNSCHEDULABLE_SECONDS:
+        return None
+    return Diagnosis(Reason.UNSCHEDULABLE, words)
 
 
 def _unschedulable(pod: Object, now: datetime) -> Diagnosis | None:

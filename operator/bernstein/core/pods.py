@@ -64,6 +64,14 @@ def reason(pod: Object) -> str:
     return str(pod.get("status", {}).get("reason", ""))
 
 
+def is_set_up(pod: Object) -> bool:
+    """Whether its node has made its network, and its containers may begin."""
+    return any(
+        (each.get("type"), each.get("status")) == ("PodReadyToStartContainers", "True")
+        for each in pod.get("status", {}).get("conditions", ())
+    )
+
+
 def is_disrupted(pod: Object) -> bool:
     """Whether it was preempted or drained, or its node is gone: not the pod's own doing."""
     for condition in pod.get("status", {}).get("conditions", ()):

@@ -10,7 +10,7 @@ from bernstein.api.project import Project
 from bernstein.api.projects.accounts import accounts
 from bernstein.api.projects.network import Network
 from bernstein.api.projects.workplace import Workplace
-from bernstein.api.reasons import UNTRUSTED, Reason
+from bernstein.api.reasons import CANNOT_SET_UP, UNTRUSTED, Reason
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import without_quotes
 
@@ -35,6 +35,16 @@ _KEEP_OFF = (
     "those of pods that the chart may allow in its admissionPolicies.podFields."
 )
 
+_LACKS_CLASS = {
+    "no PriorityClass with name ": ("PriorityClass", "priorityClassName"),
+    'RuntimeClass "': ("RuntimeClass", "runtimeClassName"),
+}
+"""What the API server says of a pod's class that is not there, its kind, and the field."""
+_SET_UP = (
+    "Look at the network and the container runtime of the node, and at pods.annotations and "
+    "pods.runtimeClassName of the Project."
+)
+
 
 def remedy_of(
     reason: str, text: str, project: Project | None = None, subjects: Iterable[str] = ()
@@ -51,6 +61,11 @@ def remedy_of(
         return _way_to_git(project.spec.network)
     if reason == Reason.POD_REJECTED and ADDED_BY_OTHERS in text:
         return _KEEP_OFF
+    if reason == Reason.UNSCHEDULABLE and CANNOT_SET_UP in text:
+        return _SET_UP
+    lacking = (its for words, its in _LACKS_CLASS.items() if words in text)
+    if reason == Reason.POD_REJECTED and (found := next(lacking, None)):
+        return f"Create the {found[0]}, or correct spec.pods.{found[1]} of the Project."
     fields: list[str] = []
     if project is not None and row.names_object:
         fields = naming(project, text)
@@ -90,8 +105,8 @@ def _way_to_git(network: Network) -> str:
 
 
 def with_remedy(text: str, reason: str) -> str:
-    """The text with the reason's remedy."""
-    remedy = policy(reason).remedy
+    """The text with the reason's remedy, where no Project is known."""
+    remedy = remedy_of(reason, text)
     return f"{text.rstrip('.')}. Remedy: {remedy}" if remedy else text
 
 

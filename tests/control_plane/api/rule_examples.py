@@ -12,6 +12,7 @@ from bernstein import crds
 from bernstein.checks import gates
 from bernstein.kube.resource import Object
 from tests.control_plane.api import registry_pairs
+from tests.control_plane.api.pod_rules import PODS
 from tests.control_plane.api.registry_pairs import Pair
 from tests.control_plane.api.repository_rules import BRANCHES, REPOSITORIES
 from tests.control_plane.objects import JUDGE, valid
@@ -288,46 +289,6 @@ PEERS = {
     ),
     "endPort is the last of the ports that begin with port": Pair(
         {"port": 8000, "endPort": 8000}, ({"port": 8000, "endPort": 7999},)
-    ),
-}
-
-PODS = {
-    "names of annotations are letters, digits, '-', '_' and '.', with a prefix before a '/'": Pair(
-        {"sidecar.istio.io/inject": "false"}, ({"a b": "x"}, {"a/b/c": "x"})
-    ),
-    "labels by which Bernstein, the Job controller or Argo CD know what is theirs are not set "
-    "here": Pair(
-        {"app.kubernetes.io/name": "agents", "my.bernstein.dev/a": "x"},
-        (
-            {"app.kubernetes.io/instance": "x"},
-            {"app.kubernetes.io/managed-by": "bernstein"},
-            {"bernstein.dev/task": "x"},
-            {"batch.kubernetes.io/job-name": "x"},
-            {"job-name": "x"},
-            {"controller-uid": "x"},
-        ),
-    ),
-    "annotations of Bernstein and Argo CD, and those for AppArmor, are not set here": Pair(
-        {"linkerd.io/inject": "disabled"},
-        (
-            {"bernstein.dev/expires": "x"},
-            {"argocd.argoproj.io/tracking-id": "x"},
-            {"container.apparmor.security.beta.kubernetes.io/agent": "unconfined"},
-        ),
-    ),
-    "priorities of the system are not for agents": Pair("batch", ("system-node-critical",)),
-    "a toleration without key has operator Exists, and is for all taints": Pair(
-        {"operator": "Exists"}, ({"value": "a"}, {"operator": "Equal", "value": "a"})
-    ),
-    "a toleration with operator Exists has no value": Pair(
-        {"key": "a", "value": "b"}, ({"key": "a", "operator": "Exists", "value": "b"},)
-    ),
-    "tolerationSeconds goes with effect NoExecute": Pair(
-        {"key": "a", "effect": "NoExecute", "tolerationSeconds": 9},
-        (
-            {"key": "a", "tolerationSeconds": 9},
-            {"key": "a", "effect": "NoSchedule", "tolerationSeconds": 9},
-        ),
     ),
 }
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from bernstein.core import diagnosis, pods
+from bernstein.api.pod import Failure
+from bernstein.core import diagnosis, pods, remedies
+from bernstein.core.jobs import JobView
 from tests.unit.core.objects import (
     NOW,
     Object,
@@ -68,6 +70,41 @@ def test_a_program_of_ours_says_why_it_failed(container: Object, reason: str, me
     found = diagnosis.failure_of(over(container), "x")
 
     assert found == diagnosis.Diagnosis(reason, message)
+
+
+def stopped(name: str, after: float, **more: Any) -> Object:
+    """A pod whose program was told to end, with as many seconds behind it, of 600."""
+    said = Failure("Terminated", "the pod was stopped before the work was done")
+    found = over(ended(name, 1, said=said, after=after), **more)
+    found["spec"]["activeDeadlineSeconds"] = 600
+    return found
+
+
+@pytest.mark.parametrize("name", ["checkout", "begin", "prepare", "land", "prune", "cache"])
+def test_a_program_that_git_has_kept_waiting_until_its_time_was_over_names_the_server(
+    name: str,
+) -> None:
+    found = diagnosis.failure_of(stopped(name, 590, reason="DeadlineExceeded"), name)
+
+    assert found is not None
+    assert found.reason == "RepositoryUnreachable"
+    assert found.message.startswith(f"{name} was not done in the 600 s of its pod: the git server")
+
+
+@pytest.mark.parametrize(
+    ("name", "ended_so"),
+    [
+        ("checkout", stopped("checkout", 590)),
+        ("checkout", stopped("checkout", 590, disrupted=True)),
+        ("checkout", stopped("checkout", 30, reason="DeadlineExceeded")),
+        ("inspect", stopped("inspect", 590, reason="DeadlineExceeded")),
+    ],
+    ids=["by somebody", "disrupted", "begun late", "without git"],
+)
+def test_a_program_that_was_stopped_otherwise_says_so(name: str, ended_so: Object) -> None:
+    found = diagnosis.failure_of(ended_so, name)
+
+    assert (found and found.reason) == "Terminated"
 
 
 def test_what_did_not_fail_has_no_failure() -> None:
@@ -231,3 +268,48 @@ def test_a_run_that_does_not_get_the_claim_of_a_cache_is_run_again_at_once() -> 
     assert "'caches' is not in the namespace" in found.message
     said = diagnosis.unscheduled(waits, NOW)
     assert said == "its pod has no node: the PersistentVolumeClaim 'caches' is not in the namespace"
+
+
+# --- a node that cannot set a pod up --------------------------------------------------------------
+
+NETWORK = {"reason": "FailedCreatePodSandBox", "message": "failed to set up the network\n\x1b[2J"}
+
+
+def on_a_node(age: float, *containers: Object, is_set_up: bool = False) -> Object:
+    found = pod(*(containers or (waiting("checkout"),)), phase="Pending", age=age)
+    told = {"type": "PodReadyToStartContainers", "status": str(is_set_up)}
+    found["status"]["conditions"].append(told)
+    return found
+
+
+def test_what_a_node_says_of_a_pod_that_it_cannot_set_up_is_told_after_a_minute() -> None:
+    assert diagnosis.unscheduled(job("s1", on_a_node(59), events=(NETWORK,)), NOW) is None
+
+    said = diagnosis.unscheduled(job("s1", on_a_node(60), events=(OTHER, NETWORK)), NOW)
+
+    assert said == "its node cannot set its pod up: failed to set up the network"
+
+
+@pytest.mark.parametrize(
+    "waits",
+    [
+        job("s1", on_a_node(700, is_set_up=True), events=(NETWORK,)),
+        job("s1", on_a_node(700, running("checkout")), events=(NETWORK,)),
+        job("s1", on_a_node(700), events=(OTHER,)),
+    ],
+    ids=["it is by now", "a container runs", "nothing is said of it"],
+)
+def test_a_pod_that_is_set_up_or_only_waits_is_not_given_up(waits: JobView) -> None:
+    assert diagnosis.unscheduled(waits, NOW) is None
+    assert diagnosis.to_abandon(waits, NOW) is None
+
+
+def test_one_that_is_never_set_up_is_given_up_after_ten_minutes_like_one_without_a_node() -> None:
+    assert diagnosis.to_abandon(job("s1", on_a_node(600), events=(NETWORK,)), NOW) is None
+
+    found = diagnosis.to_abandon(job("s1", on_a_node(601), events=(NETWORK,)), NOW)
+
+    assert found is not None
+    assert found.reason == "Unschedulable"
+    assert "cannot set its pod up" in found.message
+    assert "network" in remedies.remedy_of(found.reason, found.message)

@@ -326,6 +326,24 @@ BY_OUR_POLICY = (
 )
 
 
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ('"new-" is forbidden: no PriorityClass with name nosuch was found', "priorityClassName"),
+        ('"new-" is forbidden: pod rejected: RuntimeClass "nosuch" not found', "runtimeClassName"),
+    ],
+)
+def test_a_class_of_pods_that_is_not_there_is_told_with_the_field_that_names_it(
+    said: str, field: str
+) -> None:
+    for subject in (None, SUBJECT):
+        told = remedy_of("PodRejected", f"Error creating: pods {said}", subject)
+
+        assert told.startswith("Create the ")
+        assert f"spec.pods.{field} of the Project" in told
+    assert with_remedy(said, "PodRejected") == f"{said}. Remedy: {told}"
+
+
 @pytest.mark.parametrize("subject", [None, SUBJECT], ids=["alone", "of a Project"])
 def test_what_a_webhook_adds_to_jobs_is_told_with_the_value_that_allows_it(
     subject: Project | None,

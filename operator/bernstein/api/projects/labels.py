@@ -8,7 +8,12 @@ from pydantic import Field
 
 from bernstein.api.meta import CelRule, cel, rule
 
-NAME = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+_ROUGHLY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+_PART = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+NAME = rf"^({_PART}([.]{_PART})*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9])?$"
+"""Of what a pod has: one that Kubernetes does not take would be told by a Job that is refused."""
+LONGEST = 253
+"""Characters in all. So no prefix is longer than Kubernetes takes."""
 _OTHERS = (
     "app.kubernetes.io/instance",
     "app.kubernetes.io/managed-by",
@@ -16,22 +21,47 @@ _OTHERS = (
     "job-name",
 )
 """By which Argo CD, we and the Job controller know what is theirs."""
-
-
-def named(what: str) -> CelRule:
-    """A rule for a map whose keys are names as labels and annotations have them."""
-    return rule(
-        f"self.all(name, size(name) <= 317 && name.matches('{NAME}'))",
-        f"names of {what} are letters, digits, '-', '_' and '.', with a prefix before a '/'",
-    )
-
+_NOT_HERE = (
+    "bernstein.dev/",
+    "argocd.argoproj.io/",
+    "container.apparmor.security.beta.kubernetes.io/",
+    "container.seccomp.security.alpha.kubernetes.io/",
+    "seccomp.security.alpha.kubernetes.io/",
+    "kubernetes.io/config.",
+)
+"""How annotations begin that no Project sets. The last ones are on pods that a node makes."""
 
 LabelValue = Annotated[
     str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", max_length=63)
 ]
 Labels = Annotated[
     dict[str, LabelValue],
-    Field(min_length=1, max_length=16, json_schema_extra=cel(named("labels"))),
+    Field(
+        min_length=1,
+        max_length=16,
+        json_schema_extra=cel(
+            rule(
+                f"self.all(name, size(name) <= 317 && name.matches('{_ROUGHLY}'))",
+                "names of labels are letters, digits, '-', '_' and '.', with a prefix before a '/'",
+            )
+        ),
+    ),
+]
+"""Of others, that are looked for."""
+
+
+def _named(what: str) -> CelRule:
+    """A rule for a map whose keys are names as Kubernetes takes them."""
+    return rule(
+        f"self.all(name, size(name) <= {LONGEST} && name.matches('{NAME}'))",
+        f"names of {what} are up to 63 letters, digits, '-', '_' and '.', alone or behind a domain "
+        "and a '/'",
+    )
+
+
+NodeLabels = Annotated[
+    dict[str, LabelValue],
+    Field(min_length=1, max_length=16, json_schema_extra=cel(_named("labels"))),
 ]
 PodLabels = Annotated[
     dict[str, LabelValue],
@@ -39,7 +69,7 @@ PodLabels = Annotated[
         min_length=1,
         max_length=16,
         json_schema_extra=cel(
-            named("labels"),
+            _named("labels"),
             rule(
                 f"self.all(name, !(name in {list(_OTHERS)}) && !name.startsWith('bernstein.dev/') "
                 "&& !name.startsWith('batch.kubernetes.io/'))",
@@ -55,12 +85,13 @@ PodAnnotations = Annotated[
         min_length=1,
         max_length=16,
         json_schema_extra=cel(
-            named("annotations"),
+            _named("annotations"),
             rule(
-                "self.all(name, !name.startsWith('bernstein.dev/') "
-                "&& !name.startsWith('argocd.argoproj.io/') "
-                "&& !name.startsWith('container.apparmor.security.beta.kubernetes.io/'))",
-                "annotations of Bernstein and Argo CD, and those for AppArmor, are not set here",
+                "self.all(name, "
+                + " && ".join(f"!name.startsWith('{start}')" for start in _NOT_HERE)
+                + ")",
+                "annotations of Bernstein, Argo CD and nodes, and those for AppArmor and seccomp, "
+                "are not set here",
             ),
         ),
     ),

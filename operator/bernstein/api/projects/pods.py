@@ -7,7 +7,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bernstein.api.meta import Model, ObjectName, cel, rule
-from bernstein.api.projects.labels import NAME, Labels, LabelValue, PodAnnotations, PodLabels
+from bernstein.api.projects.labels import (
+    LONGEST,
+    NAME,
+    LabelValue,
+    NodeLabels,
+    PodAnnotations,
+    PodLabels,
+)
 
 PriorityClass = Annotated[
     ObjectName,
@@ -40,7 +47,7 @@ class Toleration(Model):
         ),
     }
 
-    key: Annotated[str, Field(pattern=NAME, max_length=317)] | None = None
+    key: Annotated[str, Field(pattern=NAME, max_length=LONGEST)] | None = None
     """Of the taint; absent: of all taints."""
     operator: Literal["Exists", "Equal"] | None = None
     """Absent: Equal."""
@@ -59,7 +66,7 @@ class PodSettings(Model):
     """RuntimeClass of all pods, such as a sandboxed one."""
     image_pull_secrets: Annotated[tuple[ObjectName, ...], Field(max_length=8)] = ()
     """Secrets with which nodes pull images."""
-    node_selector: Labels | None = None
+    node_selector: NodeLabels | None = None
     """Labels of the nodes on which pods run; absent: any node. Where the platform allows it."""
     tolerations: Annotated[
         tuple[Toleration, ...],

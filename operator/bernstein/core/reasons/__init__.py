@@ -107,7 +107,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
     Reason.UNSCHEDULABLE: Policy(
         Retry.PROBE,
         False,
-        "Add nodes, or lower the resources in the Project.",
+        "Add nodes that pods.nodeSelector and pods.tolerations of the Project allow, or lower the "
+        "resources in it.",
         holds=WaitScope.AGENT,
     ),
     Reason.POD_REJECTED: Policy(
