@@ -91,8 +91,8 @@ def test_of_another_host_key_the_fingerprint_is_quoted_and_no_alarm() -> None:
 
 def test_spaces_that_are_sent_with_a_password_are_told_where_the_login_is_refused() -> None:
     blanks = "'password' in its Secret has spaces or tabs at an end"
-    refused = from_output(b"fatal: Authentication failed", False, "x", "read", blanks=blanks)
-    moved = from_output(b"! [rejected] (stale info)", True, "x", "work", blanks=blanks)
+    refused = from_output(b"fatal: Authentication failed", False, "x", "read", oddities=blanks)
+    moved = from_output(b"! [rejected] (stale info)", True, "x", "work", oddities=blanks)
 
     assert without_quotes(refused.message).endswith(f"; {blanks}")
     assert blanks not in moved.message

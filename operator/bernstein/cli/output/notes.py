@@ -129,7 +129,7 @@ def how_it_goes_on(plan: Plan) -> str:
         return ""
     if retry is Retry.AT_ONCE or waiting.reason == Reason.GATE_ERRORED:
         return "It stands still: nothing is tried by itself until the Project changes."
-    return f"{mended}: it is tried again by itself, and at once when the Project changes."
+    return f"{mended}, and at once when the Project changes."
 
 
 def _another_round(plan: Plan) -> str:
@@ -171,7 +171,7 @@ def ready_message(ready: Condition, project: Project) -> tuple[str, str | None]:
     met = probe.findings if probe is not None else ()
     silent = probe.silent if probe is not None else None
     of = met or ((silent,) if silent is not None else ())
-    said = dict.fromkeys(line(quoted(each.message), LONGEST_NOTE) for each in of)
+    said = dict.fromkeys(line(quoted(each.message), LONGEST_NOTE).rstrip(".") for each in of)
     words = [each for each in said if each]
     told = some(words, len(words))
     return message.replace(named[0], f": {told}" if told else ""), remedy

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.programs.account import keys
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec, ProjectStatus
+from bernstein.api.projects import workplace
 from bernstein.api.projects.cache import CacheState
 from bernstein.api.projects.closing import RequestClosing
 from bernstein.api.projects.refs import RefPruning
@@ -290,7 +291,8 @@ def _why_refs_stay(project: Project, refs: Sequence[RefPruning]) -> tuple[str, s
             where = f" in repository '{each.repository}'" if several else ""
             cause = without_quotes(each.message or "", "status.refs").rstrip(".")
             text = f"refs that nobody needs any more are not deleted{where}: {cause}"
-            return each.reason, with_remedy(text, each.reason)
+            remedy = remedy_of(each.reason, cause, _in(project, each.repository))
+            return each.reason, f"{text}. Remedy: {remedy}" if remedy else text
     unwritten, lost = sum(r.unwritten for r in refs), sum(r.lost for r in refs)
     if not unwritten and not lost:
         return None
@@ -303,6 +305,12 @@ def _why_refs_stay(project: Project, refs: Sequence[RefPruning]) -> tuple[str, s
         if number
     ]
     return "NoRoom", f"{'; '.join(told)}. Remedy: {_NO_ROOM}"
+
+
+def _in(project: Project, repository: str) -> Project:
+    """As it is seen by who works in the repository of this name; whole, where it has none."""
+    there = any(each.name == repository for each in project.spec.repositories)
+    return workplace.at(project, repository) if there else project
 
 
 def _closed(

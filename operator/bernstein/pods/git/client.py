@@ -331,8 +331,8 @@ class Git:
     def _failed(self, output: bytes, *, pushing: bool, ref: str = "") -> GitError:
         """The error for what git has written."""
         folder = self.remote.credential_dir if self.remote is not None else None
-        blanks = credential.blanks(folder) if folder is not None else ""
-        return from_output(output, pushing, self._host, self._account, ref, blanks=blanks)
+        odd = credential.oddities(folder) if folder is not None else ""
+        return from_output(output, pushing, self._host, self._account, ref, oddities=odd)
 
     @property
     def _host(self) -> str:

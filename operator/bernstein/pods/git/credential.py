@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import shlex
 from pathlib import Path
 
-from bernstein.api.programs.account import PASSWORD, USERNAME
+from bernstein.api.programs.account import PASSWORD, SSH_KEY, USERNAME
+
+_OPENSSH, _OPEN = b"openssh-key-v1\0", b"\0\0\0\x04none"
+"""How a key of OpenSSH's form begins, and what follows where no passphrase encrypts it."""
 
 _PROGRAM = """\
 f() {{
@@ -34,22 +38,44 @@ f"""
 no process's arguments."""
 
 
-def blanks(folder: str) -> str:
-    """Which of the two files begin or end with a space or tab, in words; "": none. These are sent
-    with the rest, and mostly nobody knows that they are there."""
-    found = [name for name in (USERNAME, PASSWORD) if _has_blanks(Path(folder, name))]
-    if not found:
-        return ""
-    whose = " and ".join(f"'{name}'" for name in found)
-    return f"{whose} in its Secret {'have' if len(found) > 1 else 'has'} spaces or tabs at an end"
+def oddities(folder: str) -> str:
+    """What of an account's files is most likely not meant, in words; "": nothing. Of that, what
+    refuses the login says no word."""
+    found = [_oddity(name, _read(folder, name)) for name in (USERNAME, PASSWORD, SSH_KEY)]
+    return ", ".join(filter(None, found))
 
 
-def _has_blanks(file: Path) -> bool:
+def _read(folder: str, name: str) -> bytes:
     try:
-        line = file.read_bytes().rstrip(b"\r\n")
+        return Path(folder, name).read_bytes()
     except OSError:
+        return b""
+
+
+def _oddity(name: str, data: bytes) -> str:
+    what = ""
+    if name != SSH_KEY:
+        line = data.rstrip(b"\r\n")
+        what = "has spaces or tabs at an end" if line != line.strip(b" \t") else ""
+    elif b"\r" in data:
+        what = "has lines that end with a carriage return"
+    elif data and not data.endswith(b"\n"):
+        what = "does not end with a new line, as a key has to"
+    elif _needs_passphrase(data):
+        what = "has a passphrase, which nobody is there to type"
+    return f"'{name}' in its Secret {what}" if what else ""
+
+
+def _needs_passphrase(key: bytes) -> bool:
+    """Of OpenSSH's own form, or of PEM."""
+    if b"ENCRYPTED" in key:
+        return True
+    inside = b"".join(row for row in key.splitlines() if not row.startswith(b"-----"))
+    try:
+        start = base64.b64decode(inside)[: len(_OPENSSH) + len(_OPEN)]
+    except ValueError:
         return False
-    return line != line.strip(b" \t")
+    return start.startswith(_OPENSSH) and not start.endswith(_OPEN)
 
 
 def helper(folder: str, protocol: str, host: str, *paths: str) -> str:

@@ -120,14 +120,14 @@ def from_output(
     account: str = "",
     ref: str = "",
     *,
-    blanks: str = "",
+    oddities: str = "",
 ) -> GitError:
     """The error for what a failed git wrote to stderr (and, for a push, to stdout).
 
     A refused login counts against the work or deliver credential when `pushing`, else against the
     read credential. `host`: the git server's. `account`: what the Project calls the one that was
     used; the operator reads it from the message, to name the Secret. `ref`: what was pushed to.
-    `blanks`: what `credential.blanks` says of its files.
+    `oddities`: what `credential.oddities` says of its files.
     """
     words = output.decode("utf-8", "replace")
     meant = (re.search(pattern, words) for pattern in _AMBIGUOUS if pushing)
@@ -145,8 +145,8 @@ def from_output(
     ours = means.format(at=_at(host), account=who, to=f" to '{ref}'" if ref else "")
     if reason == Reason.HOST_KEY_UNTRUSTED:
         words = re.sub(_ALARM, "", words)
-    if blanks and reason in _OF_LOGINS:
-        ours = f"{ours}; {blanks}"
+    if oddities and reason in _OF_LOGINS:
+        ours = f"{ours}; {oddities}"
     return GitError(reason, _quoting(ours, words))
 
 

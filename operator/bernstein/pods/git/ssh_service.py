@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from bernstein.api.pod import Remote
+from bernstein.pods.git import credential
 from bernstein.pods.git.errors import from_output
 from bernstein.pods.git.remotes import ssh_address, ssh_command
 
@@ -51,7 +52,9 @@ def received(remote: Remote, said: bytes, seconds: float) -> list[bytes]:
         if lines is None:
             errors.seek(0)
             words = errors.read(_MOST_SAID) or b"Could not read from remote repository"
-            raise from_output(words, True, where.host, Path(remote.credential_dir or "").name)
+            folder = remote.credential_dir or ""
+            odd = credential.oddities(folder)
+            raise from_output(words, True, where.host, Path(folder).name, oddities=odd)
     return lines
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bernstein.pods.git.credential import blanks, helper
+from bernstein.pods.git.credential import helper, oddities
 
 EXPECTED = {"protocol": "https", "host": "git.example.com:8443", "path": "team/it's $(id).git"}
 WORK = "team/its work.git"
@@ -76,10 +77,33 @@ def test_a_line_break_inside_a_secret_is_refused(folder: Path) -> None:
 def test_blanks_around_a_secret_are_told(folder: Path, password: bytes, told: str) -> None:
     (folder / "password").write_bytes(password)
 
-    assert blanks(str(folder)) == told
+    assert oddities(str(folder)) == told
 
 
-def test_of_an_account_by_ssh_no_blanks_are_told(tmp_path: Path) -> None:
-    (tmp_path / "ssh-privatekey").write_text("a key\n")
+@pytest.mark.parametrize("form", ["OpenSSH", "PEM"])
+@pytest.mark.parametrize(
+    ("phrase", "change", "told"),
+    [
+        ("", lambda key: key, ""),
+        ("", lambda key: key.replace(b"\n", b"\r\n"), "has lines that end with a carriage return"),
+        ("", lambda key: key.rstrip(), "does not end with a new line, as a key has to"),
+        ("secret words", lambda key: key, "has a passphrase, which nobody is there to type"),
+    ],
+    ids=["right", "CRLF", "no end", "passphrase"],
+)
+def test_what_ssh_does_not_tell_of_a_key_is_told(
+    tmp_path: Path, form: str, phrase: str, change: Callable[[bytes], bytes], told: str
+) -> None:
+    file = tmp_path / "ssh-privatekey"
+    kind = ["-t", "ed25519"] if form == "OpenSSH" else ["-t", "rsa", "-m", "PEM"]
+    command = ["ssh-keygen", "-q", *kind, "-N", phrase, "-C", "", "-f", str(file)]
+    subprocess.run(command, check=True)
+    file.write_bytes(change(file.read_bytes()))
 
-    assert blanks(str(tmp_path)) == ""
+    assert oddities(str(tmp_path)) == (f"'ssh-privatekey' in its Secret {told}" if told else "")
+
+
+def test_of_what_is_no_key_nothing_is_told(tmp_path: Path) -> None:
+    (tmp_path / "ssh-privatekey").write_text("no key at all\n")
+
+    assert oddities(str(tmp_path)) == ""

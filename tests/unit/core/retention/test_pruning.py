@@ -149,6 +149,16 @@ def test_what_was_deleted_of_objects_goes_when_it_is_due() -> None:
     assert step(after, now=at(PAUSE_SECONDS)).requeue_after == 3600.0 - PAUSE_SECONDS
 
 
+def test_where_the_account_is_refused_the_secret_is_named() -> None:
+    state = told("r", Reason.REPOSITORY_AUTH_FAILED, departed=(row(1),))
+    words = "the account 'work' does not see the repository"
+    state = state.model_copy(update={"repository": "app", "message": words})
+
+    found = readiness.status(project(None), 0, None, None, NOW, readiness.Told((state,)))
+
+    assert "'git-work' (spec.repositories[0].credentials.work" in found.conditions[-1].message
+
+
 def test_of_what_there_is_no_room_for_the_project_says_so() -> None:
     many = tuple(row(n, due=at(n)) for n in range(1, MOST_WAITING + 6))
     state = step(None, departed=many, lost=7).status

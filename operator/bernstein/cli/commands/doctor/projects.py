@@ -17,6 +17,7 @@ from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
 from bernstein.cli.output.notes import ready_message
 from bernstein.core import conditions
 from bernstein.core.reasons import policy
+from bernstein.core.waiting import parted
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import CONFIG_MAPS, SECRETS, Object, Resource
 
@@ -102,17 +103,20 @@ def readiness(project: Project) -> Finding:
 
 
 def warnings(project: Project) -> list[Finding]:
-    """Conditions that tell of a weakness."""
+    """Conditions that tell of a weakness, or of what does not get on and keeps nothing back."""
     kinds = (
         ConditionType.WORK_CREDENTIAL_TOO_STRONG,
         ConditionType.READ_CREDENTIAL_TOO_STRONG,
+        ConditionType.REFS_NOT_DELETED,
+        ConditionType.PULL_REQUESTS_NOT_CLOSED,
+        ConditionType.CACHE_NOT_FILLED,
     )
     found = (conditions.find(project.status.conditions, kind) for kind in kinds)
     name = project.metadata.name
+    told = [parted(each.message) for each in found if each is not None and each.status == "True"]
     return [
-        Finding("project", Outcome.WARNING, f"'{name}': {weak.message}", subject=name)
-        for weak in found
-        if weak is not None and weak.status == "True"
+        Finding("project", Outcome.WARNING, f"'{name}': {message.rstrip('.')}", remedy or "", name)
+        for message, remedy in told
     ]
 
 

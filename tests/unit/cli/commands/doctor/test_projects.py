@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectStatus
+from bernstein.api.projects.refs import RefPruning
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor import projects
 from bernstein.cli.commands.doctor.finding import Outcome
@@ -133,6 +134,22 @@ def test_a_credential_that_is_too_strong_is_warned_of() -> None:
     assert found.outcome is other.outcome is Outcome.WARNING
     assert "work and deliver name the same Secret" in found.message
     assert "read and deliver name the same Secret" in other.message
+
+
+def test_refs_that_are_not_deleted_are_warned_of_with_what_helps() -> None:
+    words = {"reason": "RepositoryAuthFailed", "message": "the account 'work' is refused"}
+    refs = RefPruning.model_validate({"repository": "app", **words})
+    project = objects.project()
+    told = readiness.Told((refs,))
+    status = readiness.status(project, 0, None, SOUND, NOW, told)
+
+    (found,) = projects.warnings(project.model_copy(update={"status": status}))
+
+    assert found.outcome is Outcome.WARNING
+    assert found.message == (
+        "'default': refs that nobody needs any more are not deleted: the account 'work' is refused"
+    )
+    assert "'git-work' (spec.repositories[0].credentials.work.secretName)" in found.remedy
 
 
 async def test_a_secret_or_key_that_is_missing_is_named_with_its_field(
