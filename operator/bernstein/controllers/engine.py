@@ -203,6 +203,7 @@ class Engine:
             observer=self._metrics,
             matters=subject.matters,
             begin=subject.begin,
+            first_look=subject.first_look,
             tell=lambda key, error: tell_failure(events, primary.get(key), error),
             clock=self._clock,
             pause=subject.pause,

@@ -137,6 +137,11 @@ class JobViews:
             self._without_pod.discard(uid_of(old))
             self._events.pop(uid_of(old), None)
 
+    def knows_any(self, owner_uid: str) -> bool:
+        """Whether an object owns a Job or a pod, or did a moment ago, as far as is known here."""
+        each = (informer.index_keys(OWNER, owner_uid) for informer in (self._jobs, self._pods))
+        return owner_uid in self._deleted_of or any(each)
+
     async def of(self, owner: Metadata, now: datetime, *expected: str | None) -> dict[str, JobView]:
         """The Jobs that an object owns, by name. Events are read where a pod is stuck.
 

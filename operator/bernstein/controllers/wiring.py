@@ -20,6 +20,7 @@ from bernstein.core.gate_cache import GateCache
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import (
+    Due,
     Mapper,
     Pause,
     Predicate,
@@ -27,6 +28,7 @@ from bernstein.kube.reconcile import (
     Result,
     at_once,
     deletion_first,
+    due_at_once,
 )
 from bernstein.kube.resource import Key, Object, Resource
 from bernstein.observe.metrics import Metrics
@@ -104,6 +106,11 @@ class KindController(ABC):
         """Called once: the caches hold all that was written before this replica led, and nothing is
         reconciled yet."""
         return
+
+    def first_look(self) -> Due:
+        """When each object that is settled is looked at by a replica that begins to lead. Called
+        once, after `begin`."""
+        return due_at_once
 
     def rests_on(self, key: Key) -> Iterable[tuple[Resource, Key]]:
         """The objects by whose status it is decided what is done for a key, and whose status says

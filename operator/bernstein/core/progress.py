@@ -196,10 +196,18 @@ def _who_cancelled(cancel: Cancel | None, asked: AskedApproval | None) -> tuple[
 # --- Tasks ----------------------------------------------------------------------------------------
 
 
+def of_closed(status: TaskStatus, now: datetime) -> TaskStatus:
+    """The status of a Task that is Closed, with its conditions; the same where it has them."""
+    return _with(status, _CLOSED, now)
+
+
+_CLOSED = _ended("True", "Closed", "verified and merged")
+
+
 def _of_task(task: Task, status: TaskStatus) -> _Conditions:
     waiting, cancel = status.waiting, task.spec.cancel
     if status.state is TaskState.CLOSED:
-        return _ended("True", "Closed", "verified and merged")
+        return _CLOSED
     if status.state is TaskState.CANCELLED:
         return _ended("False", *_why_cancelled(cancel, status.approval, (status.delivery,)))
     if waiting is not None and is_final(status, task.spec.max_retries):

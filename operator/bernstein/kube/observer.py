@@ -26,6 +26,9 @@ class Observer(Protocol):
 
     def reconciled(self, controller: str, result: ReconcileResult, seconds: float) -> None: ...
 
+    def passed_over(self, controller: str) -> None:
+        """Nothing is to be done for a key that is settled, as was seen without a reconcile."""
+
     def relisted(self, resource: str, reason: str) -> None:
         """An informer listed everything; ``reason`` is Started, CaughtUp, Expired or Failed."""
 
@@ -48,6 +51,8 @@ class NullObserver:
     def queue_retried(self, queue: str) -> None: ...
 
     def reconciled(self, controller: str, result: ReconcileResult, seconds: float) -> None: ...
+
+    def passed_over(self, controller: str) -> None: ...
 
     def relisted(self, resource: str, reason: str) -> None: ...
 

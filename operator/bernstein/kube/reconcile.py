@@ -1,6 +1,7 @@
 """The controller loop: events become keys, keys are reconciled by workers, errors back off."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, TypeVarTuple
@@ -23,6 +24,8 @@ PriorityFunction: TypeAlias = Callable[[Object | None, Object | None], Priority]
 Predicate: TypeAlias = Callable[[Object | None, Object | None], bool]
 Pause: TypeAlias = Callable[[Object | None, Object | None], float]
 """In how many seconds an event is looked at, together with what else has happened by then."""
+Due: TypeAlias = Callable[[Key], float]
+"""In how many seconds a key is to be looked at; infinite: not before something changes."""
 
 R = TypeVar("R")
 Args = TypeVarTuple("Args")
@@ -84,6 +87,11 @@ def at_once(_old: Object | None, _new: Object | None) -> float:
     return 0.0
 
 
+def due_at_once(_key: Key) -> float:
+    """The default: every key is due."""
+    return 0.0
+
+
 def _or(fallback: R, function: Callable[[*Args], R], *args: *Args) -> R:
     """What the function returns, or the fallback where it fails."""
     try:
@@ -101,8 +109,9 @@ class Controller:
     with back-off; a Requeue says itself when. What is settled at the start, and about every
     ``resync`` seconds all keys of ``primary``, are added at the lowest priority. ``matters`` says
     which events of the ``primary`` add their key; None: all. ``begin`` is called before the first
-    reconcile, once the caches are filled. ``tell`` is called with each error of a key that keeps
-    failing. A Controller runs only once.
+    reconcile, once the caches are filled, and then ``first_look``: what that returns says when each
+    that is settled is due. ``tell`` is called with each error of a key that keeps failing. A
+    Controller runs only once.
     """
 
     def __init__(
@@ -118,6 +127,7 @@ class Controller:
         drain: float = 5.0,
         observer: Observer | None = None,
         begin: Callable[[], None] | None = None,
+        first_look: Callable[[], Due] | None = None,
         tell: Callable[[Key, Exception], None] | None = None,
         clock: Clock = REAL,
         pause: Pause = at_once,
@@ -133,6 +143,7 @@ class Controller:
         self._drain = drain
         self._observer: Observer = observer or NullObserver()
         self._begin = begin
+        self._first_look = first_look
         self._tell = tell
         self._clock = clock
         self._informers: list[Informer] = []
@@ -269,15 +280,23 @@ class Controller:
 
     async def _resync_forever(self) -> None:
         # Of what is settled no handler has heard: it is looked at after all that goes on.
-        await self._add(self._primary.settled_keys())
+        due = self._first_look() if self._first_look is not None else due_at_once
+        await self._add(self._primary.settled_keys(), due)
         while True:
             # Jitter keeps the controllers of one process from resyncing at the same moment.
             await self._clock.sleep(self._resync * (0.9 + 0.2 * self._clock.jitter()))
-            await self._add(self._primary.keys())
+            await self._add(self._primary.keys(), due_at_once)
 
-    async def _add(self, keys: Iterable[Key]) -> None:
+    async def _add(self, keys: Iterable[Key], due: Due) -> None:
         # What belongs together has names that begin alike, and reads the same of what is settled.
         for number, key in enumerate(sorted(keys), 1):
-            self.queue.add(key, Priority.LOW)
+            # One that cannot be judged is looked at: else it would be lost.
+            seconds = _or(0.0, due, key)
+            if seconds <= 0:
+                self.queue.add(key, Priority.LOW)
+            else:
+                self._observer.passed_over(self.name)
+            if 0 < seconds < math.inf:
+                self.queue.add_after(key, seconds)
             if not number % ADDED_AT_ONCE:
                 await self._clock.sleep(0)

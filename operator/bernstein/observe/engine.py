@@ -7,6 +7,9 @@ from prometheus_client import CollectorRegistry
 from bernstein.observe import series
 from bernstein.observe.registry import counter, gauge, histogram, word
 
+SETTLED = "settled"
+"""The result of a reconcile that was seen to be needless."""
+
 
 class EngineMetrics:
     """Implements the engine's Observer; durations are in seconds."""
@@ -47,6 +50,9 @@ class EngineMetrics:
     def reconciled(self, controller: str, result: str, seconds: float) -> None:
         self._reconciles(controller, word(result)).inc()
         self._reconcile_seconds(controller).observe(seconds)
+
+    def passed_over(self, controller: str) -> None:
+        self._reconciles(controller, SETTLED).inc()
 
     def relisted(self, resource: str, reason: str) -> None:
         self._relists(resource, word(reason)).inc()

@@ -306,7 +306,8 @@ RECONCILES = Series(
     "controller_runtime_reconcile_total",
     "counter",
     ("controller", "result"),
-    "Reconciles by result: `success`, `requeue_after`, `requeue`, `error`.",
+    "Reconciles by result: `success`, `requeue_after`, `requeue`, `error`; `settled` = what has "
+    "ended was seen to need none when the operator began to lead.",
 )
 RECONCILE_SECONDS = Series(
     "controller_runtime_reconcile_time_seconds",

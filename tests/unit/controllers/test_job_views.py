@@ -61,6 +61,26 @@ def put_pod(
     return api.put(PODS, name, metadata=meta, spec={"nodeName": "n"}, status=status)
 
 
+async def test_whether_there_is_anything_of_an_owner_is_known_before_views_are_made(
+    api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
+) -> None:
+    found = [views.knows_any(SUBJECT.uid)]
+    job = put_job(api)
+    await shown(jobs, job)
+    found.append(views.knows_any(SUBJECT.uid))
+    pod = put_pod(api, job)
+    api.remove(JOBS, "work-s1")
+    await shown(jobs, job)
+    await shown(pods, pod)
+    found.append(views.knows_any(SUBJECT.uid))
+    api.remove(PODS, "work-s1-x")
+    await shown(pods, pod)
+    found.append(views.knows_any(SUBJECT.uid))
+
+    assert found == [False, True, True, True], "of a pod that is gone it is known how it ended"
+    assert not views.knows_any("another")
+
+
 async def shown(informer: Informer, obj: Object) -> None:
     """The informer's stream has come as far as this object."""
     await informer.refresh(key_of(obj))

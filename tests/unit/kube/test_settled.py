@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import pytest
 
@@ -11,6 +12,7 @@ from bernstein.kube.cache import Packed
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
 from bernstein.kube.informer import Informer
+from bernstein.kube.observer import NullObserver
 from bernstein.kube.queue import Priority
 from bernstein.kube.reconcile import Controller, Result
 from bernstein.kube.resource import Key, Object
@@ -89,6 +91,41 @@ async def test_what_is_settled_is_looked_at_after_what_goes_on_and_not_unpacked_
     assert len({*seen[: MANY + 2]}) == MANY + 2
     assert {*ranks.values()} == {Priority.LOW}
     assert unpacked == []
+
+
+async def test_what_is_settled_is_looked_at_first_when_it_is_said_to_be_due(
+    widgets: Informer, background: Background
+) -> None:
+    seen: list[str] = []
+    passed: list[str] = []
+
+    class Observer(NullObserver):
+        def passed_over(self, controller: str) -> None:
+            passed.append(controller)
+
+    async def reconcile(key: Key) -> Result:
+        seen.append(key.name)
+        return Result()
+
+    def due(key: Key) -> float:
+        if key.name == "over-3":
+            raise RuntimeError("whoever cannot be judged is looked at")
+        return {"over-1": 0.0, "over-2": 0.3}.get(key.name, math.inf)
+
+    controller = Controller(
+        "widgets",
+        reconcile,
+        primary=widgets,
+        resync=3600,
+        observer=Observer(),
+        first_look=lambda: due,
+    )
+    background.start(controller.run())
+    await eventually(lambda: "over-2" in seen)
+
+    assert {*seen} == {"going-30", "going-60", "over-1", "over-2", "over-3"}
+    assert seen[-1] == "over-2"
+    assert passed == ["widgets"] * (MANY - 2)
 
 
 async def test_what_goes_on_again_is_told_with_what_it_was(

@@ -56,6 +56,7 @@ def test_both_kinds_of_metrics_are_observers_of_the_engine() -> None:
         observer.queue_finished("tasks", 0.3)
         observer.queue_retried("tasks")
         observer.reconciled("tasks", "requeue_after", 0.4)
+        observer.passed_over("tasks")
         observer.relisted("pods", "Expired")
         observer.leading("bernstein", True)
 
@@ -71,6 +72,7 @@ def test_the_engine_is_counted_under_the_common_names() -> None:
     metrics.queue_finished("tasks", 0.3)
     metrics.queue_retried("tasks")
     metrics.reconciled("tasks", "error", 0.4)
+    metrics.passed_over("tasks")
     metrics.relisted("pods", "Expired")
     metrics.leading("bernstein", True)
 
@@ -81,6 +83,11 @@ def test_the_engine_is_counted_under_the_common_names() -> None:
     assert value(metrics, "workqueue_queue_duration_seconds_sum", name="tasks") == 0.2
     assert value(metrics, "workqueue_work_duration_seconds_sum", name="tasks") == 0.3
     assert value(metrics, "workqueue_retries_total", name="tasks") == 1
+    settled = {"controller": "tasks", "result": "settled"}
+    assert value(metrics, "controller_runtime_reconcile_total", **settled) == 1
+    assert (
+        value(metrics, "controller_runtime_reconcile_time_seconds_count", controller="tasks") == 1
+    )
     outcome = {"controller": "tasks", "result": "error"}
     assert value(metrics, "controller_runtime_reconcile_total", **outcome) == 1
     seconds = "controller_runtime_reconcile_time_seconds_sum"

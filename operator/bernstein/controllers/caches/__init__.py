@@ -10,6 +10,7 @@ from bernstein.api import plan, project, session, task
 from bernstein.api.approvals import approval
 from bernstein.api.meta import ConditionType
 from bernstein.controllers.caches import fields
+from bernstein.controllers.caches.first_look import FirstLook
 from bernstein.controllers.caches.folders import (
     FOLDER,
     folder_of_plan,
@@ -120,6 +121,7 @@ class Caches:
         of_sessions = informer(SESSIONS, indexes=by_plan, settled=settlement.of_session)
         self.sessions = Parsed(of_sessions, session.parse)
         settlement.follow(self.plans, self.tasks, self.sessions)
+        self.first_look = FirstLook(of_tasks, of_sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
         self.kept_refs = KeptRefs(self.plans, self.tasks, self.sessions, self.projects, clock)
         self.left_requests = LeftRequests(self.plans, self.tasks, self.projects, clock)

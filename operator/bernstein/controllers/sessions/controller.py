@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -34,6 +35,7 @@ from bernstein.core.sessions.actions import (
     ReleaseSession,
     SessionAction,
 )
+from bernstein.core.sessions.dead import is_done
 from bernstein.core.sessions.decide import (
     SessionDecision,
     SessionSnapshot,
@@ -49,7 +51,7 @@ from bernstein.core.sessions.reading import REPORTED, judgement
 from bernstein.core.verification.expected import rules
 from bernstein.kube.errors import NameConflict, WriteRefused
 from bernstein.kube.informer import Informer
-from bernstein.kube.reconcile import Result
+from bernstein.kube.reconcile import Due, Result
 from bernstein.kube.resource import JOBS, PODS, Key, Object, Resource, uid_of
 from bernstein.observe import logging
 from bernstein.resources import SESSIONS, TASKS
@@ -92,6 +94,25 @@ class SessionController(KindController):
 
     def begin(self) -> None:
         self._older = frozenset(uid_of(obj) for obj in self._caches.sessions.informer.going())
+
+    def first_look(self) -> Due:
+        caches, (known, judged) = self._caches, self._caches.first_look.take_sessions()
+
+        def due(key: Key) -> float:
+            session = known.get(key)
+            if session is None or session.revision != caches.sessions.informer.revision_shown(key):
+                return 0.0
+            told, dead = judged.get(key), session.dead
+            its_task = Key(key.namespace, dead.task)
+            if told is None and caches.tasks.informer.revision_shown(its_task) is not None:
+                return 0.0  # how that judges it is not known here
+            is_its = told is not None and told.task_uid == dead.task_uid
+            judgement = told.judgement if told is not None and is_its else None
+            has_pods = caches.job_views.knows_any(session.uid) or any(self._pods(key))
+            now = self._context.now()
+            return math.inf if is_done(dead, judgement, has_pods=has_pods, now=now) else 0.0
+
+        return due
 
     async def reconcile(self, key: Key) -> Result:
         obj = self._caches.sessions.informer.get(key)
@@ -220,9 +241,13 @@ class SessionController(KindController):
 
         Also pods whose Job was deleted before them.
         """
-        for pod in self._caches.pods.by_index(SESSION, key.name):
-            if pod["metadata"]["namespace"] == key.namespace:
-                await self._writer.release(key, PODS, pod)
+        for pod in self._pods(key):
+            await self._writer.release(key, PODS, pod)
+
+    def _pods(self, key: Key) -> list[Object]:
+        """Those in which the agent of the session runs, or ran."""
+        beside = self._caches.pods.by_index(SESSION, key.name)
+        return [pod for pod in beside if pod["metadata"]["namespace"] == key.namespace]
 
     async def _execute(
         self, key: Key, obj: Object, session: AgentSession, action: SessionAction

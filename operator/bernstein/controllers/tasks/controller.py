@@ -11,6 +11,8 @@ from functools import partial
 from typing import ClassVar
 
 from bernstein.controllers import execution, job_actions
+from bernstein.controllers.caches.indexes import UPSTREAM
+from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
@@ -27,9 +29,10 @@ from bernstein.core.actions import (
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks import closed
 from bernstein.core.tasks.decide import decide, is_left_to_schedule
 from bernstein.kube.informer import Informer
-from bernstein.kube.reconcile import Result
+from bernstein.kube.reconcile import Due, Result
 from bernstein.kube.resource import Key, Resource
 from bernstein.resources import SESSIONS, TASKS
 
@@ -46,6 +49,25 @@ class TaskController(KindController):
 
     def watches(self) -> Iterable[Watch]:
         return watches(self._caches)
+
+    def first_look(self) -> Due:
+        caches, known = self._caches, self._caches.first_look.take_tasks()
+
+        def due(key: Key) -> float:
+            task = known.get(key)
+            if task is None or task.revision != caches.tasks.informer.revision_shown(key):
+                return 0.0
+            plan = Key(key.namespace, task.ended.plan) if task.ended.plan is not None else None
+            around = closed.Around(
+                projects=caches.projects.going(key.namespace),
+                plan=caches.plans.get(plan) if plan is not None else None,
+                sessions=len(caches.sessions.informer.index_keys(OWNER, task.uid)),
+                has_jobs=caches.job_views.knows_any(task.uid),
+                has_dependants=bool(caches.tasks.informer.index_keys(UPSTREAM, key.name)),
+            )
+            return closed.seconds_left(task.ended, around, self._context.now())
+
+        return due
 
     async def reconcile(self, key: Key) -> Result:
         now = self._context.now()

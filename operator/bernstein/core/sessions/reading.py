@@ -17,7 +17,7 @@ from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession, AgentSessionStatus
 from bernstein.api.states import SessionState
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskStatus
 from bernstein.core.conditions import Truth, find, is_true, put
 
 REPORTED = "Succeeded"
@@ -33,13 +33,17 @@ def judgement(session: AgentSession, task: Task | None) -> str | None:
     """
     if task is None or task.metadata.uid != session.spec.task_ref.uid:
         return None
-    name, status = session.metadata.name, task.status
-    ended = next((each for each in status.attempts if each.session == name), None)
+    return judged_by(task.status, session.metadata.name)
+
+
+def judged_by(status: TaskStatus, session: str) -> str | None:
+    """How a Task with this status has judged what its session of this name left."""
+    ended = next((each for each in status.attempts if each.session == session), None)
     if ended is None:
         return None
     if ended.reason != REPORTED:
         return ended.reason
-    judged = status.verification if status.session == name else None
+    judged = status.verification if status.session == session else None
     return VERIFIED if judged is not None and judged.passed else None
 
 
@@ -52,18 +56,38 @@ def told(
     """
     if status.state is not SessionState.DEAD or status.outcome is None:
         return status.model_copy(update={"reason": _while_it_runs(session, status)})
-    if status.outcome.reason != REPORTED:
-        return _ended(status, "False", status.outcome.reason, "status.outcome says how", now)
-    status = status.model_copy(update={"judgement": judged or status.judgement})
-    match status.judgement:
+    outcome = status.outcome.reason
+    if outcome == REPORTED:
+        status = status.model_copy(update={"judgement": judged or status.judgement})
+    truth, reason, text = of_end(outcome, status.judgement)
+    conditions = put(
+        status.conditions,
+        ConditionType.SUCCEEDED,
+        truth,
+        reason,
+        text,
+        generation=status.observed_generation,
+        now=now,
+    )
+    return status.model_copy(update={"reason": reason, "conditions": conditions})
+
+
+def of_end(outcome: str, judgement: str | None) -> tuple[Truth, str, str]:
+    """Of one that has ended: whether it succeeded, the one word for that, and what is said of it.
+
+    `outcome`: the reason of its outcome. `judgement`: of its work; read where it reports success.
+    """
+    if outcome != REPORTED:
+        return "False", outcome, "status.outcome says how"
+    match judgement:
         case None:
             text = "the agent reports success; what it left is not judged yet"
-            return _ended(status, "Unknown", UNVERIFIED, text, now)
+            return "Unknown", UNVERIFIED, text
         case "Verified":
-            return _ended(status, "True", VERIFIED, "what it left has passed every check", now)
+            return "True", VERIFIED, "what it left has passed every check"
         case rejected:
             text = "the agent reported success, and what it left was rejected; its Task says why"
-            return _ended(status, "False", rejected, text, now)
+            return "False", rejected, text
 
 
 def _while_it_runs(session: AgentSession, status: AgentSessionStatus) -> str | None:
@@ -85,18 +109,3 @@ def is_held(status: AgentSessionStatus) -> bool:
     """Whether something keeps its Job, which was told to go."""
     stall = find(status.conditions, ConditionType.STALLED)
     return stall is not None and stall.reason == Reason.DELETION_HELD
-
-
-def _ended(
-    status: AgentSessionStatus, truth: Truth, reason: str, text: str, now: datetime
-) -> AgentSessionStatus:
-    conditions = put(
-        status.conditions,
-        ConditionType.SUCCEEDED,
-        truth,
-        reason,
-        text,
-        generation=status.observed_generation,
-        now=now,
-    )
-    return status.model_copy(update={"reason": reason, "conditions": conditions})
