@@ -156,7 +156,7 @@ def held(make: Callable[[], object]) -> int:
     return taken
 
 
-def test_tasks_that_ended_with_their_sessions_take_a_tenth_of_their_size(closed: Lists) -> None:
+def test_tasks_that_ended_with_their_sessions_take_a_fifteenth_of_their_size(closed: Lists) -> None:
     some = {kind: texts[: MANY // 2] for kind, texts in closed.items()}
     # What was read last stays unpacked, however many there are.
     each = (held(lambda: asyncio.run(filled(closed))) - held(lambda: asyncio.run(filled(some)))) * 2
@@ -166,7 +166,7 @@ def test_tasks_that_ended_with_their_sessions_take_a_tenth_of_their_size(closed:
         f"\na Closed Task with its session: {each // MANY:,} bytes in the caches, as dicts and "
         f"models {before // MANY:,}"
     )
-    assert each < before / 10
+    assert each < before / 15
 
 
 def test_a_plan_that_ended_takes_a_tenth_of_its_size() -> None:
@@ -235,6 +235,6 @@ def test_a_new_task_unpacks_none_of_those_that_ended(
         f"\n{at_start} times unpacked at the start beside {MANY} Closed Tasks and {SOME_PLANS} "
         f"Plans, {since} since"
     )
-    # Each of both is listed and looked at, and the Task once more.
-    assert at_start < 5 * (MANY + SOME_PLANS)
+    # Each of both is listed; that nothing is to be done about it was told by few fields then.
+    assert at_start < 2.5 * (MANY + SOME_PLANS)
     assert since == 0

@@ -1,7 +1,10 @@
 """The cache as a whole: whatever is listed and watched, handlers see every difference once."""
 
+import hashlib
+import zlib
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,8 @@ from bernstein.kube.cache import (
     MOST_OWNERS,
     OPENED,
     Cache,
+    Packed,
+    Packing,
     Read,
     Settled,
     by_controller_uid,
@@ -140,6 +145,42 @@ def test_handlers_and_indexes_follow_any_history(
             ]
             assert _keys(cache.by_index("label", value)) == _keys(labelled)
             assert _keys(cache.by_index("owner", f"owner-{value}")) == _keys(labelled)
+
+
+def test_what_is_packed_comes_back_whatever_the_first_of_its_kind_says() -> None:
+    packing = Packing()
+    small, large = {"uid": "a" * 36}, {"uid": "b" * 36, "of": [f"line {n}" for n in range(20_000)]}
+    for said in (small, large, {**large, "of": []}, small):
+        made = {"metadata": said}
+        assert packing.pack(made).unpacked() == made
+
+
+def test_of_what_is_packed_what_the_first_says_too_takes_no_room() -> None:
+    def made(number: int) -> Object:
+        said = [hashlib.sha256(b"%d" % n).hexdigest() for n in range(20)]
+        return {"metadata": {"uid": f"uid-{number}"}, "spec": said}
+
+    packing = Packing()
+    packing.pack(made(0))
+    first, alone = packing.pack(made(1)), Packing().pack(made(1))
+
+    assert len(first.data) < len(zlib.compress(orjson.dumps(made(1)))) / 2
+    assert first.unpacked() == alone.unpacked() == made(1)
+
+
+def test_who_keeps_the_name_or_uid_of_an_object_keeps_the_texts_of_the_cache() -> None:
+    heard: list[Object] = []
+    cache = Cache({}, lambda _, new: heard.append(new or {}), settled=lambda _: True)
+    for name in ("first", "second"):
+        listed = obj(name, revision=3)
+        cache.place(key_of(listed), cache.taken(listed))
+
+    for key, new in zip(cache.keys(), heard, strict=True):
+        kept = cache._objects[key]
+        assert isinstance(kept, Packed)
+        assert new["metadata"]["name"] is key.name
+        assert new["metadata"]["namespace"] is key.namespace is cache.keys()[0].namespace
+        assert new["metadata"]["uid"] is kept.uid
 
 
 def _keys(found: list[Object]) -> list[Key]:

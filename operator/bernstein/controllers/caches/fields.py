@@ -70,16 +70,22 @@ def pod(obj: Object) -> Object:
 
 def only(obj: Object, fields: Fields) -> Object:
     """The object with these fields; what is kept as it is is shared with it."""
-    return {
-        name: obj[name] if below is None else _only(obj[name], below)
-        for name, below in fields.items()
-        if name in obj
-    }
+    kept = {}
+    for name, below in fields.items():
+        if name not in obj:
+            continue
+        value = obj[name]
+        if below is None:
+            kept[name] = value
+        elif below is ALIKE:
+            # Here, and not by a call: a pod has a hundred of these, and comes at each event.
+            kept[name] = sys.intern(value) if type(value) is str else value
+        else:
+            kept[name] = _only(value, below)
+    return kept
 
 
-def _only(value: Any, fields: Fields | Literal[True]) -> Any:
-    if fields is ALIKE:
-        return sys.intern(value) if type(value) is str else value
+def _only(value: Any, fields: Fields) -> Any:
     if isinstance(value, list):
         return [_only(each, fields) for each in value]
     return only(value, fields) if isinstance(value, dict) else value

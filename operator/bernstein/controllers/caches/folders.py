@@ -7,6 +7,7 @@ repositories, until anything in the folder changes.
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -48,7 +49,8 @@ def folder_of_session(session: Object) -> Collection[str]:
 
 
 def in_namespace(namespace: str, folder: str) -> str:
-    return f"{namespace}/{folder}"
+    """A Task and its sessions have the same: it is kept once for all of them."""
+    return sys.intern(f"{namespace}/{folder}")
 
 
 class Found(NamedTuple):

@@ -169,11 +169,13 @@ class KeptRefs:
             first = _behind(under, through) if through is not None else 0
             found += under[first : max(first, min(last, first + AT_ONCE))]
             later += [end.at for end in under[max(first, last) : max(first, last) + 1]]
-        return self._owners(sorted(found)[:AT_ONCE]), min(later, default=None)
+        owners = self._owners(project.metadata.namespace, sorted(found)[:AT_ONCE])
+        return owners, min(later, default=None)
 
-    def _owners(self, ends: Iterable[End]) -> Iterator[tuple[End, Plan | Task]]:
+    def _owners(self, namespace: str, ends: Iterable[End]) -> Iterator[tuple[End, Plan | Task]]:
         for end in ends:
-            found = (parsed.get(end.key) for parsed in (self._plans, self._tasks))
+            key = Key(namespace, end.name)
+            found = (parsed.get(key) for parsed in (self._plans, self._tasks))
             for owner in found:
                 if owner is not None and owner.metadata.uid == end.uid:
                     yield end, owner
@@ -281,7 +283,7 @@ def _end_of_task(obj: Object) -> Mapping[str, End]:
     # At a start there are thousands, and to parse one takes a tenth of a millisecond.
     moves = status.get("history") or ({"time": meta["creationTimestamp"]},)
     ended = parse_time(status.get("endedAt") or moves[-1]["time"])
-    return {of_project(meta["namespace"], status["project"]): End(ended, meta["uid"], key_of(obj))}
+    return {of_project(meta["namespace"], status["project"]): End(ended, meta["uid"], meta["name"])}
 
 
 def _end(owner: Plan | Task, project: str | None) -> Mapping[str, End]:
@@ -289,4 +291,4 @@ def _end(owner: Plan | Task, project: str | None) -> Mapping[str, End]:
     if ended is None or project is None:
         return {}
     where = of_project(meta.namespace, project)
-    return {where: End(ended, meta.uid, Key(meta.namespace, meta.name))}
+    return {where: End(ended, meta.uid, meta.name)}

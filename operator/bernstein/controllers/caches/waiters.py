@@ -33,7 +33,7 @@ class End(NamedTuple):
 
     at: datetime
     uid: str
-    key: Key
+    name: str
 
 
 T = TypeVar("T", datetime, Waiter, End)
@@ -44,7 +44,7 @@ class Ordered(Generic[T]):
 
     def __init__(self, informer: Informer, entries: Callable[[Object], Mapping[str, T]]) -> None:
         self._entries: Callable[[Object], Mapping[str, T]] = entries
-        self._of: dict[str, Mapping[str, T]] = {}
+        self._of: dict[str, tuple[tuple[str, T], ...]] = {}
         """By uid: the last state of one that is deleted may say another."""
         self._under: dict[str, list[T]] = {}
         informer.add_handler(self._changed)
@@ -55,7 +55,7 @@ class Ordered(Generic[T]):
 
     def _changed(self, old: Object | None, new: Object | None) -> None:
         for obj in (old, new):
-            for name, entry in self._of.pop(uid_of(obj), {}).items() if obj is not None else ():
+            for name, entry in self._of.pop(uid_of(obj), ()) if obj is not None else ():
                 under = self._under[name]
                 del under[bisect_left(under, entry)]
                 if not under:
@@ -63,8 +63,9 @@ class Ordered(Generic[T]):
         found = self._entries(new) if new is not None else {}
         if new is None or not found:
             return
-        entries = self._of[uid_of(new)] = {intern(name): entry for name, entry in found.items()}
-        for name, entry in entries.items():
+        entries = tuple([(intern(name), entry) for name, entry in found.items()])
+        self._of[uid_of(new)] = entries
+        for name, entry in entries:
             insort(self._under.setdefault(name, []), entry)
 
 

@@ -12,7 +12,7 @@ from bernstein.controllers.caches import Caches, kept_refs
 from bernstein.controllers.caches.waiters import End
 from bernstein.core.tasks.retention import ended_at
 from bernstein.kube.client import Client
-from bernstein.kube.resource import Key, Object
+from bernstein.kube.resource import Object
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW, sha
 
@@ -146,6 +146,6 @@ async def test_an_ended_task_without_a_plan_is_read_without_being_parsed(
 
     ended = ended_at(task)
     assert ended is not None
-    assert found == {"team/default": End(ended, "work", Key(NAMESPACE, "work"))}
+    assert found == {"team/default": End(ended, "work", "work")}
     deleted = {**metadata, "deletionTimestamp": metadata["creationTimestamp"]}
     assert not kept_refs._end_of_task({**obj, "metadata": deleted})
