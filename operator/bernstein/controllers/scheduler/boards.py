@@ -1,8 +1,9 @@
 """The Board of each Project, brought up to date with the caches before each look.
 
-Handlers of the informers note whose objects have changed. So a look, after one event or after a
-hundred, does as much as has changed. What Plans and Projects say of who belongs to them is compared
-with what they said at the last look.
+Handlers of the informers note whose objects have changed, once for all Projects of a namespace:
+each reads on from where it was when it is looked at. So a look, after one event or after a hundred,
+does as much as has changed, and an event costs the same beside one Project and beside hundreds.
+What Plans and Projects say of who belongs to them is compared with what they said at the last look.
 
 Where thousands have changed at once, which is when a large Plan begins, when all are looked at anew
 and at the start, it is done in pieces before, so that nothing else has to wait for all of it.
@@ -14,11 +15,11 @@ controllers/caches/settlement.py). What goes on again is noted as if it had chan
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 from bernstein.api.plan import Plan, PlanTask
 from bernstein.api.project import Project
@@ -31,16 +32,21 @@ from bernstein.core import projects
 from bernstein.core.delivery.ledger import changed_rows
 from bernstein.core.scheduling.schedule import Board, Schedule
 from bernstein.kube.clock import Clock
-from bernstein.kube.resource import Key, Object, key_of
+from bernstein.kube.resource import Key, Object, is_deleting, key_of, uid_of
 
 KEPT_SECONDS = 600.0
 """Then a Board is made anew: what it may have missed by a defect is not missed for ever."""
+
+MOST_NOTED = 1000
+"""Changes of a namespace; then all its Boards are told of them, those that nobody looks at, too."""
 
 PIECE = 125
 """Tasks that are taken up, or looked at, without a pause."""
 
 NOTHING_SENT: Mapping[str, TaskStatus] = {}
 _Beside = tuple[tuple[str, str, bool], ...]
+_Names: TypeAlias = "Callable[[_Kept], set[str]]"
+"""The names of what has changed, of one kind."""
 
 
 @dataclass
@@ -55,10 +61,14 @@ class _Kept:
     plans: dict[str, Plan] = field(default_factory=dict)
     """As the Board has them, by name; none that is being deleted, and of those that are settled
     only such as have a Task there."""
+    settled: set[str] = field(default_factory=set)
+    """Names of those Plans that are."""
     sessions: dict[str, AgentSession] = field(default_factory=dict)
     """As the Board has them, by name."""
     sent: frozenset[str] = frozenset()
     """Names of the Tasks that the Board has as they may become, and not as they are."""
+    noted: int = 0
+    """How many of the changes that are noted for its namespace it has been told of."""
     changed_tasks: set[str] = field(default_factory=set)
     changed_plans: set[str] = field(default_factory=set)
     changed_sessions: set[str] = field(default_factory=set)
@@ -71,14 +81,25 @@ class Boards:
         self._caches, self._clock = caches, clock
         self._kept: defaultdict[str, dict[str, _Kept]] = defaultdict(dict)
         """By namespace, then by name of the Project."""
+        self._noted: defaultdict[str, list[tuple[_Names, str]]] = defaultdict(list)
+        """What has changed, by namespace: of which kind, and its name."""
+        self._projects: dict[str, _Beside] = {}
+        """Of namespaces, as long as nothing of it changes."""
+        caches.projects.informer.add_handler(self._project_changed)
         self._note(caches.tasks, lambda kept: kept.changed_tasks)
         self._note(caches.plans, lambda kept: kept.changed_plans)
         self._note(caches.sessions, lambda kept: kept.changed_sessions)
 
-    def _note(self, parsed: Parsed[Any], names: Callable[[_Kept], set[str]]) -> None:
+    def _note(self, parsed: Parsed[Any], names: _Names) -> None:
         def noted(key: Key) -> None:
-            for kept in self._kept.get(key.namespace, {}).values():
-                names(kept).add(key.name)
+            boards = self._kept.get(key.namespace)
+            if not boards:
+                return
+            changes = self._noted[key.namespace]
+            changes.append((names, key.name))
+            if len(changes) < MOST_NOTED:
+                return
+            self._tell_all(key.namespace, boards.values())
 
         def changed(old: Object | None, new: Object | None) -> None:
             obj = new if new is not None else old
@@ -87,6 +108,25 @@ class Boards:
 
         parsed.informer.add_handler(changed)
         parsed.tell(noted)
+
+    def _tell_all(self, namespace: str, boards: Collection[_Kept]) -> None:
+        """All Boards of the namespace are told of all changes, so that none has to stay noted."""
+        for kept in boards:
+            self._catch_up(namespace, kept)
+            kept.noted = 0
+        self._noted[namespace].clear()
+
+    def _catch_up(self, namespace: str, kept: _Kept) -> None:
+        """It is told what has changed since it was looked at."""
+        changes = self._noted[namespace]
+        for names, name in changes[kept.noted :]:
+            names(kept).add(name)
+        kept.noted = len(changes)
+
+    def _project_changed(self, old: Object | None, new: Object | None) -> None:
+        if _identity(old) != _identity(new):
+            for project in filter(None, (old, new)):
+                self._projects.pop(key_of(project).namespace, None)
 
     def look(
         self, key: Key, now: datetime, sent: Mapping[str, TaskStatus] = NOTHING_SENT
@@ -137,6 +177,10 @@ class Boards:
             and kept.beside == beside
             and self._clock.monotonic() - kept.made < KEPT_SECONDS
         ):
+            if self._kept[key.namespace]:
+                self._catch_up(key.namespace, kept)
+            else:
+                self._tell_all(key.namespace, [kept])
             return kept
         return _Kept(
             Board(),
@@ -145,11 +189,16 @@ class Boards:
             changed_tasks=set(self._caches.tasks.going(key.namespace)),
             changed_plans=set(self._caches.plans.going(key.namespace)),
             changed_sessions=set(self._caches.sessions.going(key.namespace)),
+            noted=len(self._noted[key.namespace]),
         )
 
     def _beside(self, namespace: str) -> _Beside:
-        projects = (p.metadata for p in self._caches.projects.by_name(namespace).values())
-        return tuple((m.name, m.uid, m.deletion_timestamp is None) for m in projects)
+        found = self._projects.get(namespace)
+        if found is None:
+            metadata = (p.metadata for p in self._caches.projects.by_name(namespace).values())
+            found = tuple((m.name, m.uid, m.deletion_timestamp is None) for m in metadata)
+            self._projects[namespace] = found
+        return found
 
     def _bring_up(
         self, key: Key, kept: _Kept, sent: Mapping[str, TaskStatus], most: int | None = None
@@ -157,7 +206,7 @@ class Boards:
         """The Board knows what has changed; of Tasks and sessions only so many, if `most` says."""
         self._put_plans(key, kept)
         self._put_tasks(key, kept, sent, most)
-        self._let_go(key.namespace, kept)
+        self._let_go(kept)
         known = self._caches.sessions.going(key.namespace)
         for name in _taken(kept.changed_sessions, most):
             before, after = kept.sessions.pop(name, None), known.get(name)
@@ -185,14 +234,23 @@ class Boards:
                 task = task.model_copy(update={"status": sent[name]})
             kept.board.put_task(name, task, plan, member=member)
             if task is not None and plan is not None:
-                kept.plans[plan.metadata.name] = plan
+                self._keep(kept, plan)
 
-    def _let_go(self, namespace: str, kept: _Kept) -> None:
+    def _keep(self, kept: _Kept, plan: Plan) -> None:
+        key = Key(plan.metadata.namespace, plan.metadata.name)
+        kept.plans[key.name] = plan
+        if self._caches.plans.informer.is_settled(key):
+            kept.settled.add(key.name)
+        else:
+            kept.settled.discard(key.name)
+
+    def _let_go(self, kept: _Kept) -> None:
         """Of Plans that are settled the Board has those that have a Task there: they are few."""
-        is_settled = self._caches.plans.informer.is_settled
-        for name in [name for name in kept.plans if is_settled(Key(namespace, name))]:
-            if not kept.board.has_plan(kept.plans[name].metadata.uid):
-                del kept.plans[name]
+        for name in [*kept.settled]:
+            plan = kept.plans.get(name)
+            if plan is None or not kept.board.has_plan(plan.metadata.uid):
+                kept.settled.discard(name)
+                kept.plans.pop(name, None)
 
     def _put_plan(self, namespace: str, name: str, kept: _Kept) -> set[str]:
         """Names of the Tasks that may be of this Plan now and were not, or no more."""
@@ -200,7 +258,7 @@ class Boards:
         if after is not None and after.metadata.deletion_timestamp is not None:
             after = None
         if after is not None:
-            kept.plans[name] = after
+            self._keep(kept, after)
         names: set[str] = set()
         same = before is not None and after is not None and _of(before) == _of(after)
         if same and before is not None and after is not None:
@@ -215,6 +273,11 @@ class Boards:
         if after is not None:
             kept.board.put_plan(after.metadata.uid, after)
         return names
+
+
+def _identity(project: Object | None) -> tuple[object, ...] | None:
+    """What Tasks are told apart by."""
+    return (uid_of(project), is_deleting(project)) if project is not None else None
 
 
 def _taken(names: set[str], most: int | None) -> list[str]:

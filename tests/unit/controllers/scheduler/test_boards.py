@@ -98,6 +98,7 @@ def test_a_kept_schedule_is_that_of_a_look_at_everything(at_once: int, data: st.
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(schedule_module, "WAITS_AT_ONCE", at_once)
         patched.setattr(boards_module, "PIECE", 1)
+        patched.setattr(boards_module, "MOST_NOTED", 3)
         patched.setattr(line_module, "_PIECE", 1)
         asyncio.run(life())
 
