@@ -19,6 +19,7 @@ from bernstein.api.encoding import dump
 from bernstein.api.pod import InspectConfig
 from bernstein.api.signals import Signal
 from bernstein.checks.spec import Subject
+from bernstein.controllers.caches import fields
 from bernstein.core import conditions, pods, runs, sanitise
 from bernstein.core.verification.expected.required import reading, required_checks
 from bernstein.core.verification.inspections import inspections
@@ -139,6 +140,16 @@ def test_whether_a_pod_has_ended_is_read_in_one_pass_over_its_containers(sidecar
     print(f"calls to see that a pod of {sidecars + 1} containers has ended: {calls.total()}")
     assert found
     assert calls.total() < 12 + 2 * sidecars  # the time of its end is read of each
+
+
+def test_what_is_kept_of_a_pod_costs_a_call_for_each_part_and_none_for_each_field() -> None:
+    pod = objects.pod(*(objects.ended(f"sidecar-{n}") for n in range(20)))
+    pod["spec"]["containers"] = [{"name": f"sidecar-{n}", "image": "i:1"} for n in range(20)]
+    kept, calls = counted(lambda: fields.pod(pod))
+    print(f"calls to keep of a pod of 20 containers what is read: {calls.total()}")
+    assert kept["spec"]["containers"] == pod["spec"]["containers"]
+    parts = 2 * 20  # what is said of each container, and how it stands
+    assert calls.total() < 3 * parts
 
 
 def test_whether_a_jobs_pod_has_ended_is_read_once_in_a_look() -> None:
