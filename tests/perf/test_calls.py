@@ -30,7 +30,7 @@ from bernstein.kube.informer import Informer
 from bernstein.kube.patches import status_diff
 from bernstein.kube.queue import Priority
 from bernstein.kube.reconcile import Controller, Result, own_key
-from bernstein.kube.resource import JOBS, PODS, Key, Object
+from bernstein.kube.resource import JOBS, PODS, Key, Object, key_of
 from bernstein.observe.logging import Cleaner
 from bernstein.observe.metrics import Metrics
 from tests.perf.test_plan_status import plan
@@ -150,6 +150,13 @@ def test_what_is_kept_of_a_pod_costs_a_call_for_each_part_and_none_for_each_fiel
     assert kept["spec"]["containers"] == pod["spec"]["containers"]
     parts = 2 * 20  # what is said of each container, and how it stands
     assert calls.total() < 3 * parts
+
+
+def test_the_key_of_an_object_is_made_without_another_call() -> None:
+    named = {"metadata": {"namespace": "a", "name": "b"}}
+    key, calls = counted(partial(key_of, named))
+    assert key == Key("a", "b")
+    assert calls == {"key_of": 1}
 
 
 def test_whether_a_jobs_pod_has_ended_is_read_once_in_a_look() -> None:
