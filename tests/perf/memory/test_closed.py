@@ -26,6 +26,8 @@ from bernstein.kube.answers import WatchEvent
 from bernstein.kube.cache import Packed
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object, Resource
+from bernstein.observe.engine import SETTLED
+from bernstein.observe.metrics import Metrics
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.control_plane.objects import valid
 from tests.model.cluster.store import NAMESPACE, Store
@@ -42,6 +44,7 @@ Lists = Mapping[Resource, list[bytes]]
 EXAMPLE = "example"
 MANY = 300
 SOME_PLANS = 20
+RECONCILES = "controller_runtime_reconcile"
 WAIT = 3600.0
 """Virtual seconds after the end of the example; its Job is gone by then."""
 
@@ -199,25 +202,34 @@ def put(store: Store, lists: Lists) -> None:
             store._put(kind, orjson.loads(each))
 
 
-async def a_life(lists: Lists, unpacked: list[str]) -> tuple[int, int]:
+async def a_life(lists: Lists, unpacked: list[str]) -> tuple[int, int, float]:
     """The engine starts beside them, and goes on with a new Task; how many of them were unpacked at
-    the start, and since."""
+    the start, and since, and how many were looked at as a whole."""
     store = Store()
     await asyncio.sleep(WAIT)
     put(store, {**lists, PLANS: ended(SOME_PLANS, steps=1)})
-    replica = asyncio.create_task(Replica(0, store, Troubles(store), 0).run())
+    operator = Replica(0, store, Troubles(store), 0)
+    replica = asyncio.create_task(operator.run())
     await asyncio.sleep(60)
-    at_start = len(unpacked)
+    at_start, looks = len(unpacked), _looks(operator.metrics)
     store.create(TASKS, valid("Task", NAMESPACE, "new"))
     await asyncio.sleep(60)
     (new,) = (each for each in store.all(TASKS) if each["metadata"]["name"] == "new")
     assert new["status"]["state"] == "Claimed"
     replica.cancel()
     await asyncio.gather(replica, return_exceptions=True)
-    return at_start, len(unpacked) - at_start
+    return at_start, len(unpacked) - at_start, looks
 
 
-def test_a_new_task_unpacks_none_of_those_that_ended(
+def _looks(metrics: Metrics) -> float:
+    """At Tasks and sessions as a whole."""
+    (reconciles,) = (f for f in metrics.registry.collect() if f.name == RECONCILES)
+    found = [s for s in reconciles.samples if s.name.endswith("_total")]
+    of_both = [s for s in found if s.labels["controller"] in ("task", "agentsession")]
+    return sum(s.value for s in of_both if s.labels["result"] != SETTLED)
+
+
+def test_a_start_looks_at_none_of_those_that_ended_as_a_whole_and_a_new_task_unpacks_none(
     closed: Lists, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unpacked: list[str] = []
@@ -229,12 +241,13 @@ def test_a_new_task_unpacks_none_of_those_that_ended(
 
     monkeypatch.setattr(Packed, "unpacked", counted)
 
-    at_start, since = run(a_life(closed, unpacked))
+    at_start, since, looks = run(a_life(closed, unpacked))
 
     print(
         f"\n{at_start} times unpacked at the start beside {MANY} Closed Tasks and {SOME_PLANS} "
-        f"Plans, {since} since"
+        f"Plans, {since} since; {looks:.0f} Tasks and sessions looked at as a whole"
     )
+    assert looks == 0
     # Each of both is listed; that nothing is to be done about it was told by few fields then.
     assert at_start < 2.5 * (MANY + SOME_PLANS)
     assert since == 0

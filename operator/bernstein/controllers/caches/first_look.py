@@ -52,10 +52,12 @@ class FirstLook:
         sessions.add_handler(self._session_changed)
 
     def _task_changed(self, old: Object | None, new: Object | None) -> None:
+        if self._tasks is None and self._sessions is None:
+            return
         for task in filter(None, (old, new)):
             if self._tasks is not None:
                 self._tasks.pop(key_of(task), None)
-        found = closed.read(new) if new is not None and self._is_awaited else None
+        found = closed.read(new) if new is not None else None
         if new is None or found is None:
             return
         ended, status = found
@@ -66,10 +68,6 @@ class FirstLook:
             judgement = reading.judged_by(status, attempt.session)
             if judgement is not None:
                 self._judged[Key(key.namespace, attempt.session)] = Judged(uid, judgement)
-
-    @property
-    def _is_awaited(self) -> bool:
-        return self._tasks is not None or self._sessions is not None
 
     def _session_changed(self, old: Object | None, new: Object | None) -> None:
         if self._sessions is None:
