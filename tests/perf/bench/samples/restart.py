@@ -15,11 +15,13 @@ from tests.perf.bench.table import Table
 
 _LOOKS = r"^kube/reconcile:"
 _LISTS = r"^kube/informer:|^kube/client:Client\.(watch|list)"
-_PACKS, _UNPACKS = r"^kube/cache:Packed\.(?!unpacked)", r"^kube/cache:Packed\.unpacked"
+_PACKS, _UNPACKS = r"^kube/cache:Packing\.", r"^kube/cache:Packed\."
+_TELLS = r"^controllers/caches/first_look:"
 WORKS = (
     Work(sampler.LOADING, (rf"\A{sampler.LOADING}\Z",)),
     Work("lists: reading JSON", (_LISTS, r"\A(kube/answers/|library json)")),
     Work("lists: packing", (_LISTS, _PACKS)),
+    Work("lists: what needs no look", (_LISTS, _TELLS)),
     Work("lists: all else", (_LISTS,)),
     Work("looks: unpacking", (_LOOKS, _UNPACKS)),
     Work("looks: reading as models", (_LOOKS, r"^(library pydantic|api)/")),

@@ -99,7 +99,11 @@ def test_a_stack_is_of_the_work_that_it_is_for(work: str, functions: list[str]) 
     [
         (LOADING, [LOADING]),
         ("lists: reading JSON", ["kube/answers/json:read", "kube/informer:Informer._list"]),
-        ("lists: packing", ["kube/cache:Packed.of", "kube/cache:put", "kube/informer:f"]),
+        ("lists: packing", ["kube/cache:Packing.pack", "kube/cache:put", "kube/informer:f"]),
+        (
+            "lists: what needs no look",
+            ["api/task:f", "controllers/caches/first_look:f", "kube/informer:f"],
+        ),
         ("lists: all else", ["kube/cache:put", "kube/informer:Informer._apply"]),
         ("looks: unpacking", ["kube/cache:Packed.unpacked", "kube/reconcile:f"]),
         (
