@@ -23,8 +23,8 @@ from tests.unit.controllers.rig import Rig
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW
 from tests.unit.core.sessions.test_dead import served as dead_session
-from tests.unit.core.tasks.test_closed import WEEK
-from tests.unit.core.tasks.test_closed import served as closed_task
+from tests.unit.core.tasks.closed.test_closed import WEEK
+from tests.unit.core.tasks.closed.test_closed import served as closed_task
 from tests.unit.kube.apiserver import ApiServer
 
 TASK, SESSION = Key(NAMESPACE, "work"), Key(NAMESPACE, "work-s1")

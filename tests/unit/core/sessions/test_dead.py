@@ -18,7 +18,7 @@ from bernstein.core.sessions.actions import ReleasePods
 from bernstein.core.sessions.decide import LATEST_SECONDS, SessionSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, at
-from tests.unit.core.one_change import changed
+from tests.unit.core.tasks.closed.one_change import changed
 
 OUTCOMES = ("Succeeded", "AgentFailed")
 JUDGEMENTS = (None, "Verified", "GateFailed")

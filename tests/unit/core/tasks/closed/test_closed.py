@@ -28,7 +28,7 @@ from bernstein.core.tasks.retention import DELIVERED_BY
 from bernstein.kube.patches import status_diff
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, at
-from tests.unit.core.one_change import changed
+from tests.unit.core.tasks.closed.one_change import changed
 
 WEEK = 7 * 86400.0
 DEFAULT = objects.project().whole
