@@ -143,13 +143,16 @@ def with_advice(text: str, results: Iterable[CheckResult], limit: int = LONGEST_
 
 def in_short(results: Iterable[CheckResult], limit: int) -> str:
     """How the attempt ended that these verdicts rejected, in few characters: of each of the first
-    that said no how what it printed ends, for there the cause stands; of models how they begin."""
+    that said no how what it printed ends, for there the cause stands; of models how they begin, and
+    what they advise, as far as there is room behind that."""
+    results = tuple(results)
     said_no = rejected(results)
     told = _several(said_no)
     shown = said_no[:_MOST_IN_SHORT]
     room = limit - sum(len(each) + 2 for each in told)
     share = room // max(1, len(shown)) - 2
-    return "\n\n".join([*told, *(_in_short(each, share) for each in shown)])
+    text = "\n\n".join([*told, *(_in_short(each, share) for each in shown)])
+    return with_advice(text, results, limit)
 
 
 def _in_short(result: CheckResult, limit: int) -> str:

@@ -132,6 +132,17 @@ def test_in_short_is_told_how_the_words_of_a_model_begin() -> None:
     assert "Failed:\nno: because" in summary.in_short([review], 100)
 
 
+def test_in_short_is_told_what_models_advise_behind_what_rejected_it() -> None:
+    advised = {"title": "tests", "excerpt": "- new.py: X, that it is 1", "by_model": True}
+    advice = result("Failed", "TestsMissing", required=False).model_copy(update=advised)
+    bad = result("Failed").model_copy(update={"title": "lint", "excerpt": "printed " * 90})
+
+    assert summary.in_short([advice, result("Failed")], 512).endswith("- new.py: X, that it is 1")
+    long = summary.in_short([advice, bad], 512)
+    assert len(long) <= 512
+    assert long.startswith("Quality gate 'lint' Failed:\n")
+
+
 @pytest.mark.parametrize(
     ("verdict", "reason", "required", "by_model", "is_told"),
     [
