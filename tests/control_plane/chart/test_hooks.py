@@ -178,13 +178,18 @@ async def removal(world: World, tools: Tools, account: Account, way: str, said: 
         remove(tools, made)
 
 
-async def test_what_is_at_work_keeps_an_uninstall_back_until_it_is_cancelled(
-    world: World, tools: Tools, account: Account
-) -> None:
+async def _shop(world: World) -> None:
+    """A Plan of one step, whose agent goes on until it is stopped."""
     world.kubelet.on("agent", run)
     await world.project(gates=QUIET)
     await world.start()
     await world.plan("shop", [stage("build", "page")])
+
+
+async def test_what_is_at_work_keeps_an_uninstall_back_until_it_is_cancelled(
+    world: World, tools: Tools, account: Account
+) -> None:
+    await _shop(world)
     await world.task("alone")
     (page,) = [name for name in await _at_work(world, 2) if name != "alone"]
     said: list[str] = []
@@ -213,10 +218,7 @@ async def test_what_is_at_work_keeps_an_uninstall_back_until_it_is_cancelled(
 async def test_an_agent_that_began_before_a_suspension_is_cancelled_with_its_plan(
     world: World, tools: Tools, account: Account
 ) -> None:
-    world.kubelet.on("agent", run)
-    await world.project(gates=QUIET)
-    await world.start()
-    await world.plan("shop", [stage("build", "page")])
+    await _shop(world)
     (page,) = await _at_work(world, 1)
     await world.change(PLANS, "shop", suspend=True)
     await world.until(PLANS, "shop", _is_suspended)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -34,20 +34,11 @@ _NOT_HERE = (
 LabelValue = Annotated[
     str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", max_length=63)
 ]
-Labels = Annotated[
-    dict[str, LabelValue],
-    Field(
-        min_length=1,
-        max_length=16,
-        json_schema_extra=cel(
-            rule(
-                f"self.all(name, size(name) <= 317 && name.matches('{_ROUGHLY}'))",
-                "names of labels are letters, digits, '-', '_' and '.', with a prefix before a '/'",
-            )
-        ),
-    ),
-]
-"""Of others, that are looked for."""
+
+
+def _some(*rules: CelRule) -> Any:
+    """Of a map that says something, and not much."""
+    return Field(min_length=1, max_length=16, json_schema_extra=cel(*rules))
 
 
 def _named(what: str) -> CelRule:
@@ -59,40 +50,39 @@ def _named(what: str) -> CelRule:
     )
 
 
-NodeLabels = Annotated[
+Labels = Annotated[
     dict[str, LabelValue],
-    Field(min_length=1, max_length=16, json_schema_extra=cel(_named("labels"))),
+    _some(
+        rule(
+            f"self.all(name, size(name) <= 317 && name.matches('{_ROUGHLY}'))",
+            "names of labels are letters, digits, '-', '_' and '.', with a prefix before a '/'",
+        )
+    ),
 ]
+"""Of others, that are looked for."""
+NodeLabels = Annotated[dict[str, LabelValue], _some(_named("labels"))]
 PodLabels = Annotated[
     dict[str, LabelValue],
-    Field(
-        min_length=1,
-        max_length=16,
-        json_schema_extra=cel(
-            _named("labels"),
-            rule(
-                f"self.all(name, !(name in {list(_OTHERS)}) && !name.startsWith('bernstein.dev/') "
-                "&& !name.startsWith('batch.kubernetes.io/'))",
-                "labels by which Bernstein, the Job controller or Argo CD know what is theirs are "
-                "not set here",
-            ),
+    _some(
+        _named("labels"),
+        rule(
+            f"self.all(name, !(name in {list(_OTHERS)}) && !name.startsWith('bernstein.dev/') "
+            "&& !name.startsWith('batch.kubernetes.io/'))",
+            "labels by which Bernstein, the Job controller or Argo CD know what is theirs are "
+            "not set here",
         ),
     ),
 ]
 PodAnnotations = Annotated[
     dict[str, Annotated[str, Field(max_length=1024)]],
-    Field(
-        min_length=1,
-        max_length=16,
-        json_schema_extra=cel(
-            _named("annotations"),
-            rule(
-                "self.all(name, "
-                + " && ".join(f"!name.startsWith('{start}')" for start in _NOT_HERE)
-                + ")",
-                "annotations of Bernstein, Argo CD and nodes, and those for AppArmor and seccomp, "
-                "are not set here",
-            ),
+    _some(
+        _named("annotations"),
+        rule(
+            "self.all(name, "
+            + " && ".join(f"!name.startsWith('{start}')" for start in _NOT_HERE)
+            + ")",
+            "annotations of Bernstein, Argo CD and nodes, and those for AppArmor and seccomp, "
+            "are not set here",
         ),
     ),
 ]
