@@ -1,5 +1,5 @@
 """What it costs to start the command line and the operator, compared with starting Python for
-nothing, and what is loaded for it.
+nothing, and what is loaded for it, and for a program in pods.
 
 The comparison holds on any machine; the figures are printed (``pytest -s``) for the reference.
 """
@@ -19,12 +19,14 @@ MOST_BESIDE_LIBRARIES = 1.7
 ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parents[2] / "operator")}
 HELP = "import sys; sys.argv[1:] = ['--help']; from bernstein.cli.main import main; main()"
 OPERATOR = "import bernstein.controllers.__main__"
+ASKS_A_FORGE = "import bernstein.pods.__main__, bernstein.pods.programs.watch"
 OF_NO_USE_FOR_HELP = {"aiohttp", "asyncio", "fastapi", "kopf", "kubernetes", "pydantic"}
 OF_NO_USE_FOR_HELP |= {"requests", "ssl", "structlog", "yaml"}
 OF_NO_USE_FOR_HELP |= {"cryptography", "securesystemslib"}
 OF_NO_USE_FOR_THE_OPERATOR = {"detect_secrets", "fastapi", "kubernetes", "oauthlib", "requests"}
 OF_NO_USE_FOR_THE_OPERATOR |= {"cryptography", "google", "opentelemetry", "securesystemslib"}
 OF_NO_USE_FOR_THE_OPERATOR |= {"starlette", "typer", "urllib3", "uvicorn", "wcmatch", "websocket"}
+OF_NO_USE_FOR_A_PROGRAM = {"aiohttp", "click", "kopf", "kubernetes", "pydantic", "pygments", "rich"}
 
 
 def cpu_seconds(code: str) -> float:
@@ -91,8 +93,9 @@ def multiple(code: str, enough: float) -> tuple[float, float]:
     [
         (HELP, OF_NO_USE_FOR_HELP, 340),
         (OPERATOR, OF_NO_USE_FOR_THE_OPERATOR, 640),
+        (ASKS_A_FORGE, OF_NO_USE_FOR_A_PROGRAM, 240),
     ],
-    ids=["help", "operator"],
+    ids=["help", "operator", "watch"],
 )
 def test_only_what_is_used_is_loaded(code: str, useless: set[str], most: int) -> None:
     """`most`: modules of Python and of libraries; our own get more with what the product can do."""

@@ -15,6 +15,10 @@ from bernstein.core.sanitise import quoting
 from bernstein.pods import log, sigterm, termination
 from bernstein.pods.errors import PodError, Terminated
 
+# httpx loads a command line of its own wherever what that needs is installed, as it is for ours: a
+# third of the start of a program that asks a forge. None: it cannot be imported.
+sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
+
 LONG_LIVED = (pod.RECORDER, pod.PUSHER)
 """They run until SIGTERM, and then save the last state of the agent's work."""
 PROGRAMS = (*pod.PROGRAMS, pod.MINT)
