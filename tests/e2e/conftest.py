@@ -274,6 +274,11 @@ def refused(here: World, name: str, reason: str, check: str, before: str) -> Obj
     return task
 
 
+def with_default_gates(spec: Object) -> None:
+    """Those of a Project that says nothing of gates."""
+    spec.pop("gates")
+
+
 MakeWorld = Callable[..., World]
 
 _taken = iter(range(REPOSITORIES))
@@ -281,7 +286,8 @@ _taken = iter(range(REPOSITORIES))
 
 @pytest.fixture
 def world(stack: Stack, git: GitServer, request: pytest.FixtureRequest) -> Iterator[MakeWorld]:
-    """Call it with the demo agent's tasks (see images/agent-demo) and changes to the Project."""
+    """Call it with the demo agent's tasks (see images/agent-demo) and changes to the Project, which
+    has no gates of its own accord: each costs every Task a pod."""
     yield from worlds(stack, git, request.node.name)
 
 
@@ -310,6 +316,7 @@ def worlds(stack: Stack, git: GitServer, name: str) -> Iterator[MakeWorld]:
         scenario = yaml.safe_dump({"tasks": tasks or []})
         offered = Agents(scenario=scenario, **agents)
         *others, project = manifests.project(git, namespace, offered)
+        project["spec"] |= {"gates": {"enabled": False}}
         project["spec"]["repositories"][0]["url"] = git.url(repository)
         if change is not None:
             change(project["spec"])

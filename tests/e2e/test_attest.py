@@ -16,7 +16,17 @@ from bernstein.attestation.statement import EXTENSION
 from bernstein.cli.main import app
 from tests.demo.manifests import GIT_PORT
 from tests.demo.run import forwarded
-from tests.e2e.conftest import EXISTS, MakeWorld, Object, World, condition, does, state, writing
+from tests.e2e.conftest import (
+    EXISTS,
+    MakeWorld,
+    Object,
+    World,
+    condition,
+    does,
+    state,
+    with_default_gates,
+    writing,
+)
 from tests.e2e.test_cli import CommandLine
 from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
 
@@ -75,7 +85,11 @@ def proved(folder: Path, sha: str, keys: KeyPair, *more: str) -> tuple[int, Any]
 def test_what_lands_is_signed_and_a_clone_proves_every_check(
     world: MakeWorld, keys: KeyPair, tmp_path: Path
 ) -> None:
-    here = world([GOOD], signs)
+    def signs_verdicts(spec: Object) -> None:
+        signs(spec)
+        with_default_gates(spec)
+
+    here = world([GOOD], signs_verdicts)
     here.apply(secret(keys.private, keys.public))
     here.task("good")
     status = here.closed("good")["status"]

@@ -93,7 +93,6 @@ def codex(shared_world: MakeWorld, endpoint: str) -> Codex:
             demo,
             *({**cli, "name": s, "baseUrl": manifests.llm_url(endpoint, s)} for s in STORIES),
         ]
-        spec["gates"] = {"enabled": False}
 
     here = shared_world([], change, llm_url=manifests.llm_url(endpoint))
     for story in STORIES:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.conftest import MakeWorld, Object, does, refused, state, writing
+from tests.e2e.conftest import (
+    MakeWorld,
+    Object,
+    does,
+    refused,
+    state,
+    with_default_gates,
+    writing,
+)
 
 pytestmark = pytest.mark.verification
 
@@ -55,7 +63,8 @@ HIDDEN = {"write": {"path": ".gitattributes", "content": "*.py -diff\n* -text\n"
 
 def test_a_planted_secret_is_found_though_git_is_told_not_to_diff_it(world: MakeWorld) -> None:
     planted = {"write": {"path": "new.py", "content": f'AWS = "{KEY}"\n'}}
-    here = world([does("planted", {"steps": [HIDDEN, planted], "text": "done"})])
+    scripts = [does("planted", {"steps": [HIDDEN, planted], "text": "done"})]
+    here = world(scripts, with_default_gates)
     before = here.tip()
     here.task("planted", maxRetries=0)
     task = refused(here, "planted", "SecretFound", "new.py:1 AWS Access Key", before)
@@ -109,7 +118,7 @@ def test_a_linter_is_configured_by_the_pinned_commit(world: MakeWorld) -> None:
         ],
         "text": "done",
     }
-    here = world([does("quiet", attempt)])
+    here = world([does("quiet", attempt)], with_default_gates)
     before = here.tip()
     here.task("quiet", maxRetries=0)
     task = refused(here, "quiet", "GateFailed", "lint", before)

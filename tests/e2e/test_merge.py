@@ -27,10 +27,6 @@ def replacing(old: str, new: str, *, after: str = "sleep 2") -> Object:
     return {"steps": [{"run": after}, {"replace": change}], "text": "done"}
 
 
-def only_signals(spec: Object) -> None:
-    spec["gates"] = {"enabled": False}
-
-
 @dataclass(frozen=True)
 class Story:
     here: World
@@ -71,7 +67,7 @@ def stories(shared_world: MakeWorld) -> Stories:
     """Everything applied; a person has pushed to the branches of the last three."""
 
     def begin(*agents: Object, signal: Object = SHOWS, plan: bool = True) -> Story:
-        here = shared_world([*agents], only_signals)
+        here = shared_world([*agents])
         before = push(here, "lines.txt", LINES)
         titles = [agent["title"] for agent in agents]
         steps = [{"title": t, "completionSignals": [signal]} for t in titles]
@@ -211,7 +207,7 @@ def test_two_plans_of_one_name_on_one_repository_both_land_and_never_meet(world:
     """In two namespaces: their Tasks, sessions and Jobs have the same names, too. Neither agent
     ends before both work, so that both Plans begin at the same commit."""
     both = [
-        world([does("work", change)], only_signals)
+        world([does("work", change)])
         for change in (
             replacing("one", "ONE", after="until [ -e /tmp/go ]; do sleep 0.2; done"),
             replacing("three", "THREE", after="until [ -e /tmp/go ]; do sleep 0.2; done"),

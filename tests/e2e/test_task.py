@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.e2e.conftest import EXISTS, LIE, MakeWorld, does, writing
+from tests.e2e.conftest import EXISTS, LIE, MakeWorld, does, with_default_gates, writing
 
 TESTS = {"type": "test_passes", "command": "python3 -m pytest -q -p no:cacheprovider"}
 
 
 def test_a_task_is_verified_merged_and_closed_with_few_writes(world: MakeWorld) -> None:
-    here = world([does("good", writing("new.py", "X = 1\n"))])
+    here = world([does("good", writing("new.py", "X = 1\n"))], with_default_gates)
     before = here.tip()
     here.task("good", completionSignals=[EXISTS, TESTS])
     task = here.closed("good")

@@ -155,6 +155,7 @@ def _on_forge(spec: Object, url: str) -> None:
     token = {"name": "forge-token", "key": "token"}
     repository |= {"url": url, "forge": {"type": "gitea", "token": token}}
     spec["merge"] = {"strategy": "pr", "pullRequest": {"lookSeconds": 5}}
+    spec["gates"] = {"enabled": False}
     del spec["network"]["git"]
 
 

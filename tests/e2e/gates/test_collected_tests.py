@@ -26,7 +26,7 @@ TOLD = "2 of 4 tests are not collected any more:\ntest_rows.py::test_row[2]\n"
 
 def begin(world: MakeWorld, attempts: list[Object], **more: object) -> World:
     def change(spec: Object) -> None:
-        spec.update(gates={"enabled": False}, collectTests={"enabled": True}, **more)
+        spec.update(collectTests={"enabled": True}, **more)
         spec["toolchain"] = {"image": "bernstein-toolchain:dev"}
 
     here = world([does("rows", *attempts)], change)
@@ -74,7 +74,7 @@ def test_where_tests_are_not_protected_a_person_is_asked(world: MakeWorld) -> No
 
 def test_a_base_whose_tests_cannot_be_listed_keeps_nothing_back(world: MakeWorld) -> None:
     def change(spec: Object) -> None:
-        spec.update(gates={"enabled": False}, protectTests=True)
+        spec.update(protectTests=True)
         spec["collectTests"] = {"enabled": True, "command": "no-such-runner --list"}
 
     here = world([does("work", writing("new.py", "X = 1\n"))], change)

@@ -88,7 +88,6 @@ def begin(make: MakeWorld, git: GitServer) -> Attacks:
         demo["resources"] = spec["toolchain"]["resources"] = {"cpu": "1", "memory": "512Mi"}
         spec["agents"].append({**demo, "name": "other", "apiKey": {"name": "other", "key": "key"}})
         demo["apiKey"] = {"name": "own", "key": "key"}
-        spec["gates"] = {"enabled": False}
         spec["limits"] = {"maxAgents": 12, "stallSeconds": 3 * CHECKPOINT}
 
     # The script must hold the values to look for, and they exist only with the namespace.

@@ -14,7 +14,6 @@ COMMITTER = {"name": "Bernstein", "email": "bernstein@example.com"}
 
 
 def squashes_and_signs(spec: Object) -> None:
-    spec["gates"] = {"enabled": False}
     spec["merge"] = {
         "strategy": "direct",
         "method": "Squash",

@@ -10,7 +10,6 @@ TITLE = "Resolve the conflict with 'main'"
 
 
 def resolves(spec: Object) -> None:
-    spec["gates"] = {"enabled": False}
     spec["merge"] = {"strategy": "direct", "conflicts": "Resolve"}
 
 

@@ -52,7 +52,6 @@ def test_work_lands_through_the_proxy_of_its_project_which_sees_no_credential(
     stack: Stack, git: GitServer, world: MakeWorld, proxy: str
 ) -> None:
     def asks_it(spec: Object) -> None:
-        spec["gates"] = {"enabled": False}
         spec["network"] = {"proxy": {"url": proxy}}
 
     here = world([does("new", writing("new.py", "X = 1\n"))], asks_it)

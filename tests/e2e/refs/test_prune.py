@@ -11,7 +11,6 @@ ENOUGH = 240
 
 
 def keeps_refs(spec: Object) -> None:
-    spec["gates"] = {"enabled": False}
     spec["retention"] = {**spec.get("retention", {}), "refsSeconds": SECONDS, "podsSeconds": 600}
 
 

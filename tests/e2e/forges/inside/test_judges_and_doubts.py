@@ -64,7 +64,6 @@ def test_a_model_s_key_and_what_delivers_are_where_they_are_needed_alone(
     def change(spec: Object) -> None:
         (app,) = spec["repositories"]
         app["url"] = app["url"].replace(f":{forge.port}/", f":{port}/")
-        spec["gates"] = {"enabled": False}
         spec["models"] = [model(MODEL, "anthropic", endpoint.url)]
         spec["attestation"] = {"key": {"name": "keys", "key": "pem"}}
 
