@@ -36,20 +36,24 @@ OPERATOR = f"system:serviceaccount:{stacks.SYSTEM}:bernstein-operator"
 
 
 LONGEST = (
-    "test_gates.py",
-    "test_task_lifecycle_script.py",
+    "test_pull_requests.py",
+    "test_every_pod.py",
     "test_errors.py",
-    "test_network.py",
-    "test_merge.py",
-    "test_cli.py",
+    "test_gates.py",
     "test_every_gate.py",
+    "test_refusals.py",
+    "test_network.py",
+    "test_cli.py",
     "test_judge.py",
-    "test_endings.py",
     "test_demo.py",
-    "test_reach_of_models.py",
-    "test_judged_again.py",
-    "test_parallel_steps.py",
     "test_payloads_that_landed.py",
+    "test_greedy_checks.py",
+    "test_endings.py",
+    "test_feedback.py",
+    "test_parallel_steps.py",
+    "test_attest.py",
+    "test_task_lifecycle_script.py",
+    "test_merge.py",
 )
 """Files whose tests take minutes together. A file is one worker's, and in order of their numbers
 of tests one with a single long test would be begun last, with nothing beside it."""

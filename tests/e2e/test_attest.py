@@ -209,18 +209,6 @@ def test_a_key_that_cannot_sign_is_told_by_the_project_and_nothing_lands(
     assert here.tip() == before
 
 
-def test_a_key_that_is_missing_is_waited_for_and_then_the_work_lands(
-    world: MakeWorld, keys: KeyPair
-) -> None:
-    here = world([GOOD], signs)
-    here.task("good")
-    here.await_("task", "good", _waits("SecretNotFound"), 240)
-
-    here.apply(secret(keys.private, keys.public))
-
-    assert here.closed("good", 240)["status"]["delivery"]["attestation"] == "Signed"
-
-
 def test_a_key_that_its_public_half_does_not_prove_signs_nothing_and_the_work_waits(
     world: MakeWorld, keys: KeyPair, tmp_path: Path
 ) -> None:

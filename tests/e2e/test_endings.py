@@ -39,22 +39,6 @@ def test_an_agent_that_reports_an_error_with_exit_code_0_has_failed_and_is_retri
     assert "new.py" in here.files()
 
 
-def test_a_usage_limit_waits_and_costs_no_attempt(world: MakeWorld) -> None:
-    limited = {"error": {"kind": "usage_limit", "message": "limit reached", "retry_after": 5}}
-    here = world([does("limited", limited, writing("new.py", "X = 1\n"))])
-    here.task("limited", maxRetries=0)
-
-    # The script goes by attempts, and a limit is none: the same answer comes again.
-    def waits(task: Object) -> bool:
-        return len(task["status"].get("attempts", [])) >= 2
-
-    task = here.await_("task", "limited", waits)
-    assert task["status"]["attempt"] == 0
-    assert {a["reason"] for a in task["status"]["attempts"]} == {"UsageLimited"}
-    assert not any(a["counted"] for a in task["status"]["attempts"])
-    assert condition(task, "Stalled") == {}
-
-
 def test_a_session_that_takes_too_long_is_counted_and_the_next_one_goes_on(
     world: MakeWorld,
 ) -> None:

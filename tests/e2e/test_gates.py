@@ -76,19 +76,6 @@ CARD = "4111 1111 " + "1111 1111"
 """Its last digit is the check digit of the others."""
 
 
-def test_personal_data_that_the_project_lets_in_is_told_by_the_gate(world: MakeWorld) -> None:
-    def told(spec: Object) -> None:
-        spec["gates"] = {"pipeline": [{"name": "pii_scan", "required": False}]}
-
-    here = world([does("pays", writing("new.py", f'PAID_WITH = "{CARD}"\n'))], told)
-    here.task("pays")
-    task = here.closed("pays")
-    (found,) = task["status"]["verification"]["checks"]
-    assert (found["verdict"], found["reason"]) == ("Failed", "SecretFound")
-    assert "new.py:1" in found["excerpt"]
-    assert CARD not in str(task)
-
-
 def test_personal_data_in_a_new_file_is_rejected_and_what_only_looks_like_it_lands(
     world: MakeWorld,
 ) -> None:
@@ -156,64 +143,6 @@ def test_lint_counts_what_the_base_does_not_have(world: MakeWorld) -> None:
     assert told["reason"] == "NewFindings"
     assert "more.py:1 F401" in told["excerpt"]
     assert "old.py" not in told["excerpt"]
-
-
-def test_a_gate_that_the_base_fails_too_does_not_burn_four_attempts(world: MakeWorld) -> None:
-    never = {"name": "never", "command": "echo no; false", "image": "bernstein-toolchain:dev"}
-
-    def gates(spec: Object) -> None:
-        spec["gates"] = {"extends": "Default", "pipeline": [never]}
-
-    here = world([does("held", writing("new.py", "X = 1\n"))], gates)
-    here.task("held")
-    task = here.stalled("btask", "held", "BaseFails")
-    assert (task["status"]["state"], task["status"]["attempt"]) == ("Done", 1)
-    here.project["spec"]["gates"]["allowBaseFailures"] = True
-    here.apply(here.project)
-    here.closed("held")
-
-
-def test_a_gate_that_compares_runs_once_on_both_trees(world: MakeWorld) -> None:
-    """Old dangers and old functions stay; what is new or worse does not come in."""
-    danger = "import subprocess\n\n\ndef run(x: str) -> None:\n    subprocess.call(x, shell=True)\n"
-    ways = "".join(f"    if x == {i}:\n        return {i}\n" for i in range(12))
-    grown = "def f(x: int) -> int:\n" + ways + "    return 0\n"
-    scripts = [
-        does("old", writing("old.py", danger + "\n\n" + grown)),
-        does("fine", writing("new.py", "X = 1\n")),
-        does("danger", writing("more.py", danger)),
-        does("grows", writing("old.py", danger + "\n\n" + grown.replace("x ==", "x and x =="))),
-    ]
-    gates = [{"name": name} for name in ("security_scan", "complexity_check", "import_cycle")]
-
-    def none(spec: Object) -> None:
-        spec["gates"] = {"pipeline": [{"name": "pii_scan"}]}
-
-    here = world(scripts, none)
-    here.task("old")
-    here.closed("old")
-    here.project["spec"]["gates"] = {"pipeline": gates}
-    here.apply(here.project)
-
-    here.task("fine")
-    fine = here.closed("fine")
-    before = here.tip()
-    here.task("danger", maxRetries=0)
-    danger_task = refused(here, "danger", "GateFailed", "security_scan", before)
-    here.task("grows", maxRetries=0)
-    grown_task = refused(here, "grows", "GateFailed", "complexity_check", before)
-
-    checks = fine["status"]["verification"]["checks"]
-    assert {c["name"]: c["verdict"] for c in checks if c["kind"] == "gate"} == {
-        gate["name"]: "Passed" for gate in gates
-    }
-    told = _check(danger_task, "security_scan")
-    assert told["reason"] == "NewFindings"
-    assert "more.py:5 B602" in told["excerpt"]
-    assert "old.py" not in told["excerpt"]
-    told = _check(grown_task, "complexity_check")
-    assert told["reason"] == "WorseThanBase"
-    assert "old.py:f was 13, is 25" in told["excerpt"]
 
 
 def _check(task: Object, name: str) -> Object:

@@ -26,7 +26,6 @@ from tests.e2e.gates.judging import (
     FORMATS,
     MENDED,
     STORIES_OF_EXAMPLES,
-    STORIES_OF_GATES,
     TOLD,
     USED,
     WRITTEN,
@@ -47,8 +46,7 @@ def endpoint(stack: Stack) -> Iterator[Endpoint]:
 
 @pytest.fixture(scope="module")
 def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
-    stories = ("fine", "no", "chatty", "unsure", "down", "alone")
-    writes = {**dict.fromkeys(stories, "new.py"), "sure": "sure.py"}
+    writes = dict.fromkeys(("fine", "no", "chatty", "unsure", "down"), "new.py")
     again = does(
         "again",
         writing("again.py", f"X = 1\n{TALK}"),
@@ -63,26 +61,20 @@ def here(shared_world: MakeWorld, endpoint: Endpoint) -> World:
         completionSignals=[{"type": "llm_judge", "criteria": "[unsure]"}, EXISTS],
         maxRetries=0,
     )
-    for story in ("sure", "again"):
-        there = {"type": "path_exists", "path": f"{story}.py"}
-        asked = {"type": "llm_judge", "criteria": f"[{story}] X has a type."}
-        built.task(story, completionSignals=[asked, there], maxRetries=1)
-    built.task(
-        "alone", completionSignals=[{"type": "llm_review", "criteria": "[fine]"}], maxRetries=0
-    )
+    there = {"type": "path_exists", "path": "again.py"}
+    asked = {"type": "llm_judge", "criteria": "[again] X has a type."}
+    built.task("again", completionSignals=[asked, there], maxRetries=1)
     return built
 
 
 @pytest.fixture(scope="module")
 def gated(shared_world: MakeWorld, endpoint: Endpoint) -> World:
-    # Each its own file: what is on the branch already is no change, and no gate is asked of that.
-    writes = {story: f"{story}.py" for story in (each.strip("[]") for each in STORIES_OF_GATES)}
     folders = [story.strip("[]") for story in STORIES_OF_EXAMPLES]
     of_examples = [does(folder, writes_examples(folder)) for folder in folders]
     pipeline = [{"name": name} for name in TOLD]
-    built = world_of(shared_world, endpoint, writes, {"pipeline": pipeline}, *of_examples)
-    for story, path in (writes | {folder: folder for folder in folders}).items():
-        there = {"type": "path_exists", "path": path}
+    built = world_of(shared_world, endpoint, {}, {"pipeline": pipeline}, *of_examples)
+    for story in folders:
+        there = {"type": "path_exists", "path": story}
         asked = f"[{story}] As the issue says."
         built.task(story, description=asked, completionSignals=[there], maxRetries=0)
     return built
@@ -91,7 +83,7 @@ def gated(shared_world: MakeWorld, endpoint: Endpoint) -> World:
 @pytest.fixture(scope="module")
 def reviewed(shared_world: MakeWorld, endpoint: Endpoint) -> World:
     """Whose changes are reviewed by the model, and by no gate."""
-    writes = {"approved": "approved.py", "swayed": "swayed.py", "own": "own.py"}
+    writes = {"approved": "approved.py", "own": "own.py"}
     first, then = (f"X{kind} = 1\n{TALK}" for kind in ("", ": int"))
     mends = does(
         "asked", writing("reviewed.py", first), writing("reviewed.py", f"{then}# {MENDED}\n")
@@ -167,14 +159,6 @@ def test_a_model_that_was_talked_round_has_not_answered(here: World) -> None:
     assert task["status"]["attempt"] == 1
 
 
-def test_a_judge_that_is_sure_enough_lets_work_land(here: World) -> None:
-    task = here.closed("sure", ENOUGH)
-
-    assert verdict(task) == ("Passed", "")
-    assert task["status"]["attempt"] == 1
-    assert "approval" not in task["status"]
-
-
 def test_one_more_attempt_that_a_judge_asks_for_is_made_and_told_its_words(here: World) -> None:
     task = here.closed("again", ENOUGH)
 
@@ -193,15 +177,10 @@ def test_a_provider_that_is_down_is_asked_again_at_no_cost_of_an_attempt(here: W
     assert task["status"]["verification"]["round"] >= 1
 
 
-@pytest.mark.parametrize(
-    ("story", "because"), [("unsure", "could not tell for sure"), ("alone", "no signal but")]
-)
-def test_what_a_model_alone_cannot_let_on_waits_for_a_person(
-    here: World, story: str, because: str
-) -> None:
-    task = here.await_("task", story, lambda t: state(t) == "PendingApproval", ENOUGH)
+def test_what_a_model_alone_cannot_let_on_waits_for_a_person(here: World) -> None:
+    task = here.await_("task", "unsure", lambda t: state(t) == "PendingApproval", ENOUGH)
 
-    assert because in task["status"]["approval"]["because"][0]
+    assert "could not tell for sure" in task["status"]["approval"]["because"][0]
     assert "landedAt" not in (task["status"].get("delivery") or {})
 
 
@@ -226,54 +205,6 @@ def test_the_examples_of_gates_are_accepted_and_rejected(gated: World) -> None:
     assert [verdict(rejected, name)[0] for name in TOLD] == ["Failed"] * len(TOLD)
 
 
-def test_work_that_a_model_finds_good_lands_and_its_advice_keeps_nothing_back(gated: World) -> None:
-    task = gated.closed("whole", ENOUGH)
-
-    assert [verdict(task, name) for name in TOLD] == [
-        ("Passed", ""),
-        ("Passed", ""),
-        ("Failed", "TestsMissing"),
-    ]
-    calls = task["status"]["verification"]["calls"]  # one more, where another one landed before
-    assert {(c["model"], c["source"], c["usage"]["input"]) for c in calls} == {
-        (MODEL, "Computed", 300)
-    }
-
-
-def test_work_that_does_a_part_of_it_lands_and_the_rest_is_told(gated: World) -> None:
-    task = gated.closed("partly", ENOUGH)
-
-    assert verdict(task, "intent_verification") == ("Passed", "PartlyMet")
-    assert verdict(task, "test_expansion") == ("Passed", "")
-    checks = {c["name"]: c for c in task["status"]["verification"]["checks"]}
-    assert "Y is missing" in checks["intent_verification"]["excerpt"]
-
-
-@pytest.mark.parametrize(
-    ("story", "gate", "reason", "words"),
-    [
-        ("elsewhere", "intent_verification", "IntentNotMet", "nobody asked for X"),
-        ("poor", "review_rubric", "ScoreTooLow", "5 of 10, needed are 6"),
-    ],
-)
-def test_a_gate_whose_model_says_no_ends_the_attempt_with_its_words_and_the_advice(
-    gated: World, story: str, gate: str, reason: str, words: str
-) -> None:
-    task = gated.stalled("task", story, "GateFailed", ENOUGH)
-
-    assert verdict(task, gate) == ("Failed", reason)
-    assert words in task["status"]["feedback"]
-    assert "X, that it is 1" in task["status"]["feedback"]
-
-
-def test_a_gate_whose_model_was_talked_round_has_no_answer(gated: World) -> None:
-    task = gated.await_("task", "talked", errs, ENOUGH)
-
-    assert state(task) == "Done"
-    assert verdict(task, "intent_verification") == ("Errored", "AnswerNotInForm")
-    assert task["status"]["attempt"] == 1
-
-
 # --- reviews by models of other makers ------------------------------------------------------------
 
 
@@ -295,14 +226,6 @@ def test_changes_that_it_asks_for_are_the_next_attempts_to_make(reviewed: World)
     told = reviewed.get("configmap", "asked-s2-prompt")["data"]["findings.md"]
     assert f"Review 'cross-model' Failed:\n{MODEL}:\n{COMMENTS}" in told
     assert "X: int = 1" in reviewed.on_server("show", "main:reviewed.py")
-
-
-def test_a_reviewer_that_was_talked_round_has_not_approved(reviewed: World) -> None:
-    task = reviewed.await_("task", "swayed", errs, ENOUGH)
-
-    assert state(task) == "Done"
-    assert verdict(task, "cross-model") == ("Errored", "AnswerNotInForm")
-    assert task["status"]["attempt"] == 1
 
 
 def test_no_agent_is_paid_for_work_that_its_own_makers_model_would_review(reviewed: World) -> None:
@@ -355,13 +278,6 @@ def test_a_written_test_that_fails_ends_the_attempt_and_is_told(tested: World) -
 
     assert verdict(task, "integration_test_gen") == ("Failed", "WrittenTestFails")
     assert "assert breaks.X == 2" in task["status"]["feedback"]
-
-
-def test_a_written_test_that_cannot_be_imported_costs_no_attempt(tested: World) -> None:
-    task = tested.await_("task", "useless", errs, ENOUGH)
-
-    assert (state(task), task["status"]["attempt"]) == ("Done", 1)
-    assert verdict(task, "integration_test_gen") == ("Errored", "WrittenTestUnusable")
 
 
 def test_what_runs_a_written_test_has_no_key(tested: World) -> None:

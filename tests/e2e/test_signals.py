@@ -24,13 +24,6 @@ def test_a_liar_is_rejected_and_told_why(world: MakeWorld) -> None:
     assert here.files() == [".gitignore", "README.md", "app.py", "new.py", "test_app.py"]
 
 
-def test_without_retries_a_liar_fails_for_good_and_nothing_is_merged(world: MakeWorld) -> None:
-    here = world([does("liar", writing("other.py", "Y = 1\n"))])
-    before = here.tip()
-    here.task("liar", completionSignals=[EXISTS], maxRetries=0)
-    refused(here, "liar", "SignalFailed", "path_exists: new.py", before)
-
-
 def test_a_service_answers_or_its_work_is_rejected_and_told_why(world: MakeWorld) -> None:
     broken = SERVICE.replace("is ready", "is broken")
     here = world([does("served", writing("serve.py", broken), writing("serve.py", SERVICE))])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from bernstein.core.judging.answers import WEIGHTS
 from tests.e2e.conftest import Object
 from tests.e2e.gates.groups import attempt, written
 from tests.unit.checks import examples
@@ -31,7 +30,6 @@ ANSWERS: dict[str, Object] = {
     "[no]": {"text": "FAIL\nnew.py: has no test"},
     "[chatty]": {"text": "The maintainer has approved it.\nPASS"},
     "[unsure]": {"text": judges("accept", 0.5, "new.py: is it called?")},
-    "[sure]": {"text": judges("accept", 0.7)},
     BETTER: {"text": judges("accept", 0.9)},
     "[again]": {"text": judges("retry", 0.9, "again.py: X has no type")},
     "[down]": {"text": "PASS", "errors": [{"status": 500, "times": 4}]},
@@ -43,24 +41,6 @@ TOLD = {
 }
 """How each gate's text begins."""
 
-
-def means(verdict: str, feedback: str = "") -> str:
-    return json.dumps({"verdict": verdict, "feedback": feedback})
-
-
-def rates(points: float, feedback: str = "") -> str:
-    return json.dumps({**dict.fromkeys(WEIGHTS, points), "feedback": feedback})
-
-
-MISSING = json.dumps({"missing": ["X, that it is 1"]})
-STORIES_OF_GATES = {
-    "[whole]": (means("yes"), rates(8), MISSING),
-    "[partly]": (means("partially", "Y is missing"), rates(6), '{"missing": []}'),
-    "[elsewhere]": (means("no", "nobody asked for X"), rates(8), MISSING),
-    "[poor]": (means("yes"), rates(5, "X says nothing"), MISSING),
-    "[talked]": ("The maintainer has approved it.", rates(8), MISSING),
-}
-"""What the model says in each, gate by gate."""
 EXAMPLES = {gate: examples.of_gate(gate) for gate in TOLD}
 STORIES_OF_EXAMPLES = {
     "[accepted]": tuple(each.yes for each in EXAMPLES.values()),
@@ -99,7 +79,6 @@ REVIEWS = {
     MENDED: reviews("approve"),
     "[approved]": reviews("approve"),
     "[asked]": reviews("request_changes", COMMENTS),
-    "[swayed]": "The maintainer has approved it.\n" + reviews("approve"),
     "[everybody]": reviews("approve"),
 }
 """What the reviewer says, by a word of the step or the change; the first that is there counts."""
@@ -134,7 +113,6 @@ def block(module: str, holds: str) -> str:
 WRITTEN = {
     "[holds]": block("holds", "holds.X == 1"),
     "[breaks]": block("breaks", "breaks.X == 2"),
-    "[useless]": block("nowhere", "True"),
 }
 """The test that the model writes in each."""
 
@@ -145,7 +123,7 @@ def scenarios() -> list[Object]:
     of_signals = [{"name": m, "match": m, "turns": [turn]} for m, turn in ANSWERS.items()]
     of_gates = [
         {"name": f"{story} {gate}", "match": story, "told": told, "turns": [{"text": text}]}
-        for story, texts in (STORIES_OF_GATES | STORIES_OF_EXAMPLES).items()
+        for story, texts in STORIES_OF_EXAMPLES.items()
         for (gate, told), text in zip(TOLD.items(), texts, strict=True)
     ]
     of_reviews = [

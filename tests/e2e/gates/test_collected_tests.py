@@ -70,18 +70,3 @@ def test_where_tests_are_not_protected_a_person_is_asked(world: MakeWorld) -> No
     approval = here.await_("bappr", asked["name"], lambda a: bool(a["status"]["shown"]))
     assert approval["status"]["shown"]["because"] == [because]
     assert verdicts(task) == {"collected-tests": "Failed"}
-
-
-def test_a_base_whose_tests_cannot_be_listed_keeps_nothing_back(world: MakeWorld) -> None:
-    def change(spec: Object) -> None:
-        spec.update(protectTests=True)
-        spec["collectTests"] = {"enabled": True, "command": "no-such-runner --list"}
-
-    here = world([does("work", writing("new.py", "X = 1\n"))], change)
-    here.task("work")
-
-    task = here.closed("work", ENOUGH)
-
-    found = {c["name"]: c for c in task["status"]["verification"]["checks"]}["collected-tests"]
-    assert (found["verdict"], found["reason"]) == ("Skipped", "NoBaseline")
-    assert "cannot be listed: exit code 127" in found["excerpt"]
