@@ -159,7 +159,12 @@ def test_work_that_leaves_its_files_is_rejected_and_told_which_it_changed(
 ) -> None:
     good = writing("new.py", "X = 1\n")
     bad = and_writes(good, "docs/other.md", "# other\n")
-    here = world([does("strays", bad, good)], lambda spec: spec.update(fileScope="Enforce"))
+
+    def enforces(spec: Object) -> None:
+        with_default_gates(spec)
+        spec.update(fileScope="Enforce")
+
+    here = world([does("strays", bad, good)], enforces)
     here.task("strays", files=["*.py"])
     task = here.closed("strays", 180)
     ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -31,3 +33,19 @@ def test_a_file_that_a_volume_is_of_is_read_while_it_is_there(tmp_path: Path, th
         (tmp_path / "link").symlink_to("key")
     assert [*container.contents_of(tmp_path / "key")] == ([b"k"] if there else [])
     assert [*container.contents_of(tmp_path)] == ([b"k"] if there else [])
+
+
+def test_who_has_ended_is_not_looked_into() -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        into = container.Container("pod", "name", (process.pid,))
+        into.stop()
+        assert into.is_stopped()
+
+        into.go_on()
+        into.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        into.stop()
+        assert not into.is_stopped(), "nobody has asked for its end yet"
+
+    into.stop()
+    assert not into.is_stopped()

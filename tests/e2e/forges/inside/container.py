@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import wait_for
+
 _PROC = Path("/proc")
 _LEFT = re.compile(
     r"/pods/(?P<pod>[0-9a-f-]{36})/containers/(?P<name>[a-z0-9-]+)/[0-9a-f]+ /dev/termination-log "
@@ -42,7 +44,13 @@ class Container:
     processes: tuple[int, ...]
 
     def stop(self) -> None:
+        """Whoever gets the signal stops a moment later, unless it ends meanwhile."""
         self._send(signal.SIGSTOP)
+        wait_for(lambda: all(state_of(process) in "TZX" for process in self.processes))
+
+    def is_stopped(self) -> bool:
+        """Its volumes can be read: one that has ended has none any more."""
+        return state_of(self.processes[0]) == "T"
 
     def go_on(self) -> None:
         self._send(signal.SIGCONT)
@@ -110,6 +118,12 @@ def of_process(process: int) -> tuple[str, str] | None:
 def is_being_made(process: int) -> bool:
     """It is still the program that makes containers: its next one may be a container's."""
     return _read(_PROC / str(process) / "comm").startswith(b"runc")
+
+
+def state_of(process: int) -> str:
+    """A letter, as `ps` shows it; X: it has gone."""
+    _, _, rest = _read(_PROC / str(process) / "stat").decode(errors="replace").rpartition(") ")
+    return rest[:1] or "X"
 
 
 def network_of(process: int) -> str:
