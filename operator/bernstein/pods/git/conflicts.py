@@ -4,6 +4,7 @@ that and nothing else."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from itertools import islice
 
@@ -18,6 +19,11 @@ from bernstein.pods.git.merge import MOST_CONFLICTS, Merged, is_ancestor, merge_
 _PATH_LENGTH = 150
 _MOST_BYTES = 64 << 20
 """Of a file in which marks are looked for: what is larger is for people."""
+_BETWEEN = (
+    re.compile(rb"(?m)^[ \t]*={7}[ \t]*\r?$"),
+    re.compile(rb"(?m)^[ \t]*\|{7}(?:[ \t\r]|$)"),
+)
+"""The marks that name no commit: a line like the first one may as well underline a heading."""
 
 
 def unresolved(repository: Git, conflict: ResolvesConfig, tip: str, tree: str) -> tuple[str, ...]:
@@ -44,6 +50,7 @@ def unresolved(repository: Git, conflict: ResolvesConfig, tip: str, tree: str) -
         for path in both.raw
         if _is_marked(repository, tree, path, marks) is not False
         or _unmarkable(repository, both, path, marks)
+        or _has_more_between(repository, both, path, (tree, conflict.sha, tip), marks[0])
     ]
     return _shown(wrong)
 
@@ -74,10 +81,35 @@ def _unmarkable(repository: Git, merged: Merged, path: bytes, marks: tuple[bytes
 def _is_marked(repository: Git, tree: str, path: bytes, marks: tuple[bytes, ...]) -> bool | None:
     """Whether it is a file that has one of the marks; None: it is too large. They name commits, so
     that nothing else has them, and one that was indented is as good as one that was left."""
+    content = _content(repository, tree, path)
+    return content if content is None else any(mark in content for mark in marks)
+
+
+def _content(repository: Git, tree: str, path: bytes) -> bytes | None:
+    """That of the file; none where it is no file. None: it is too large."""
     entry = trees.entry(repository, tree, os.fsdecode(path))
     if entry is None or not entry.is_file:
+        return b""
+    return trees.blob(repository, entry.object_id) if entry.size <= _MOST_BYTES else None
+
+
+def _has_more_between(
+    repository: Git, merged: Merged, path: bytes, where: tuple[str, str, str], first: bytes
+) -> bool:
+    """Whether the file has more lines like a mark between both sides than these have together: the
+    work may keep all of them. `where`: trees of the work and of both sides. `first`: the mark that
+    begins a place in conflict."""
+    there, *sides = (_lines_between(_content(repository, tree, path) or b"") for tree in where)
+    if not any(there):
         return False
-    if entry.size > _MOST_BYTES:
-        return None
-    content = trees.blob(repository, entry.object_id)
-    return any(mark in content for mark in marks)
+    # What both sides call otherwise is at this path only in what was merged.
+    with_marks = _content(repository, merged.marked, path) or b""
+    places = with_marks.count(first)
+    kept = (lines - places for lines in _lines_between(with_marks))
+    most = (max(sum(lines), known) for *lines, known in zip(*sides, kept, strict=True))
+    return any(left > bound for left, bound in zip(there, most, strict=True))
+
+
+def _lines_between(content: bytes) -> tuple[int, ...]:
+    """How many lines there are like each of the marks between."""
+    return tuple(sum(1 for _ in mark.finditer(content)) for mark in _BETWEEN)

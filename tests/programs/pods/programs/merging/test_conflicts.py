@@ -121,8 +121,15 @@ def test_what_resolves_it_is_a_merge_with_the_branch(
         ({"a": "plan\n>>>>>>> {work}\n", "b": "TWO\n"}, ("a",)),
         ({"a": "<<<<<<< {tip}\r\npeople\n", "b": "TWO\n"}, ("a",)),
         ({"a": "    <<<<<<< {tip}\n    people\n", "b": "TWO\n"}, ("a",)),
+        ({"a": "people\n=======\nplan\n", "b": "TWO\n"}, ("a",)),
+        ({"a": "people\r\n  =======\r\nplan\r\n", "b": "TWO\n"}, ("a",)),
+        ({"a": "people\n||||||| 0123456\none\n", "b": "TWO\n"}, ("a",)),
+        ({"a": "people\n|||||||", "b": "TWO\n"}, ("a",)),
     ],
-    ids=["undoes what people did", "another file", "last mark", "first mark", "indented mark"],
+    ids=[
+        *("undoes what people did", "another file", "last mark", "first mark", "indented mark"),
+        *("mark between", "indented mark between", "mark of the base", "mark without a label"),
+    ],
 )
 def test_what_undoes_the_branch_changes_more_or_leaves_marks_is_no_candidate(
     origin: Origin,
@@ -141,6 +148,49 @@ def test_what_undoes_the_branch_changes_more_or_leaves_marks_is_no_candidate(
 
     assert (said.sha, said.conflicts) == ("", wrong)
     assert origin.git("for-each-ref", CANDIDATE) == ""
+
+
+HEADINGS: dict[str, tuple[str, str, str]] = {
+    "beside the conflict": ("People\n\nx\n=======\n", "Plan\n\nx\n=======\n", "one\n\nx\n"),
+    "of people": ("People\n=======\n", "plan\n", "one\n"),
+    "of the Plan": ("people\n", "Plan\n=======\n", "one\n"),
+    "of both": ("People\n=======\n", "Plan\n=======\n", "one\n"),
+    "of all three": ("People\n=======\n", "Plan\n=======\n", "One\n=======\n"),
+}
+"""What people, the Plan, and what both began with have in the file."""
+
+
+@pytest.mark.parametrize("case", HEADINGS)
+def test_a_heading_that_is_underlined_like_a_mark_resolves_it_and_one_line_more_does_not(
+    origin: Origin, do_prepare: Prepare, case: str
+) -> None:
+    people, plan, one = HEADINGS[case]
+    begun = origin.commit({"a": one})
+    work = origin.commit({"a": plan}, begun, ref=INTEGRATION)
+    tip = origin.commit({"a": people}, begun, ref=TARGET)
+    resolves = ResolvesConfig(TARGET, tip)
+    headings = (people + plan).count("=======")
+    both = "".join(f"People and Plan {number}\n=======\n" for number in range(headings))
+    for content in (people, plan, both):
+        mended = origin.commit({"a": content}, work, ref=SESSION)
+        assert do_prepare(mended, resolves=resolves).conflicts == ()
+
+    marked = origin.commit({"a": f"{both}and\n=======\n"}, work, ref=SESSION)
+    assert do_prepare(marked, resolves=resolves).conflicts == ("a",)
+
+
+def test_so_does_one_of_a_file_that_has_another_name_by_now(
+    origin: Origin, do_prepare: Prepare
+) -> None:
+    body = "".join(f"line {number}\n" for number in range(20))
+    begun = origin.commit({"a": f"One\n=======\n{body}last\n"})
+    work = origin.commit({"a": f"One\n=======\n{body}plan\n"}, begun, ref=INTEGRATION)
+    moved = {"a": None, "b": f"One\n=======\n{body}people\n"}
+    tip = origin.commit(moved, begun, ref=TARGET)
+    mended = {"a": None, "b": f"One\n=======\n{body}both\n"}
+    done = origin.commit(mended, work, ref=SESSION)
+
+    assert do_prepare(done, resolves=ResolvesConfig(TARGET, tip)).conflicts == ()
 
 
 @pytest.mark.parametrize("mended", [b"both\n", b"<<<<<<< plan\n"], ids=["settled", "marked"])
