@@ -10,6 +10,8 @@ from enum import StrEnum
 
 CANNOT_SET_UP = "its node cannot set its pod up"
 """How the message of a pod begins that has a node, and neither network nor containers there."""
+LEFT = "was left at"
+"""How BranchTaken says where a branch was that is ours; its remedy goes by these words."""
 UNTRUSTED = "its certificate is not trusted"
 """How RepositoryUnreachable says this cause; its remedy goes by these words."""
 

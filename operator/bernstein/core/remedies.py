@@ -6,16 +6,17 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
+from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.project import Project
 from bernstein.api.projects.accounts import accounts
 from bernstein.api.projects.network import Network
 from bernstein.api.projects.workplace import Workplace
-from bernstein.api.reasons import CANNOT_SET_UP, UNTRUSTED, Reason
+from bernstein.api.reasons import CANNOT_SET_UP, LEFT, UNTRUSTED, Reason
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import without_quotes
 
 _FIELDS = (
-    *("secretName", "apiKey.name", "key.name", "ca.name", "configMap"),
+    *("secretName", "apiKey.name", "key.name", "token.name", "ca.name", "configMap"),
     *("imagePullSecrets", "image"),
 )
 """Ends of the paths of fields that name a Secret, a ConfigMap or an image."""
@@ -23,6 +24,11 @@ ADDED_BY_OTHERS = "that it sets itself only"
 """Words of our own admission policy where a Job has fields that the operator has not set."""
 _OF_ACCOUNTS = (Reason.REPOSITORY_AUTH_FAILED, Reason.HOST_KEY_UNTRUSTED)
 """What is mended in the Secret of an account."""
+_OF_TOKENS = (
+    *(ForgeReason.TOKEN_REFUSED, ForgeReason.TOKEN_UNREADABLE),
+    ForgeReason.RIGHTS_MISSING,
+)
+"""What is mended in the Secret of a forge's token."""
 _AUTHORITY = (
     "Let repositories[{}].ca of the Project name the CA that has signed the git server's "
     "certificate, which must be valid, and for the host in the url."
@@ -40,6 +46,10 @@ _LACKS_CLASS = {
     'RuntimeClass "': ("RuntimeClass", "runtimeClassName"),
 }
 """What the API server says of a pod's class that is not there, its kind, and the field."""
+_PUT_BACK = (
+    "Have the branch where it was left: rename it back, or else restore it, or push that commit to "
+    "it; or merge its pull request."
+)
 _SET_UP = (
     "Look at the network and the container runtime of the node, and at pods.annotations and "
     "pods.runtimeClassName of the Project."
@@ -63,6 +73,8 @@ def remedy_of(
         return _KEEP_OFF
     if reason == Reason.UNSCHEDULABLE and CANNOT_SET_UP in text:
         return _SET_UP
+    if reason == Reason.BRANCH_TAKEN and LEFT in text:
+        return _PUT_BACK
     lacking = (its for words, its in _LACKS_CLASS.items() if words in text)
     if reason == Reason.POD_REJECTED and (found := next(lacking, None)):
         return f"Create the {found[0]}, or correct spec.pods.{found[1]} of the Project."
@@ -71,6 +83,8 @@ def remedy_of(
         fields = naming(project, text)
     if project is not None and reason in _OF_ACCOUNTS:
         fields = _secrets(project, {*subjects, *_ACCOUNT.findall(without_quotes(text))})
+    if project is not None and reason in _OF_TOKENS:
+        fields = _tokens(project)
     return f"{row.remedy.rstrip('.')}: {', '.join(fields)}." if fields else row.remedy
 
 
@@ -82,6 +96,15 @@ def _secrets(project: Project, subjects: Container[str]) -> list[str]:
         f"(spec.repositories[{first + each.place}].credentials.{each.name}.secretName)"
         for each in accounts(project.spec)
         if each.subject in subjects
+    ]
+
+
+def _tokens(project: Project) -> list[str]:
+    """The Secrets of the tokens of its forges, and the fields that name them."""
+    return [
+        f"'{each.forge.token.name}' (spec.repositories[{place}].forge.token.name)"
+        for place, each in enumerate(project.spec.repositories, _place(project))
+        if each.forge is not None
     ]
 
 
@@ -104,9 +127,9 @@ def _way_to_git(network: Network) -> str:
     return policy(Reason.REPOSITORY_UNREACHABLE).remedy
 
 
-def with_remedy(text: str, reason: str) -> str:
-    """The text with the reason's remedy, where no Project is known."""
-    remedy = remedy_of(reason, text)
+def with_remedy(text: str, reason: str, project: Project | None = None) -> str:
+    """The text with the reason's remedy; without a Project that names none of its fields."""
+    remedy = remedy_of(reason, text, project)
     return f"{text.rstrip('.')}. Remedy: {remedy}" if remedy else text
 
 

@@ -10,7 +10,7 @@ import pytest
 from bernstein import core
 from bernstein.api.programs.forge_reasons import ForgeReason
 from bernstein.api.project import Project
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import LEFT, Reason
 from bernstein.api.waiting import WaitScope
 from bernstein.core.diagnosis import FAILED_CREATE_SECONDS
 from bernstein.core.reasons import POLICIES, policy
@@ -89,7 +89,7 @@ TABLE = {
     "Stalled": (Retry.AT_ONCE, True, "limits.stallSeconds"),
     "PushRejected": (Retry.PROBE, False, "git server"),
     "BranchTaken": (Retry.PROBE, False, "Delete the branch"),
-    "PullRequestClosed": (Retry.NEVER, False, "Reopen it"),
+    "PullRequestClosed": (Retry.NEVER, False, "reopen it"),
     "PullRequestChanged": (Retry.NEVER, False, "what was verified"),
     "ForgeGone": (Retry.NEVER, False, "Name the forge"),
     "PullRequestMissing": (Retry.NEVER, False, "the token's account"),
@@ -353,6 +353,15 @@ def test_what_a_webhook_adds_to_jobs_is_told_with_the_value_that_allows_it(
     assert "admissionPolicies.podFields" in told
     assert "app.kubernetes.io/managed-by=bernstein" in told
     assert remedy_of("PodRejected", "exceeded quota", subject) != told
+
+
+def test_a_branch_of_ours_that_was_moved_or_renamed_is_not_told_to_be_deleted() -> None:
+    """What was made anew is pushed to it from where it was left."""
+    made = "somebody else has made refs/heads/bernstein/web-01234567: it is at 1"
+    left = f"refs/heads/bernstein/web-01234567 {LEFT} 1, and is not there"
+
+    assert remedy_of("BranchTaken", made).startswith("Delete the branch")
+    assert remedy_of("BranchTaken", left).startswith("Have the branch where it was left: rename")
 
 
 def test_without_a_remedy_the_text_stands_alone() -> None:

@@ -21,7 +21,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.pod import LAND, PREPARE
 from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.project import Project
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import LEFT, Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core import runs
 from bernstein.core.actions import RunFence, RunLand, RunPrepare
@@ -265,7 +265,9 @@ def _of_branch(why: Diagnosis, source: Source) -> Diagnosis:
     counted for an agent's work is none of theirs."""
     if source.verified is None or why.reason not in (Reason.REF_MOVED, Reason.REF_NOT_FOUND):
         return why
-    return Diagnosis(Reason.BRANCH_TAKEN, f"somebody has pushed there meanwhile: {why.message}")
+    left = f"{source.origin.ref} {LEFT} {source.origin.sha}"
+    text = f"{left}, and somebody has pushed there meanwhile, or renamed it: {why.message}"
+    return Diagnosis(Reason.BRANCH_TAKEN, text)
 
 
 def _land(

@@ -262,7 +262,8 @@ def _became(
         verified = verified or pull.sha in _older(delivery)
     if pull.state == "Closed":
         text, reason = f"{pull.url} was closed, and not merged", Reason.PULL_REQUEST_CLOSED
-        rejected = _held_up(status, delivery, pull, "Rejected", reason, text, proposal, now)
+        helps = _reopened(delivery, proposal)
+        rejected = _held_up(status, delivery, pull, "Rejected", reason, text, proposal, now, helps)
         return OnItsWay(rejected)
     became = "was merged" if pull.state == "Merged" else "is"
     text, remedy = "", None
@@ -291,6 +292,16 @@ def _became(
         return Landed(goes_on(status), delivery)
     text = f"a person merges {pull.url}"
     return OnItsWay(waits(_with(status, delivery), WaitReason.PULL_REQUEST_OPEN, text, now))
+
+
+def _reopened(delivery: Delivery, proposal: Proposal) -> str:
+    """What helps where it was closed: a forge closes it where its branch was deleted, too, and lets
+    nobody reopen it until that is there."""
+    head = line(names.branch_of(delivery.branch), 200)
+    return (
+        f"Put its branch '{head}' at {delivery.sha}, if it is not there any more, and reopen it; "
+        f"or cancel the {proposal.whose}."
+    )
 
 
 def _told(delivery: Delivery) -> Delivery:

@@ -264,11 +264,14 @@ POLICIES: Final[Mapping[str, Policy]] = {
     Reason.BRANCH_TAKEN: Policy(
         Retry.PROBE,
         False,
-        "Delete the branch on the git server, or merge or close its pull request.",
+        "Delete the branch that is in the way on the git server, or rename it.",
         not_landed=True,
     ),
     Reason.PULL_REQUEST_CLOSED: Policy(
-        Retry.NEVER, False, "Reopen it, or cancel the Plan or Task."
+        Retry.NEVER,
+        False,
+        "Put its branch where it was verified, if it is not there any more, and reopen it; or "
+        "cancel the Plan or Task.",
     ),
     Reason.PULL_REQUEST_CHANGED: Policy(
         Retry.NEVER,

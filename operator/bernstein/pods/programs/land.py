@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bernstein.api.programs.merge import LandConfig, LandResult
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import LEFT, Reason
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
@@ -128,14 +128,25 @@ def _unless_it_is_there(repository: Git, config: LandConfig, error: GitError) ->
     """Raise why the push failed, unless the server has taken it all the same."""
     if _look(repository, config).state == "Landed":
         return
-    if config.branch is not None and repository.read_ref(config.branch) != config.branch_at:
-        message = f"somebody else has moved {config.branch}, or made it: it is not where we left it"
-        raise PodError(Reason.BRANCH_TAKEN, message) from error
+    if config.branch is not None:
+        at = repository.read_ref(config.branch)
+        if at != config.branch_at:
+            raise PodError(Reason.BRANCH_TAKEN, _taken(config, at)) from error
     other = _in_the_way(repository, config)
     if other is not None:
         message = f"the server has {other}, beside which there can be no {config.branch}"
         raise PodError(Reason.BRANCH_TAKEN, message) from error
     raise error
+
+
+def _taken(config: LandConfig, at: str | None) -> str:
+    """What has become of the branch, which is `at` this commit now, or gone."""
+    if config.branch_at is None:
+        return f"somebody else has made {config.branch}: it is at {at}"
+    left = f"{config.branch} {LEFT} {config.branch_at}"
+    if at is None:
+        return f"{left}, and is not there: somebody has renamed or deleted it"
+    return f"{left}, and is at {at}: somebody else has pushed to it"
 
 
 def _in_the_way(repository: Git, config: LandConfig) -> str | None:

@@ -25,6 +25,7 @@ from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose
 from bernstein.core.jobs import JobView
 from bernstein.core.projects.repositories import digest
 from bernstein.core.reasons.waits import PROBE_SECONDS
+from bernstein.core.waiting import parted
 from tests.unit.core import objects
 from tests.unit.core.delivery.plans import INTEGRATION, ONTO, TASKS, landing, look, step
 from tests.unit.core.objects import (
@@ -174,6 +175,17 @@ def test_a_plan_succeeds_once_it_is_merged_as_it_was_verified() -> None:
     assert (status.phase, status.delivery.state) == ("Succeeded", "Merged")
     assert status.delivery.landed_at is not None
     assert status.waiting is None
+
+
+def test_one_that_was_closed_is_told_with_what_it_takes_to_reopen_it() -> None:
+    """Where its branch was deleted the forge has closed it, and reopens it only with that."""
+    status = seen(opened(), of=watched("Closed")).status
+
+    assert status.waiting is not None
+    remedy = parted(status.waiting.message)[1] or ""
+    head = BRANCH.removeprefix("refs/heads/")
+    assert remedy.startswith(f"Put its branch '{head}' at {sha(2)}, if it is not there any more")
+    assert remedy.endswith("and reopen it; or cancel the Plan.")
 
 
 @pytest.mark.parametrize(

@@ -185,9 +185,9 @@ def test_so_does_one_of_a_file_that_has_another_name_by_now(
     body = "".join(f"line {number}\n" for number in range(20))
     begun = origin.commit({"a": f"One\n=======\n{body}last\n"})
     work = origin.commit({"a": f"One\n=======\n{body}plan\n"}, begun, ref=INTEGRATION)
-    moved = {"a": None, "b": f"One\n=======\n{body}people\n"}
+    moved: Files = {"a": None, "b": f"One\n=======\n{body}people\n"}
     tip = origin.commit(moved, begun, ref=TARGET)
-    mended = {"a": None, "b": f"One\n=======\n{body}both\n"}
+    mended: Files = {"a": None, "b": f"One\n=======\n{body}both\n"}
     done = origin.commit(mended, work, ref=SESSION)
 
     assert do_prepare(done, resolves=ResolvesConfig(TARGET, tip)).conflicts == ()

@@ -203,3 +203,35 @@ def test_a_branch_that_leaves_ours_no_room_is_told(
         do_land(sha, tip, onto="main", branch=ours, branch_at=None)
 
     assert failed.value.reason == "BranchTaken"
+
+
+@pytest.mark.parametrize(
+    ("left", "now", "told"),
+    [
+        (None, "theirs", "somebody else has made refs/heads/bernstein/x: it is at {theirs}"),
+        ("ours", "theirs", "bernstein/x was left at {ours}, and is at {theirs}: somebody else"),
+        ("ours", None, "bernstein/x was left at {ours}, and is not there: somebody has renamed"),
+    ],
+    ids=["made", "pushed to", "renamed"],
+)
+def test_where_a_branch_was_and_what_has_become_of_it_is_told(
+    origin: Origin, do_land: Callable[..., LandResult], left: str | None, now: str | None, told: str
+) -> None:
+    tip = origin.commit({"a": "1\n"}, ref=TARGET)
+    sha = origin.commit({"b": "2\n"}, tip, ref=CANDIDATE)
+    there = {each: origin.commit({"a": f"{each}\n"}, tip) for each in ("ours", "theirs")}
+    ours = "refs/heads/bernstein/x"
+    if now is not None:
+        origin.git("update-ref", ours, there[now])
+    at = there[left] if left is not None else None
+
+    with pytest.raises(PodError) as failed:
+        do_land(sha, tip, onto="main", branch=ours, branch_at=at)
+
+    assert failed.value.reason == "BranchTaken"
+    assert told.format(**there) in failed.value.message
+
+    # As the remedy has it: once it is where it was left the push goes on.
+    origin.git("update-ref", *((ours, at) if at is not None else ("-d", ours)))
+    assert do_land(sha, tip, onto="main", branch=ours, branch_at=at).state == "Landed"
+    assert origin.tip(ours) == sha
