@@ -340,7 +340,7 @@ def _why_open(project: Project, closing: RequestClosing) -> str:
     those = line(some(closing.last_left, closing.left), _LEFT)
     if closing.reason in OUT_OF_REACH:
         return f"{text}. Remedy: Close on the forge what of these is open still: {those}."
-    told = with_remedy(text, closing.reason or "")
+    told = with_remedy(text, closing.reason or "", _in(project, closing.repository))
     if closing.left:
         told = f"{told} Given up before, so close it on the forge if it is open still: {those}."
     return told

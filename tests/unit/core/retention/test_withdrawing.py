@@ -225,6 +225,19 @@ def test_the_condition_names_what_is_wrong_and_what_helps() -> None:
     assert all(c.type != "PullRequestsNotClosed" for c in status.conditions)
 
 
+@pytest.mark.parametrize("reason", ["ForgeTokenRefused", "ForgeTokenUnreadable", "SecretNotFound"])
+def test_the_secret_to_be_mended_is_named_with_its_field(reason: str) -> None:
+    state, run = begun()
+    why = {"reason": reason, "message": 'secret "forge" not found'}
+    failing = broken(state, run).model_copy(update=why)
+    told = readiness.Told(closing=(failing,))
+
+    status = readiness.status(on_forge(), 0, None, None, NOW, told)
+
+    (found,) = [c for c in status.conditions if c.type == "PullRequestsNotClosed"]
+    assert "spec.repositories[0].forge.token.name" in found.message.partition("Remedy: ")[2]
+
+
 def test_a_job_that_the_server_refuses_or_that_does_not_start_is_a_failure() -> None:
     state, run = begun()
     refused = step(state, refusal(run.job, "quota", NOW)).status
