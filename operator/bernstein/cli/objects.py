@@ -22,12 +22,19 @@ from bernstein.api.meta import (
     PATH_PATTERN,
     PLAN_KIND,
     PROJECT_KIND,
+    STORED_HTTPS_PATTERN,
     TASK_KIND,
 )
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.projects.commits import EMAIL_PATTERN, NAME_PATTERN
-from bernstein.api.projects.repository import NO_USER, STORED_URL_PATTERN, URL_PATTERN
+from bernstein.api.projects.repository import (
+    API_PATTERN,
+    NO_USER,
+    NO_USER_OF_API,
+    STORED_URL_PATTERN,
+    URL_PATTERN,
+)
 from bernstein.api.vocabulary import ROLES
 from bernstein.checks import gates
 from bernstein.core.money import models
@@ -51,6 +58,8 @@ _FORMS = {
     # All else that it refuses the one above has refused.
     STORED_URL_PATTERN: NO_USER,
     HTTPS_PATTERN: "must begin with https:// and hold no credentials or spaces",
+    API_PATTERN: "must begin with https:// and hold no credentials or spaces",
+    STORED_HTTPS_PATTERN: NO_USER_OF_API,
     r"^https?://[^\s]+$": "must begin with https:// or http:// and hold no spaces",
     LINE_PATTERN: "must be a single line without control or invisible characters",
     PATH_PATTERN: "must be a single line without control characters",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.api.projects.repository import NO_USER
+from bernstein.api.projects.repository import NO_USER, NO_USER_OF_API
 from tests.control_plane.api.registry_pairs import Pair
 
 BRANCHES = {
@@ -29,6 +29,17 @@ REPOSITORIES = {
             "https://ann@git.example",
             "ssh://git:secret@git.example/app.git",
             "ssh://:secret@git.example:2222/app.git",
+        ),
+    ),
+    NO_USER_OF_API: Pair(
+        _API,
+        tuple(
+            {**_API, "api": f"https://{there}"}
+            for there in (
+                "ann:secret@git.example/api/v1",
+                "ann:se@cret@git.example:8443/api/v1",
+                "ann@git.example",
+            )
         ),
     ),
     "an address for SSH does not say where the forge's API is: say it in forge.api": Pair(

@@ -13,7 +13,14 @@ from typing import Any
 import pytest
 import yaml
 
-from bernstein.api.projects.repository import ADDRESS_PATTERN, NO_USER, URL_PATTERN
+from bernstein.api.meta import HTTPS_PATTERN
+from bernstein.api.projects.repository import (
+    ADDRESS_PATTERN,
+    API_PATTERN,
+    NO_USER,
+    NO_USER_OF_API,
+    URL_PATTERN,
+)
 from bernstein.kube.resource import Object
 from tests import releases
 from tests.unit.crds.narrowing import narrowed
@@ -22,9 +29,12 @@ from tests.unit.rooms import ROOT
 _URL = f"pattern {ADDRESS_PATTERN}, then {URL_PATTERN}"
 _REPOSITORIES = "v1alpha1.spec.repositories[]"
 _MORE = "it takes more: what a rule refuses in words"
+_REFUSED = "the pattern refused all that it refuses"
 ON_PURPOSE: Mapping[str, str] = {
     f"{_REPOSITORIES}.url: {_URL}": _MORE,
-    f"{_REPOSITORIES}.url: a new rule: {NO_USER}": "the pattern refused all that it refuses",
+    f"{_REPOSITORIES}.url: a new rule: {NO_USER}": _REFUSED,
+    f"{_REPOSITORIES}.forge.api: pattern {HTTPS_PATTERN}, then {API_PATTERN}": _MORE,
+    f"{_REPOSITORIES}.forge: a new rule: {NO_USER_OF_API}": _REFUSED,
     f"{_REPOSITORIES}.workRepository.url: {_URL}": f"{_MORE}: that of another git server",
     "v1alpha1.spec.gates.pipeline[]: a new rule: a gate that is not built in needs an image, or "
     "plugin: Python": "it refuses less: where there is no command the rule before it does",

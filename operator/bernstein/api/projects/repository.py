@@ -9,7 +9,6 @@ from pydantic import Field
 from bernstein.api.meta import (
     HTTPS_PATTERN,
     STORED_HTTPS_PATTERN,
-    HttpsAddress,
     Model,
     Name,
     cel,
@@ -19,12 +18,40 @@ from bernstein.api.projects.cache import Cache
 from bernstein.api.projects.credentials import ConfigMapKey, Credentials, SecretKey
 from bernstein.api.vocabulary import ForgeType
 
+_HTTPS_USERS = r"https://[^\s/]+@[^\s/@]+(/[^\s@]*)?"
+API_PATTERN = rf"^({HTTPS_PATTERN[1:-1]}|{_HTTPS_USERS})$"
+"""As of the repository's address, a rule refuses one with a user in words."""
+NO_USER_OF_API = (
+    "an address holds no user and no password: the token is in the Secret that 'token' names"
+)
+
 
 class Forge(Model):
     """The forge on which people merge the repository's pull requests."""
 
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                "!has(self.api) || !self.api.matches('^https://[^/]*@')",
+                NO_USER_OF_API,
+                fieldPath=".api",
+            )
+        ),
+    }
+
     type: ForgeType = Field(description="Which one it is. gitea: Forgejo, too.")
-    api: HttpsAddress | None = Field(
+    api: (
+        Annotated[
+            str,
+            Field(
+                pattern=STORED_HTTPS_PATTERN,
+                max_length=2048,
+                json_schema_extra={"pattern": API_PATTERN},
+            ),
+        ]
+        | None
+    ) = Field(
         default=None,
         description="https address of its API; absent: where the repository's url has it, which "
         "must be one of https then.",
@@ -44,7 +71,7 @@ _SSH = (
 )
 """No part of one for SSH can be read as an option, and none is encoded: programs take it apart by
 the same rule. The last form is HOST:PATH, which a rule refuses in words that help."""
-_USERS = r"https://[^\s/]+@[^\s/@]+(/[^\s@]*)?|ssh://[^\s/@:]*:[^\s/]*@[^\s/@]+(/[^\s@]*)?"
+_USERS = rf"{_HTTPS_USERS}|ssh://[^\s/@:]*:[^\s/]*@[^\s/@]+(/[^\s@]*)?"
 """With a user, or with a password: a rule refuses these in words, and nothing that is stored has
 one. The API server would show a value, and what is secret in it, that its pattern refuses."""
 ADDRESS_PATTERN = rf"^({HTTPS_PATTERN[1:-1]}|{_SSH})$"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bernstein.api.projects.repository import NO_USER
+from bernstein.api.projects.repository import NO_USER, NO_USER_OF_API
 from bernstein.cli.main import app
 from tests.unit.core import objects
 from tests.unit.core.plans.plan_files import RATE_LIMIT
@@ -314,6 +314,21 @@ def test_a_password_in_an_address_is_told_and_not_shown(runner: CliRunner, tmp_p
 
     assert code == 2
     assert err.splitlines()[1:] == [f"    spec.repositories[0].url: {NO_USER}"]
+    assert "s3cret" not in out + err
+
+
+def test_nor_is_one_in_the_address_of_a_forges_api(runner: CliRunner, tmp_path: Path) -> None:
+    path = project(tmp_path)
+    data = json.loads(path.read_text())
+    forge = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
+    forge["api"] = "https://ann:s3cret@git.example/api/v1"
+    data["spec"]["repositories"][0]["forge"] = forge
+    path.write_text(json.dumps(data))
+
+    code, out, err = validated(runner, path)
+
+    assert code == 2
+    assert err.splitlines()[1:] == [f"    spec.repositories[0].forge.api: {NO_USER_OF_API}"]
     assert "s3cret" not in out + err
 
 
