@@ -34,7 +34,6 @@ from bernstein.core.waiting import is_stalled, parted
 _UNLANDED = {"NoChange": "nothing to change", "Pending": "nothing is delivered yet"}
 _ATTESTED = {
     "Signed": ", attestation signed",
-    "Unsigned": ", attestation unsigned",
     "OtherKey": ", attestation signed by another key than the Project names",
     "Missing": ", attestation missing",
 }

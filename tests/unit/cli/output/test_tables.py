@@ -108,6 +108,7 @@ def test_a_wide_terminal_also_shows_the_titles() -> None:
     ("delivered", "words"),
     [
         ({}, ""),
+        ({"attestation": "Unsigned"}, ""),
         ({"attestation": "Signed"}, ", attestation signed"),
         (
             {"attestation": "OtherKey"},
