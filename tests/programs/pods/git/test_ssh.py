@@ -3,6 +3,7 @@ what it is told."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import subprocess
@@ -152,6 +153,25 @@ def test_a_key_that_the_server_does_not_know_is_refused_and_the_account_is_named
 def test_what_is_no_key_is_refused_like_a_wrong_one(hosted: Hosted) -> None:
     (hosted.folder / "read" / "ssh-privatekey").write_text("no key at all\n")
     assert failure(lambda: hosted.git("read").read_ref(MAIN)).reason == "RepositoryAuthFailed"
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\r"], ids=["every line", "the last line"])
+def test_a_key_with_line_ends_of_windows_works_or_is_told(hosted: Hosted, end: bytes) -> None:
+    """Which of both is up to the ssh that is there."""
+    file = hosted.folder / "read" / "ssh-privatekey"
+    key = file.read_bytes()
+    file.write_bytes(key.replace(b"\n", end) if end == b"\r\n" else key.rstrip() + end)
+    reads = hosted.git("read")
+    answer: str | None = ""
+    with contextlib.suppress(PodError):
+        answer = reads.read_ref(MAIN)
+    if answer == "":
+        found = failure(lambda: reads.read_ref(MAIN))
+        assert found.reason == "RepositoryAuthFailed"
+        told = "'ssh-privatekey' in its Secret has lines that end with a carriage return"
+        assert told in without_quotes(found.message)
+    else:
+        assert answer
 
 
 def test_a_repository_of_others_is_not_shown_to_the_key(hosted: Hosted, server: Gitea) -> None:

@@ -11,6 +11,7 @@ import pytest
 from bernstein.api.programs.prune import PruneConfig, PruneResult, RefAt
 from bernstein.api.reasons import Reason
 from bernstein.pods.errors import PodError
+from bernstein.pods.git.client import Git
 from bernstein.pods.programs import prune
 from tests.programs.pods.conftest import Origin
 
@@ -48,6 +49,29 @@ def test_a_ref_that_has_moved_stays_and_the_others_go_all_the_same(
 
     assert run(origin, tmp_path, (FIRST, left), (SECOND, two)) == PruneResult("md")
     assert origin.tip(FIRST) == moved
+
+
+@pytest.mark.parametrize("what", ["moved", "deleted"])
+def test_a_job_that_pushes_between_the_look_and_the_deletion_keeps_what_it_has_pushed(
+    origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    left, two = origin.commit({"a": "1\n"}, ref=FIRST), origin.commit({"b": "2\n"}, ref=SECOND)
+    newer = origin.commit({"a": "2\n"}, left)
+    delete = Git.delete
+
+    def late(repository: Git, asked: dict[str, str]) -> None:
+        origin.git("update-ref", *(("-d", FIRST) if what == "deleted" else (FIRST, newer)))
+        delete(repository, asked)
+
+    monkeypatch.setattr(Git, "delete", late)
+
+    result = run(origin, tmp_path, (FIRST, left), (SECOND, two))
+
+    assert SECOND not in refs(origin)
+    if what == "deleted":
+        assert (result.outcomes, FIRST in refs(origin)) == ("dd", False)
+    else:
+        assert (result.outcomes, origin.tip(FIRST)) == ("md", newer)
 
 
 def test_thousands_of_refs_of_a_session_are_looked_at_by_nobody(

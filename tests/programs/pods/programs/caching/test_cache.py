@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import resource
+import socket
+import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api.programs.cache import CacheConfig
+from bernstein.api.programs.cached import CachedFile
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import cache
 from tests.programs.pods.conftest import Origin
@@ -70,6 +74,37 @@ def test_what_was_damaged_is_made_anew(checkouts: Checkouts, grow: Grow) -> None
     assert len(file.read_bytes()) == content.pack.size
 
 
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def socket_file(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as it:
+        it.bind(str(path))
+
+
+def link(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("makes", [fifo, socket_file, link])
+@pytest.mark.parametrize("kind", ["pack", "index"])
+def test_what_is_no_file_in_the_place_of_one_is_replaced_and_not_read(
+    checkouts: Checkouts, grow: Grow, kind: str, makes: Callable[[Path], None]
+) -> None:
+    grow()
+    content = checkouts.fill()
+    file: CachedFile = getattr(content, kind)
+    path = checkouts.volume / file.name
+    path.unlink()
+    with contextlib.chdir(checkouts.volume):  # the address of a socket is a short one
+        makes(Path(file.name))
+
+    assert checkouts.fill("again", content) == content
+    assert stat.S_ISREG(path.lstat().st_mode)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == file.sha256
+
+
 def test_files_that_nobody_is_told_of_go_once_they_are_old(
     checkouts: Checkouts, grow: Grow
 ) -> None:
@@ -79,6 +114,7 @@ def test_files_that_nobody_is_told_of_go_once_they_are_old(
     half = checkouts.volume / ".pack-half"
     half.write_text("a Job that was killed")
     (checkouts.volume / "link").symlink_to("/etc/passwd")
+    os.mkfifo(checkouts.volume / "fifo")
     for path in checkouts.volume.iterdir():
         old(path)
     fresh = checkouts.volume / "fresh"
@@ -96,7 +132,7 @@ def test_a_pack_that_may_still_be_copied_stays(checkouts: Checkouts, grow: Grow)
     assert (checkouts.volume / has.pack.name).exists()
 
 
-@pytest.mark.parametrize("what", ["link", "file", "nothing"])
+@pytest.mark.parametrize("what", ["link", "file", "fifo", "nothing"])
 def test_a_volume_that_has_no_folder_for_it_is_told(
     checkouts: Checkouts, grow: Grow, what: str, tmp_path: Path
 ) -> None:
@@ -109,6 +145,8 @@ def test_a_volume_that_has_no_folder_for_it_is_told(
         (root / FOLDER).symlink_to(tmp_path / "outside")
     if what == "file":
         (root / FOLDER).touch()
+    if what == "fifo":
+        os.mkfifo(root / FOLDER)
     with pytest.raises(PodError) as caught:
         cache.run(
             CacheConfig(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -66,6 +68,17 @@ def fifo(folder: Path, has: CachedPack, _other: Path) -> None:
     os.mkfifo(folder / has.pack.name)
 
 
+def fifo_for_folder(folder: Path, _has: CachedPack, _other: Path) -> None:
+    shutil.rmtree(folder)
+    os.mkfifo(folder)
+
+
+def socket_file(folder: Path, has: CachedPack, _other: Path) -> None:
+    (folder / has.pack.name).unlink()
+    with contextlib.chdir(folder), socket.socket(socket.AF_UNIX) as it:
+        it.bind(has.pack.name)  # such an address is a short one
+
+
 def device_like_folder(folder: Path, has: CachedPack, _other: Path) -> None:
     (folder / has.index.name).unlink()
     (folder / has.index.name).mkdir()
@@ -85,7 +98,7 @@ def nothing(folder: Path, _has: CachedPack, _other: Path) -> None:
 
 POISONS: list[Poison] = [
     *(flip_pack, flip_index, swap_index, swap_both, link_pack, link_folder, fifo),
-    *(device_like_folder, huge, short, nothing),
+    *(fifo_for_folder, socket_file, device_like_folder, huge, short, nothing),
 ]
 
 
