@@ -49,7 +49,7 @@ class CommitReader(Protocol):
         """A path that the glob matches; `**` spans folders, a leading dot is like any character.
 
         It is a method of the commit, because the library behind it may take minutes: so no check
-        imports it, and it never gets into the operator's loop. Raises TimeoutError.
+        imports it, and it never gets into the operator's loop. Raises TimeLimitError.
         """
 
     def changed_files(self) -> Iterator[ChangedFile]:

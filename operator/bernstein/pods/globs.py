@@ -14,7 +14,7 @@ from bernstein.checks.time_limit import MATCH_SECONDS, time_limit
 
 
 def first_match(pattern: str, paths: Iterable[str]) -> str | None:
-    """The first path that matches. Raises TimeoutError after MATCH_SECONDS."""
+    """The first path that matches. Raises TimeLimitError after MATCH_SECONDS."""
     from wcmatch import glob  # only where a glob is asked for: it takes a moment to load
 
     with time_limit(MATCH_SECONDS):

@@ -10,7 +10,7 @@ from bernstein.checks.verdict import Verdict
 
 
 def scan(commit: CommitReader, _check: Check) -> Verdict:
-    """Scans all lines that the change adds. Raises TimeoutError after `scan_seconds`."""
+    """Scans all lines that the change adds. Raises TimeLimitError after `scan_seconds`."""
     # Their patterns take a moment to load.
     from bernstein.checks.content import own_licence, restricted, secrets
 

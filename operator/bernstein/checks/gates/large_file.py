@@ -15,7 +15,7 @@ MOST_LINES = 500
 
 
 def scan(commit: CommitReader, _check: Check) -> Verdict:
-    """Failed with the files and how many lines each got. Raises TimeoutError."""
+    """Failed with the files and how many lines each got. Raises TimeLimitError."""
     with time_limit(commit.scan_seconds):
         added = (
             (sum(1 for _ in added_lines(file.before, file.after)), file.path)

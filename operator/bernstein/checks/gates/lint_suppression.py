@@ -24,7 +24,7 @@ _SHOWN = 20
 
 
 def scan(commit: CommitReader, _check: Check) -> Verdict:
-    """Failed with places and words of what was added. Raises TimeoutError."""
+    """Failed with places and words of what was added. Raises TimeLimitError."""
     with time_limit(commit.scan_seconds):
         files = (file for file in commit.changed_files() if settings_files.configures(file.path))
         unreadable = (_broken(file) for file in files if commit.kind(file.path) == "file")

@@ -17,7 +17,7 @@ _SHOWN = 20
 
 
 def scan(commit: CommitReader, _check: Check) -> Verdict:
-    """Failed with the migrations that have no way back. Raises TimeoutError."""
+    """Failed with the migrations that have no way back. Raises TimeLimitError."""
     with time_limit(commit.scan_seconds):
         shown = list(islice(_problems(commit), _SHOWN))
     return failed("NotReversible", "\n".join(shown)) if shown else passed()

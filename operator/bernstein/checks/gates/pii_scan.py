@@ -10,7 +10,7 @@ from bernstein.checks.verdict import Verdict
 
 
 def scan(commit: CommitReader, _check: Check) -> Verdict:
-    """Scans all lines that the change adds. Raises TimeoutError after `scan_seconds`."""
+    """Scans all lines that the change adds. Raises TimeLimitError after `scan_seconds`."""
     from bernstein.checks.content import secrets  # its patterns take a moment to load
 
     with time_limit(commit.scan_seconds):

@@ -28,7 +28,10 @@ MOST_BYTES = 16_000_000
 
 def scan(commit: CommitReader, check: Check) -> Verdict:
     """Failed with the paths outside of `check.files`, and those of `check.append_only` whose change
-    does more than add. A step without files may change all but the latter. Raises TimeoutError."""
+    does more than add. A step without files may change all but the latter.
+
+    Raises TimeLimitError.
+    """
     with time_limit(commit.scan_seconds):
         own, append_only = Listed(check.files), Listed(check.append_only)
         shared = {path for path in commit.changed_paths if append_only.holds(path)}

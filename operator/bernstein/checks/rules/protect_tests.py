@@ -16,7 +16,7 @@ MOST_BYTES = 16_000_000
 
 
 def scan(commit: CommitReader, _check: Check) -> Verdict:
-    """Failed with each test and what was taken from it. Raises TimeoutError."""
+    """Failed with each test and what was taken from it. Raises TimeLimitError."""
     # Its patterns take a moment to compile.
     from bernstein.checks.weakening.weakened import is_looked_at, support_of, weakened
 

@@ -9,7 +9,7 @@ from bernstein.api.pod import Check
 from bernstein.checks.paths import missing, normal_path
 from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.signal import SignalKind
-from bernstein.checks.time_limit import MATCH_SECONDS, time_limit
+from bernstein.checks.time_limit import MATCH_SECONDS, TimeLimitError, time_limit
 from bernstein.checks.verdict import Verdict, errored, failed, passed
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _contains(path: str, content: bytes, pattern: str, regex: bool) -> Verdict:
             holds = _search(pattern, text) if regex else pattern in text
     except re.error as error:
         return errored("InvalidPattern", f"{pattern!r} is no regular expression: {error}")
-    except (TimeoutError, RecursionError, MemoryError) as error:
+    except (TimeLimitError, RecursionError, MemoryError) as error:
         return errored("PatternTooSlow", f"{pattern!r} on {path}: {error}")
     verb = "match" if regex else "contain"
     return passed() if holds else failed("NotFound", f"{path} does not {verb} {pattern!r}")

@@ -6,6 +6,7 @@ from bernstein.api.pod import Check
 from bernstein.checks.paths import InvalidPathError, normal_path
 from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.signal import SignalKind
+from bernstein.checks.time_limit import TimeLimitError
 from bernstein.checks.verdict import Verdict, errored, failed, passed
 
 
@@ -16,7 +17,7 @@ def scan(commit: CommitReader, check: Check) -> Verdict:
         path = commit.first_match(normal_path(pattern))
     except InvalidPathError as error:
         return errored("InvalidPath", str(error))
-    except TimeoutError as error:
+    except TimeLimitError as error:
         return errored("PatternTooSlow", f"{pattern}: {error}")
     return passed(path) if path is not None else failed("NoMatch", f"nothing matches {pattern}")
 

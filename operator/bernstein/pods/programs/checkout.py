@@ -16,6 +16,7 @@ from bernstein.api.pod import CheckoutConfig, CheckoutResult, PromptResult
 from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.checks import tools
+from bernstein.checks.time_limit import TimeLimitError
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import cached
@@ -188,7 +189,7 @@ def _expect_changed(repository: Git, base: str, sha: str, globs: Sequence[str]) 
         try:
             if first_match(glob, paths) is not None:
                 return
-        except TimeoutError:
+        except TimeLimitError:
             return
     text = f"no changed path matches {' or '.join(globs)}"
     raise PodError(VerdictReason.CONDITION_NOT_MET, text)

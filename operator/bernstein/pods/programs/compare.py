@@ -21,7 +21,7 @@ from bernstein.checks.measures import Measured, Measures
 from bernstein.checks.outputs import baseline, functions, mutants
 from bernstein.checks.outputs.baseline import Baseline
 from bernstein.checks.rules.protect_tests import WEAKENED
-from bernstein.checks.time_limit import time_limit
+from bernstein.checks.time_limit import TimeLimitError, time_limit
 from bernstein.checks.weakening import collected_tests
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow
@@ -152,7 +152,7 @@ def _in_time(read: Callable[[], T]) -> T:
     try:
         with time_limit(_SECONDS):
             return read()
-    except TimeoutError as error:
+    except TimeLimitError as error:
         raise NoListing(f"it {error}") from error
 
 

@@ -13,6 +13,7 @@ from bernstein.api.pod import EXCERPT_CHARACTERS, Check, CheckVerdict, InspectCo
 from bernstein.checks.paths import InvalidPathError
 from bernstein.checks.reading import ChangedFile, CommitReader, EntryKind
 from bernstein.checks.scans import reads_of
+from bernstein.checks.time_limit import TimeLimitError
 from bernstein.checks.verdict import Verdict, errored
 from bernstein.core import sanitise
 from bernstein.pods import globs, log
@@ -44,7 +45,7 @@ def judge(commit: CommitReader, check: Check) -> Verdict:
         return errored("InvalidPath", str(error))
     except PodError as error:
         return errored(error.reason, error.message)
-    except TimeoutError as error:
+    except TimeLimitError as error:
         return errored("TooSlow", str(error))
     except Exception as error:  # noqa: BLE001 - one broken check must not hide the others
         # Its words may be those of the file that was read.

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api.pod import Remote
+from bernstein.checks.time_limit import TimeLimitError, time_limit
 from bernstein.core.sanitise import without_quotes
 from bernstein.pods import bounded
 from bernstein.pods.git import client as git
@@ -115,3 +116,12 @@ def test_who_answers_a_byte_now_and_then_is_given_up(
     assert time.monotonic() - began < 30
     assert error.reason == "RepositoryUnreachable"
     assert "has not answered in time" in without_quotes(error.message)
+
+
+def test_whose_time_is_over_while_git_runs_is_told_so_and_not_of_gits_time(
+    repository: git.Git,
+) -> None:
+    begun = time.monotonic()
+    with pytest.raises(TimeLimitError, match=r"0\.3 s"), time_limit(0.3):
+        repository.run("-c", "alias.slow=!sleep 60", "slow")
+    assert time.monotonic() - begun < 30, "git has been killed"

@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.api.pod import Check
 from bernstein.checks.signals.glob_exists import scan
+from bernstein.checks.time_limit import TimeLimitError
 from bernstein.checks.verdict import Verdict
 from bernstein.pods import globs
 from tests.unit.checks.trees import Tree
@@ -60,7 +61,7 @@ def test_no_glob_takes_long(pattern: str) -> None:
 
 def test_a_glob_that_takes_too_long_is_errored(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(_pattern: str, _paths: object) -> str | None:
-        raise TimeoutError("took over 10 s")
+        raise TimeLimitError("took over 10 s")
 
     monkeypatch.setattr(globs, "first_match", slow)
 
