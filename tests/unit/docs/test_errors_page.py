@@ -10,7 +10,7 @@ from bernstein.core.projects import caching, readiness
 from bernstein.core.reasons import POLICIES
 from bernstein.core.reasons.limits import MAX_GATE_ERRORS, MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.row import Policy, Retry
-from bernstein.core.reasons.waits import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.crowd import FOLLOW_EACH
 from tests.unit.docs.pages import REFERENCE, rows
 
@@ -76,3 +76,11 @@ def test_the_page_names_the_limits() -> None:
         f"the first {FOLLOW_EACH} take their part, and once these have begun up to {SECOND_WAVE:,}",
     ):
         assert limit in text
+
+
+def test_pages_tell_how_many_pods_an_hour_what_is_tried_soon_may_take() -> None:
+    most = 3600 // SOON_SECONDS
+    assert f"at most about {most} Jobs an hour" in PAGE.read_text()
+    retention = (REFERENCE.parent / "how-to/retention.md").read_text()
+    assert f"tried again {SOON_SECONDS} s after each time" in retention
+    assert f"up to {most} sessions" in retention
