@@ -7,6 +7,7 @@ the writer and notes the end of the write after it. `under_way` tells what is st
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,8 @@ from typing import Any
 
 RECEIVED = "RequestReceived"
 """The stage in which nothing has happened yet."""
+BLOCK = 2**16
+"""Bytes that are looked at in one go: a log is long, and its last lines are at its end."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,15 @@ def position(log: Path) -> int:
 
     A line that is being written is after it as a whole.
     """
-    return log.read_bytes().rfind(b"\n") + 1
+    with log.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end > 0:
+            start = max(0, end - BLOCK)
+            file.seek(start)
+            if (line_end := file.read(end - start).rfind(b"\n")) >= 0:
+                return start + line_end + 1
+            end = start
+    return 0
 
 
 def writes(log: Path, since: int = 0) -> Iterator[Write]:

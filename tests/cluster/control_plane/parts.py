@@ -85,15 +85,15 @@ def kube_controller_manager(layout: Layout, binaries: Binaries) -> list[str]:
 
 
 def audit_policy() -> Mapping[str, object]:
-    """Two lines per write, when it comes and when it has finished: then with bodies for our own
-    kinds, without for all others."""
+    """Two lines per write, when it comes and when it has finished: then with what was sent for our
+    own kinds, without for all others."""
     writes = ["create", "update", "patch", "delete", "deletecollection"]
     return {
         "apiVersion": "audit.k8s.io/v1",
         "kind": "Policy",
         "rules": [
             {
-                "level": "RequestResponse",
+                "level": "Request",
                 "verbs": writes,
                 "resources": [{"group": "bernstein.dev"}],
             },

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.cluster.control_plane.audit import Write, position, under_way, writes
+from tests.cluster.control_plane.audit import BLOCK, Write, position, under_way, writes
 
 
 def event(verb: str, name: str, stage: str = "ResponseComplete") -> str:
@@ -48,6 +48,17 @@ def test_a_position_is_never_within_a_line(tmp_path: Path) -> None:
     with log.open("a") as file:
         file.write(line[40:])
     assert [write.name for write in writes(log, since)] == ["b"]
+
+
+def test_a_position_is_found_before_a_line_of_any_length(tmp_path: Path) -> None:
+    log, line = tmp_path / "audit.jsonl", event("patch", "a") + "\n"
+    log.write_text("")
+    assert position(log) == 0
+    for written in (0, 1, BLOCK - len(line), BLOCK - 1, BLOCK, 3 * BLOCK):
+        log.write_text(line + "x" * written)
+        assert position(log) == len(line)
+    log.write_text("x" * 3 * BLOCK)
+    assert position(log) == 0
 
 
 def test_every_fact_of_a_write_is_kept(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ def test_api_server_asks_for_the_right_to_owners_finalizers(
     assert any("OwnerReferencesPermissionEnforcement" in flag for flag in command)
 
 
-def test_audit_keeps_bodies_of_our_kinds_only_and_no_reads() -> None:
+def test_audit_keeps_what_is_sent_of_our_kinds_only_and_no_reads() -> None:
     rules: Any = parts.audit_policy()["rules"]
-    assert [rule["level"] for rule in rules] == ["RequestResponse", "Metadata", "None"]
+    assert [rule["level"] for rule in rules] == ["Request", "Metadata", "None"]
     assert rules[0]["resources"] == [{"group": "bernstein.dev"}]
     assert all("get" not in rule.get("verbs", []) for rule in rules)
