@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 
 from bernstein.kube.client import Client
@@ -26,7 +27,7 @@ from bernstein.kube.resource import PODS, SELF_SUBJECT_REVIEWS, Object, Resource
 from tests.cluster import Cluster, select
 from tests.cluster.binaries.build import ensure_binaries
 from tests.control_plane.objects import KINDS, OURS, job, valid
-from tests.resources import NAMESPACES
+from tests.resources import NAMESPACES, RBAC, ROLE_BINDINGS, SERVICE_ACCOUNTS
 
 CHART = Path(__file__).parents[2] / "charts" / "bernstein"
 RELEASE_NAMESPACE = "bernstein-system"
@@ -225,17 +226,25 @@ Account = Callable[[str, str], ConnectionInfo]
 
 
 @pytest.fixture(scope="session")
-def account(cluster: Cluster, tools: Tools) -> Account:
+def account(cluster: Cluster) -> Account:
     """(namespace, service account) -> connection with a fresh token of that account."""
-    return account_of(cluster, tools)
+    return account_of(cluster)
 
 
-def account_of(cluster: Cluster, tools: Tools) -> Account:
+def account_of(cluster: Cluster) -> Account:
     """(namespace, service account) -> connection with a fresh token of that account."""
     administrator = ConnectionInfo.from_kubeconfig(str(cluster.kubeconfig))
+    trusted = administrator.ssl_context()
 
     def connect(namespace: str, name: str) -> ConnectionInfo:
-        token = tools.kubectl("create", "token", name, "-n", namespace, "--duration=2h").strip()
+        # As `kubectl create token` asks for it, whose start takes far longer than the answer.
+        place = f"{administrator.server}/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
+        spec = {"expirationSeconds": 2 * 3600}
+        with httpx.Client(verify=trusted, trust_env=False) as client:
+            answer = client.post(place, json={**asked, "spec": spec})
+        assert answer.status_code == 201, answer.text
+        token = answer.json()["status"]["token"]
         return ConnectionInfo(
             administrator.server,
             namespace=namespace,
@@ -273,16 +282,19 @@ Person = Callable[[str], Awaitable[Client]]
 
 
 @pytest.fixture
-async def person(tools: Tools, account: Account, namespace: str) -> AsyncIterator[Person]:
+async def person(admin: Client, account: Account, namespace: str) -> AsyncIterator[Person]:
     """Cluster role (view, edit, admin) -> Client of somebody with that role in the namespace."""
     async with contextlib.AsyncExitStack() as clients:
 
         async def with_role(role: str) -> Client:
-            tools.kubectl("create", "serviceaccount", role, "-n", namespace)
-            tools.kubectl(
-                *("create", "rolebinding", role, "-n", namespace),
-                *(f"--clusterrole={role}", f"--serviceaccount={namespace}:{role}"),
-            )
+            metadata = {"name": role, "namespace": namespace}
+            await admin.create(SERVICE_ACCOUNTS, {"metadata": metadata})
+            binding = {
+                "metadata": metadata,
+                "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
+                "subjects": [{"kind": "ServiceAccount", **metadata}],
+            }
+            await admin.create(ROLE_BINDINGS, binding)
             client = await clients.enter_async_context(Client(account(namespace, role)))
             await eventually(lambda: _has_role(client, role, namespace))
             return client

@@ -110,7 +110,7 @@ class Team:
 @pytest.fixture
 async def teams(shared: Cluster, shared_tools: Tools) -> AsyncIterator[list[Team]]:
     """Both operators at work, with the accounts and the arguments that the chart gives them."""
-    connect = account_of(shared, shared_tools)
+    connect = account_of(shared)
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "played"}}
     shared_tools.run("kubectl", "create", "-f-", stdin=json.dumps(node))
     async with (
@@ -218,7 +218,7 @@ def test_the_only_right_on_the_cluster_is_to_review_tokens(shared_tools: Tools) 
 async def test_a_server_reads_sessions_of_its_own_namespace_only(
     shared: Cluster, shared_tools: Tools
 ) -> None:
-    connect = account_of(shared, shared_tools)
+    connect = account_of(shared)
     for release, other in zip(RELEASES, reversed(RELEASES), strict=True):
         async with Client(connect(home(release), f"{release}-bernstein-server")) as server:
             with pytest.raises(NotFound):

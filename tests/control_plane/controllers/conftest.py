@@ -23,11 +23,7 @@ from tests.cluster.control_plane import audit
 from tests.control_plane.conftest import RELEASE_NAMESPACE, Tools, eventually
 from tests.control_plane.controllers.kubelet import Kubelet
 from tests.control_plane.controllers.world import World
-from tests.resources import NAMESPACES
-
-RBAC = "rbac.authorization.k8s.io"
-ROLES = Resource(RBAC, "v1", "roles", "Role")
-ROLE_BINDINGS = Resource(RBAC, "v1", "rolebindings", "RoleBinding")
+from tests.resources import NAMESPACES, RBAC, ROLE_BINDINGS, ROLES
 
 
 @pytest.fixture(scope="session")

@@ -70,7 +70,7 @@ async def test_nothing_is_left_of_work_and_of_the_chart(own: tuple[Cluster, Tool
     before = await asyncio.to_thread(there, tools)
     await asyncio.to_thread(install_chart, tools)
     work, projects, chart, *rest = steps()
-    account = account_of(cluster, tools)(RELEASE_NAMESPACE, "bernstein-operator")
+    account = account_of(cluster)(RELEASE_NAMESPACE, "bernstein-operator")
     async with (
         Client(ConnectionInfo.from_kubeconfig(str(cluster.kubeconfig))) as admin,
         worlds(admin, account, cluster, node) as make_world,

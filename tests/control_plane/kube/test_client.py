@@ -6,10 +6,8 @@ import pytest
 
 from bernstein.kube.client import Client
 from bernstein.kube.errors import AlreadyExists, Conflict, Invalid, NotFound
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object
 from tests.control_plane.kube.conftest import WIDGETS, items, named, until
-
-SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount")
 
 
 def job(name: str, namespace: str) -> Object:

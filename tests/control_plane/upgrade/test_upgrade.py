@@ -48,7 +48,7 @@ class Place:
     node: str
 
     async def operator(self) -> ConnectionInfo:
-        return account_of(self.cluster, self.tools)(RELEASE_NAMESPACE, ACCOUNT)
+        return account_of(self.cluster)(RELEASE_NAMESPACE, ACCOUNT)
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ async def surroundings() -> AsyncIterator[Surroundings]:
         tools = Tools(ensure_binaries().tools, cluster.kubeconfig)
         install_chart(tools)
         connection = ConnectionInfo.from_kubeconfig(str(cluster.kubeconfig))
-        account = account_of(cluster, tools)(RELEASE_NAMESPACE, "bernstein-operator")
+        account = account_of(cluster)(RELEASE_NAMESPACE, "bernstein-operator")
         assert account.token is not None
         folder = Path(cluster.status().folder)
         operator = Operator(account, await account.token.token(), folder)
