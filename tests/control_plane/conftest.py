@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import subprocess
@@ -63,10 +64,19 @@ class Tools:
     def helm(self, *arguments: str) -> str:
         return self._must("helm", *arguments)
 
+    def template(self, *arguments: str) -> str:
+        """What Helm renders of the chart; with the same arguments it is asked once."""
+        return _template(self, arguments)
+
     def _must(self, program: str, *arguments: str, stdin: str | None = None) -> str:
         done = self.run(program, *arguments, stdin=stdin)
         assert done.returncode == 0, f"{program} {' '.join(arguments)}:\n{done.stderr}"
         return done.stdout
+
+
+@functools.cache
+def _template(tools: Tools, arguments: tuple[str, ...]) -> str:
+    return tools.helm("template", "bernstein", str(CHART), *arguments)
 
 
 def own_name(purpose: str = "") -> str:

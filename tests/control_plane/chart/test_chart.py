@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from bernstein import crds
 from bernstein.cli.commands.doctor.installation import POLICY_NAMES
@@ -17,6 +15,7 @@ from bernstein.controllers.settings import CLUSTER_DNS, PRIVATE
 from bernstein.server import settings
 from tests.background import wait_for
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
+from tests.documents import documents
 
 EVERYTHING = """
 image: {repository: registry.example.com/bernstein, digest: "sha256:DIGEST", pullPolicy: Always}
@@ -62,25 +61,24 @@ networkPolicy:
 """
 
 
-@pytest.fixture
-def unusual(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def unusual(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Values as Kubernetes takes them, but few people spell them."""
-    path = tmp_path / "unusual.yaml"
+    path = tmp_path_factory.mktemp("unusual") / "values.yaml"
     path.write_text(UNUSUAL)
     return str(path)
 
 
-@pytest.fixture
-def everything(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Values that turn on all that is off by default."""
-    path = tmp_path / "values.yaml"
+    path = tmp_path_factory.mktemp("everything") / "values.yaml"
     path.write_text(EVERYTHING)
     return str(path)
 
 
 def rendered(tools: Tools, *arguments: str) -> list[dict[str, Any]]:
-    text = tools.helm("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, *arguments)
-    return [document for document in yaml.safe_load_all(text) if document]
+    return documents(tools.template("-n", RELEASE_NAMESPACE, *arguments))
 
 
 def of_kind(objects: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
@@ -102,8 +100,7 @@ def test_the_api_server_takes_all_that_is_rendered(
         ("--set", "networkPolicy.enabled=false"),
     ):
         # What hooks make lies in a namespace of theirs, which a dry run does not make.
-        release = ("bernstein", str(CHART), "-n", RELEASE_NAMESPACE, "--no-hooks")
-        text = tools.helm("template", *release, *arguments)
+        text = tools.template("-n", RELEASE_NAMESPACE, "--no-hooks", *arguments)
         taken = tools.run(
             *("kubectl", "apply", "--server-side", "--dry-run=server", "--force-conflicts"),
             *("--validate=strict", "-f-"),

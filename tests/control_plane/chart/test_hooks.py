@@ -16,21 +16,21 @@ from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.resource import Object
 from bernstein.resources import PLANS, PROJECTS, TASKS
-from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Account, Tools, eventually, may
+from tests.control_plane.conftest import RELEASE_NAMESPACE, Account, Tools, eventually, may
 from tests.control_plane.controllers.conftest import MakeWorld, make_world, node
 from tests.control_plane.controllers.kubelet import run, waits
 from tests.control_plane.controllers.world import QUIET, World, stage
 from tests.control_plane.objects import AGENT_SESSIONS
+from tests.documents import documents
 
 __all__ = ["make_world", "node"]
 
 
 def objects(tools: Tools, hook: str, *values: str) -> list[Object]:
-    text = tools.helm(
-        *("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE),
-        *(f"--show-only=templates/hooks/{hook}.yaml", *(f"--set={each}" for each in values)),
+    shown = f"--show-only=templates/hooks/{hook}.yaml"
+    return documents(
+        tools.template("-n", RELEASE_NAMESPACE, shown, *(f"--set={each}" for each in values))
     )
-    return [each for each in yaml.safe_load_all(text) if each]
 
 
 def rights(made: list[Object]) -> set[tuple[str, str]]:
@@ -152,14 +152,11 @@ def test_helm_deletes_nothing_of_a_namespace_but_what_it_has_made_for_the_test(
 
 
 def test_the_release_s_own_namespace_is_never_made_by_the_test(tools: Tools) -> None:
-    made = yaml.safe_load_all(
-        tools.helm(
-            *("template", "bernstein", str(CHART), "-n", "bernstein-test"),
-            "--show-only=templates/hooks/test.yaml",
-        )
+    made = documents(
+        tools.template("-n", "bernstein-test", "--show-only=templates/hooks/test.yaml")
     )
 
-    assert "Namespace" not in {each["kind"] for each in made if each}
+    assert "Namespace" not in {each["kind"] for each in made}
 
 
 # --- before an uninstall
@@ -264,6 +261,6 @@ def test_who_looks_before_an_uninstall_may_list_and_cancel_only_where_it_is_told
 
 
 def test_a_release_that_ignores_what_runs_has_no_hook(tools: Tools) -> None:
-    text = tools.helm("template", "bernstein", str(CHART), "--set=uninstall.whileAtWork=ignore")
+    text = tools.template("--set=uninstall.whileAtWork=ignore")
 
     assert "pre-delete" not in text

@@ -11,6 +11,7 @@ import yaml
 from bernstein.observe import series
 from tests import monitoring
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
+from tests.documents import documents
 from tests.unit.docs.pages import ROOT
 
 OF_PROMETHEUS = ("ServiceMonitor", "PodMonitor", "PrometheusRule")
@@ -18,8 +19,7 @@ OF_PROMETHEUS = ("ServiceMonitor", "PodMonitor", "PrometheusRule")
 
 def rendered(tools: Tools, *values: str) -> list[dict[str, Any]]:
     set_values = [part for value in values for part in ("--set-json", _json(value))]
-    text = tools.helm("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, *set_values)
-    return [document for document in yaml.safe_load_all(text) if document]
+    return documents(tools.template("-n", RELEASE_NAMESPACE, *set_values))
 
 
 def _json(value: str) -> str:

@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
-import yaml
 
 from bernstein.controllers.engine import Engine
 from bernstein.kube.client import Client
@@ -32,6 +31,7 @@ from tests.control_plane.conftest import (
 from tests.control_plane.controllers.kubelet import Kubelet
 from tests.control_plane.controllers.world import SETTINGS, World
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS, job, valid
+from tests.documents import documents
 from tests.resources import NAMESPACES
 
 RELEASES = ("one", "two")
@@ -203,7 +203,7 @@ async def test_nobody_forges_anything_in_either_namespace(teams: list[Team]) -> 
 
 def test_the_only_right_on_the_cluster_is_to_review_tokens(shared_tools: Tools) -> None:
     text = shared_tools.helm("get", "manifest", "one", "-n", home("one"))
-    objects = [o for o in yaml.safe_load_all(text) if o]
+    objects = documents(text)
     bound = {o["roleRef"]["name"] for o in objects if o["kind"] == "ClusterRoleBinding"}
     rules = [
         rule

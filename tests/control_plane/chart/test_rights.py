@@ -11,12 +11,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import LEASES, Resource
-from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Person, Tools, may
+from tests.control_plane.conftest import RELEASE_NAMESPACE, Person, Tools, may
 from tests.control_plane.objects import (
     AGENT_SESSIONS,
     APPROVALS,
@@ -26,6 +25,7 @@ from tests.control_plane.objects import (
     TASKS,
     valid,
 )
+from tests.documents import documents
 
 
 class Right(NamedTuple):
@@ -118,11 +118,11 @@ def _everywhere(rights: Iterable[Right]) -> set[Grant]:
 
 def _granted(tools: Tools, account: str) -> set[Grant]:
     """What the chart's roles of that name allow."""
-    rendered = tools.helm("template", "bernstein", str(CHART), "--namespace", RELEASE_NAMESPACE)
+    rendered = tools.template("-n", RELEASE_NAMESPACE)
     rules = [
         (rule, document["metadata"].get("namespace", ""))
-        for document in yaml.safe_load_all(rendered)
-        if document and document["kind"] in ("ClusterRole", "Role")
+        for document in documents(rendered)
+        if document["kind"] in ("ClusterRole", "Role")
         if document["metadata"]["name"] == account
         for rule in document["rules"]
     ]

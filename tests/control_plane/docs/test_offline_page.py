@@ -11,6 +11,7 @@ import yaml
 from bernstein.api import prices
 from release import charts
 from tests.control_plane.conftest import CHART, Tools
+from tests.documents import documents
 from tests.unit.docs.pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "how-to" / "install-without-internet.md"
@@ -33,7 +34,7 @@ def test_the_package_is_installed_as_the_page_says(tools: Tools, tmp_path: Path)
     text = tools.helm("template", *(word for word in chosen[2:] if word != "--create-namespace"))
 
     assert f"image: registry.example.com/team/bernstein@{DIGEST}" in text
-    objects = [each for each in yaml.safe_load_all(text) if each]
+    objects = documents(text)
     (table,) = (each for each in objects if each["metadata"]["name"] == "bernstein-prices")
     found = prices.stated(table["data"]["prices.json"])
     assert [price.dump() for price in found] == [

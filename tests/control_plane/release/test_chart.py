@@ -12,6 +12,7 @@ import yaml
 from release import charts
 from release.errors import ReleaseError
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
+from tests.documents import documents
 from tests.unit.docs.pages import ROOT
 
 EPOCH = 1_700_000_000
@@ -28,7 +29,17 @@ def packed(tools: Tools, tmp_path: Path) -> Path:
 
 def rendered(tools: Tools, chart: Path, *more: str) -> list[dict[str, Any]]:
     text = tools.helm("template", "bernstein", str(chart), "-n", RELEASE_NAMESPACE, *more)
-    return [each for each in yaml.safe_load_all(text) if each]
+    return documents(text)
+
+
+def images(objects: list[dict[str, Any]]) -> set[str]:
+    """Of all its Deployments."""
+    return {
+        container["image"]
+        for each in objects
+        if each["kind"] == "Deployment"
+        for container in each["spec"]["template"]["spec"]["containers"]
+    }
 
 
 def test_a_package_renders_what_the_chart_does_with_that_image(
@@ -44,13 +55,7 @@ def test_a_package_renders_what_the_chart_does_with_that_image(
     found = rendered(tools, packed)
 
     assert found == rendered(tools, same, *image)
-    images = {
-        container["image"]
-        for each in found
-        if each["kind"] == "Deployment"
-        for container in each["spec"]["template"]["spec"]["containers"]
-    }
-    assert images == {f"{REPOSITORY}:{VERSION}"}
+    assert images(found) == {f"{REPOSITORY}:{VERSION}"}
 
 
 def test_packages_of_the_same_chart_have_the_same_bytes(
@@ -74,12 +79,12 @@ def test_digests_are_taken_from_a_file_beside(tools: Tools, packed: Path, tmp_pa
 
     found = rendered(tools, packed, "-f", str(tmp_path / "values-digests.yaml"))
 
-    assert f"image: {REPOSITORY}@{digest}" in yaml.safe_dump(found)
+    assert images(found) == {f"{REPOSITORY}@{digest}"}
 
 
 def test_the_manifest_is_applied_as_it_is(tools: Tools, chart: None, packed: Path) -> None:
     manifest = charts.manifest(charts.helm(tools.folder / "helm"), packed)
-    objects = [each for each in yaml.safe_load_all(manifest) if each]
+    objects = documents(manifest)
 
     # Helm has installed the chart into this cluster, and owns its fields.
     done = tools.run(
@@ -95,7 +100,7 @@ def test_the_manifest_is_applied_as_it_is(tools: Tools, chart: None, packed: Pat
 
 
 def test_the_crds_are_those_of_the_folder(tools: Tools) -> None:
-    objects = list(yaml.safe_load_all(charts.crds(ROOT / "crds")))
+    objects = documents(charts.crds(ROOT / "crds"))
 
     assert {each["kind"] for each in objects} == {"CustomResourceDefinition"}
     assert len(objects) == len(list((ROOT / "crds").glob("*.yaml")))

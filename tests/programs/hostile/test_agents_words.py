@@ -16,7 +16,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 from pydantic import ValidationError
 from structlog.testing import capture_logs
 
@@ -40,6 +39,7 @@ from bernstein.core.sessions import usage as possible
 from bernstein.core.verification import executed, findings
 from bernstein.observe.metrics import Metrics
 from bernstein.pods.session import messages
+from tests.documents import document
 from tests.patterns import in_python
 from tests.programs.hostile.attack import after, over, pod_of, said
 from tests.programs.hostile.test_verdicts import OFF, Story
@@ -374,7 +374,7 @@ CLEARS_THE_SCREEN = "src/\x1b[2Japp.py"
 
 def taken_by_the_api(field: str, text: str) -> bool:
     """Whether the pattern of the CRD takes it."""
-    kind = yaml.safe_load((ROOT / "crds" / "tasks.yaml").read_text())
+    kind = document((ROOT / "crds" / "tasks.yaml").read_text())
     spec = kind["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     schema = spec["properties"][field]
     pattern = schema.get("items", schema)["pattern"]

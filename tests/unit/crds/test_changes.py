@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-import yaml
 
 from bernstein.api.meta import HTTPS_PATTERN
 from bernstein.api.projects.repository import (
@@ -23,6 +22,7 @@ from bernstein.api.projects.repository import (
 )
 from bernstein.kube.resource import Object
 from tests import releases
+from tests.documents import document
 from tests.unit.crds.narrowing import narrowed
 from tests.unit.rooms import ROOT
 
@@ -46,13 +46,13 @@ def of_last_release() -> dict[str, Object]:
     with tarfile.open(releases.last().chart) as chart:
         files = [name for name in chart.getnames() if "/files/crds/" in name]
         texts = (chart.extractfile(name) for name in files if name.endswith(".yaml"))
-        return {crd["metadata"]["name"]: crd for crd in (yaml.safe_load(t) for t in texts if t)}
+        return {crd["metadata"]["name"]: crd for crd in (document(t.read()) for t in texts if t)}
 
 
 LAST = of_last_release()
 NOW = {
     crd["metadata"]["name"]: crd
-    for crd in (yaml.safe_load(path.read_text()) for path in (ROOT / "crds").glob("*.yaml"))
+    for crd in (document(path.read_text()) for path in (ROOT / "crds").glob("*.yaml"))
 }
 
 

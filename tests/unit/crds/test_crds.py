@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-import yaml
 from pydantic import Field
 
 from bernstein import crds
@@ -19,6 +18,7 @@ from bernstein.api.meta import (
     immutable_spec_except,
 )
 from bernstein.crds import schema as schema_of
+from tests.documents import document
 
 REPOSITORY = Path(__file__).parents[3]
 KINDS = {kind.name: kind for kind in crds.KINDS}
@@ -63,7 +63,7 @@ def test_what_is_missing_changed_or_of_a_kind_that_is_gone_is_outdated(
 def test_files_say_that_they_are_generated_and_parse() -> None:
     for content in crds.files().values():
         assert content.startswith("# Generated from")
-        assert yaml.safe_load(content)["kind"] == "CustomResourceDefinition"
+        assert document(content)["kind"] == "CustomResourceDefinition"
 
 
 def test_every_string_and_list_has_a_maximum(schema: dict[str, Any]) -> None:

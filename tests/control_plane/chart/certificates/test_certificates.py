@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from bernstein.certificates.__main__ import arguments
 from bernstein.certificates.keeper import Wanted, once
@@ -22,6 +21,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import Conflict, Forbidden
 from bernstein.kube.resource import SECRETS
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Account, Tools
+from tests.documents import documents
 
 SECRET = "bernstein-server-certificate"
 ACCOUNT = "bernstein-certificates"
@@ -29,11 +29,11 @@ OLDER = "older-system"
 
 
 def deployment(tools: Tools, name: str) -> dict[str, Any]:
-    text = tools.helm("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE)
+    rendered = tools.template("-n", RELEASE_NAMESPACE)
     return next(
         o
-        for o in yaml.safe_load_all(text)
-        if o and o["kind"] == "Deployment" and o["metadata"]["name"] == name
+        for o in documents(rendered)
+        if o["kind"] == "Deployment" and o["metadata"]["name"] == name
     )
 
 

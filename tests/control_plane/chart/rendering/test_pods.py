@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
+from tests.documents import documents
 
 COMPONENTS = ("operator", "server")
 SELECTOR = {
@@ -21,14 +21,12 @@ NODE = {"fieldRef": {"fieldPath": "spec.nodeName"}}
 
 def objects(tools: Tools, component: str, **settings: Any) -> dict[str, dict[str, Any]]:
     """Of a component, by kind, with these settings."""
-    text = tools.helm(
-        *("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE),
-        *("--set", "crds.install=false", "--set-json", f"{component}={json.dumps(settings)}"),
+    text = tools.template(
+        *("-n", RELEASE_NAMESPACE, "--set", "crds.install=false"),
+        *("--set-json", f"{component}={json.dumps(settings)}"),
     )
     return {
-        o["kind"]: o
-        for o in yaml.safe_load_all(text)
-        if o and o["metadata"]["name"] == f"bernstein-{component}"
+        o["kind"]: o for o in documents(text) if o["metadata"]["name"] == f"bernstein-{component}"
     }
 
 
@@ -178,11 +176,8 @@ def test_more_objects_are_rendered_if_they_are_texts(tools: Tools) -> None:
     verbatim = {"kind": "ConfigMap", "apiVersion": "v1", "data": {"b": "{{ c }}"}}
     verbatim["metadata"] = {"name": "verbatim"}
 
-    out = tools.helm(
-        *("template", "bernstein", str(CHART)),
-        *("--set-json", f"extraObjects={json.dumps([text, verbatim])}"),
-    )
+    out = tools.template("--set-json", f"extraObjects={json.dumps([text, verbatim])}")
 
-    found = [o for o in yaml.safe_load_all(out) if o and o["kind"] == "ConfigMap"]
+    found = [o for o in documents(out) if o["kind"] == "ConfigMap"]
     assert [o for o in found if o == verbatim] == [verbatim]
     assert "bernstein-more" in {o["metadata"]["name"] for o in found}

@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
+from tests.documents import documents
 
 SETS = {path.stem: path for path in sorted((Path(__file__).parent / "values").glob("*.yaml"))}
 
@@ -22,12 +23,11 @@ class _Yaml(SingleFileSnapshotExtension):
 
 
 def text_of(tools: Tools, values: str, *more: str) -> str:
-    chosen = ("-n", RELEASE_NAMESPACE, "-f", str(SETS[values]))
-    return tools.helm("template", "bernstein", str(CHART), *chosen, *more)
+    return tools.template("-n", RELEASE_NAMESPACE, "-f", str(SETS[values]), *more)
 
 
 def objects_of(tools: Tools, values: str, *more: str) -> list[dict[str, Any]]:
-    return [o for o in yaml.safe_load_all(text_of(tools, values, *more)) if o]
+    return documents(text_of(tools, values, *more))
 
 
 @pytest.mark.parametrize("values", SETS)
@@ -41,7 +41,9 @@ def test_what_is_rendered_is_exactly_this(
 
 @pytest.mark.parametrize("values", SETS)
 def test_rendering_twice_gives_the_same_bytes(tools: Tools, values: str) -> None:
-    assert text_of(tools, values) == text_of(tools, values)
+    again = ("-n", RELEASE_NAMESPACE, "-f", str(SETS[values]))
+
+    assert text_of(tools, values) == tools.helm("template", "bernstein", str(CHART), *again)
 
 
 def test_what_is_installed_differs_in_nothing_from_what_is_rendered(
@@ -69,9 +71,9 @@ def test_the_api_server_takes_every_object(tools: Tools, chart: None, values: st
     taken = tools.run(
         *("kubectl", "apply", "--server-side", "--dry-run=server", "--force-conflicts"),
         *("--validate=strict", "-f-"),
-        stdin=yaml.safe_dump_all(
+        stdin="\n---\n".join(
             # Kinds of others, which no API server of ours has; their room checks them itself.
-            each
+            json.dumps(each)
             for each in made
             if not each["apiVersion"].startswith("monitoring.coreos.com/")
         ),
