@@ -19,10 +19,12 @@ MOST_BESIDE_LIBRARIES = 1.7
 ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parents[2] / "operator")}
 HELP = "import sys; sys.argv[1:] = ['--help']; from bernstein.cli.main import main; main()"
 OPERATOR = "import bernstein.controllers.__main__"
+STATUS = "import bernstein.cli.main, bernstein.cli.commands.status"
 ASKS_A_FORGE = "import bernstein.pods.__main__, bernstein.pods.programs.watch"
 OF_NO_USE_FOR_HELP = {"aiohttp", "asyncio", "fastapi", "kopf", "kubernetes", "pydantic"}
 OF_NO_USE_FOR_HELP |= {"requests", "ssl", "structlog", "yaml"}
 OF_NO_USE_FOR_HELP |= {"cryptography", "securesystemslib"}
+OF_NO_USE_FOR_STATUS = {"fastapi", "kopf", "kubernetes", "pygments", "structlog", "yaml"}
 OF_NO_USE_FOR_THE_OPERATOR = {"detect_secrets", "fastapi", "kubernetes", "oauthlib", "requests"}
 OF_NO_USE_FOR_THE_OPERATOR |= {"cryptography", "google", "opentelemetry", "securesystemslib"}
 OF_NO_USE_FOR_THE_OPERATOR |= {"starlette", "typer", "urllib3", "uvicorn", "wcmatch", "websocket"}
@@ -92,10 +94,11 @@ def multiple(code: str, enough: float) -> tuple[float, float]:
     ("code", "useless", "most"),
     [
         (HELP, OF_NO_USE_FOR_HELP, 340),
+        (STATUS, OF_NO_USE_FOR_STATUS, 470),
         (OPERATOR, OF_NO_USE_FOR_THE_OPERATOR, 640),
         (ASKS_A_FORGE, OF_NO_USE_FOR_A_PROGRAM, 240),
     ],
-    ids=["help", "operator", "watch"],
+    ids=["help", "status", "operator", "watch"],
 )
 def test_only_what_is_used_is_loaded(code: str, useless: set[str], most: int) -> None:
     """`most`: modules of Python and of libraries; our own get more with what the product can do."""

@@ -11,6 +11,8 @@ from bernstein.api.vocabulary import Complexity, Effort, Scope
 
 LONGEST_TIMEOUT_SECONDS = 86400
 LONGEST_ESTIMATE_MINUTES = 10080
+STEP_MINUTES = 30
+"""What a step takes that does not say."""
 LOOPBACK_URL = r'^(http://(localhost|127[.]0[.]0[.]1)(:[$]PORT)?)?/[!-"$-~]*$'
 """No port: the check chooses it. No character that a request's first line cannot hold."""
 MOST_PATTERN_CHARACTERS = 8192

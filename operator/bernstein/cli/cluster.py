@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import logging
 import re
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-import structlog
 from pydantic import ValidationError
 
 from bernstein.api import plan as plans
@@ -142,7 +140,6 @@ async def connected(settings: CliSettings) -> AsyncIterator[Cluster]:
 
     An error inside the block becomes a CliError, unless it is a bug.
     """
-    _no_logs()
     server = ""
     try:
         connection = ConnectionInfo.load(settings.kubeconfig, settings.context)
@@ -204,11 +201,6 @@ def checked_namespace(name: str) -> str:
         remedy = "give at most 63 lower-case letters, digits and '-' with --namespace"
         raise no_name(name, " of a namespace", remedy)
     return name
-
-
-def _no_logs() -> None:
-    """Silence the engine's log, of lost watches above all: commands tell of them themselves."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 
 def _what_there_is(known: list[str], resources: Iterable[Resource]) -> str:

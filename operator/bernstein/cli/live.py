@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from typing import TypeVar
+
+import structlog
 
 from bernstein.api import plan as plans
 from bernstein.api import task as tasks
@@ -51,15 +54,27 @@ class Bell:
 @asynccontextmanager
 async def running(informers: Iterable[Informer], needed: Iterable[Informer]) -> AsyncIterator[None]:
     """Lists and watches while the block runs; enters it once the `needed` ones have their lists."""
-    tasks = [asyncio.create_task(informer.run()) for informer in informers]
+    with _without_logs():
+        tasks = [asyncio.create_task(informer.run()) for informer in informers]
+        try:
+            for informer in needed:
+                await informer.synced()
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextmanager
+def _without_logs() -> Iterator[None]:
+    """Silence the engine's log, of lost watches above all: commands tell of them themselves."""
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     try:
-        for informer in needed:
-            await informer.synced()
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        structlog.configure(**before)
 
 
 T = TypeVar("T", Plan, Task)

@@ -15,6 +15,7 @@ from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.meta import LONGEST_PATH, PLAN_KIND, TASK_KIND, ConditionType
 from bernstein.api.plan import Estimate, Plan
 from bernstein.api.requests import Answer
+from bernstein.api.signals import STEP_MINUTES
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Task
 from bernstein.api.verification import Bypass, CheckResult, Verification
@@ -22,7 +23,6 @@ from bernstein.api.waiting import Waiting
 from bernstein.core import owners
 from bernstein.core.conditions import find
 from bernstein.core.fsm import may_retry
-from bernstein.core.plans.estimate import STEP_MINUTES
 from bernstein.core.sanitise import line, text
 from bernstein.core.scheduling.dependencies import awaited, groups_named, groups_of_task
 

@@ -23,6 +23,12 @@ OPERATOR = Path(__file__).parents[3] / "operator"
 CLI = OPERATOR / "bernstein" / "cli"
 ENVIRONMENT = {"PYTHONPATH": str(OPERATOR)}
 HEAVY = {"aiohttp", "kubernetes", "pydantic", "structlog", "yaml"}
+LOOK_OR_DECIDE = {"status", "list-tasks", "pending", "verify", "suspend", "resume", "stop", "retry"}
+LOOK_OR_DECIDE |= {"approve", "reject", "cancel", "unblock"}
+NOT_FOR_THESE = {"fastapi", "kopf", "kubernetes", "pygments", "rich.traceback", "structlog", "yaml"}
+NOT_FOR_THESE |= {"bernstein.agents", "bernstein.api.prices", "bernstein.checks.gates"}
+NOT_FOR_THESE |= {"bernstein.checks.signals", "bernstein.core.plans.approval", "bernstein.crds"}
+NOT_FOR_THESE |= {"bernstein.core.plans.estimate", "bernstein.kube.informer"}
 
 
 def imported_by(*arguments: str) -> set[str]:
@@ -73,6 +79,16 @@ def test_of_what_is_ours_most_is_imported_with_a_command_and_no_other_command_is
 
     assert {c.name for c in COMMANDS if c.module in calling} == {"validate"}
     assert len(of_ours(listing)) * 3 < len(of_ours(calling))
+
+
+def test_commands_that_look_or_decide_are_imported_without_what_checks_and_watches() -> None:
+    modules = [command.module for command in COMMANDS if command.name in LOOK_OR_DECIDE]
+    assert len(modules) == len(LOOK_OR_DECIDE)
+    code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
+
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True, env=ENVIRONMENT)
+
+    assert set(loaded.split()) & NOT_FOR_THESE == set()
 
 
 def test_nothing_that_is_told_names_a_file_of_the_repository() -> None:

@@ -9,7 +9,6 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.core.approvals.commands import approve
-from bernstein.core.plans import approval
 from bernstein.core.waiting import is_stalled
 
 SHOWN = 3
@@ -19,7 +18,7 @@ SHOWN = 3
 def is_asked(subject: Plan | Task) -> bool:
     """Whether a person must decide about it, and nobody has."""
     if isinstance(subject, Plan):
-        pending = subject.status.phase == approval.PHASE
+        pending = subject.status.phase == TaskState.PENDING_APPROVAL
     else:
         pending = subject.status.state is TaskState.PENDING_APPROVAL
     asked = subject.status.approval

@@ -14,6 +14,7 @@ from datetime import datetime
 from bernstein.api.meta import LONGEST_REASON, is_line
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.reasons import Reason
+from bernstein.api.states import TaskState
 from bernstein.api.waiting import BY_USER, Cancel
 from bernstein.core.actions import PlanAction, PlanDecision
 from bernstein.core.approvals import asking, plans, policy
@@ -22,7 +23,8 @@ from bernstein.core.sanitise import line
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on, waits
 
-PHASE = "PendingApproval"
+PHASE = TaskState.PENDING_APPROVAL.value
+"""Called like the state of a Task that is asked about: who looks for the one finds the other."""
 
 
 def asked(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:

@@ -15,6 +15,7 @@ from bernstein.api.meta import UsageCounts
 from bernstein.api.money import MOST_DOLLARS, plain
 from bernstein.api.plan import Estimate, PlanSpec
 from bernstein.api.project import Agent, ProjectSpec
+from bernstein.api.signals import STEP_MINUTES
 from bernstein.api.vocabulary import Complexity, Scope
 from bernstein.core import graph
 from bernstein.core.money import amounts, pricing
@@ -32,8 +33,6 @@ FACTOR: dict[Complexity, Decimal] = {
     "medium": Decimal(1),
     "high": Decimal(2),
 }
-STEP_MINUTES = 30
-"""What a step takes that does not say."""
 _CENT = Decimal("0.01")
 _NO_AGENT = Agent(name="auto", adapter="demo", image="none")
 """Without a Project a tier is called by its own name."""

@@ -230,6 +230,7 @@ async def test_a_watch_that_is_lost_is_told_and_goes_on(
 
     assert answer.code == 0
     assert "connection lost, trying again" in answer.err
+    assert "list or watch failed" not in answer.out + answer.err  # as the operator's log has it
 
 
 @pytest.mark.parametrize("arguments", [["--timeout", "soon"]])
