@@ -25,7 +25,7 @@ from bernstein.controllers.jobs.forge import (
 )
 from bernstein.controllers.jobs.format import format_job
 from bernstein.controllers.jobs.judge import judge_job
-from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
+from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job, seek_job
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.jobs.probe import probe_job
 from bernstein.controllers.jobs.prune import prune_job
@@ -47,6 +47,7 @@ from bernstein.core.actions import (
     RunListen,
     RunPrepare,
     RunPropose,
+    RunSeek,
 )
 from bernstein.core.jobs import LateRequests
 from bernstein.core.projects.actions import RunCache, RunProbe, RunPrune, RunWatch, RunWithdraw
@@ -95,6 +96,7 @@ RunJob = (
     | RunJudge
     | RunPrepare
     | RunLand
+    | RunSeek
     | RunPropose
     | RunClose
     | RunListen
@@ -126,6 +128,8 @@ def build(
             return prepare_job(run, project, namespace, owner, settings)
         case RunLand():
             return land_job(run, project, namespace, owner, settings)
+        case RunSeek():
+            return seek_job(run, project, namespace, owner, settings)
         case _:
             return _of_project(run, project, namespace, owner, settings)
 

@@ -200,6 +200,18 @@ class RunLand:
 
 
 @dataclass(frozen=True)
+class RunSeek:
+    """A Job that looks whether `onto` has `sha`, or the same change, which people have merged. It
+    pushes nothing, whatever is there."""
+
+    job: str
+    ref: str
+    """Where it is, if not in `onto`."""
+    sha: str
+    onto: str
+
+
+@dataclass(frozen=True)
 class RunPropose:
     """A Job that opens a pull request of the branch `head` into `base`, or makes it read so."""
 
@@ -348,6 +360,7 @@ JobAction = (
     | RunJudge
     | RunPrepare
     | RunLand
+    | RunSeek
     | RunPropose
     | RunClose
     | RunListen

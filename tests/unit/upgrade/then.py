@@ -113,6 +113,7 @@ _NEW = (
 _NEVER = (
     *("prompt", "resume_sha", "paths", "changed_since", "changed_to", "tool", "tools"),
     *("plugin", "test", "only_new", "folders", "cache", "lfs"),
+    "by_others",
 )
 
 

@@ -147,6 +147,9 @@ class LandConfig:
     """Where that must be; None: it must not exist."""
     sign: SignConfig | None = None
     """What lands is a signed copy of the commit; None: the commit as it is."""
+    by_others: bool = False
+    """It is looked for what others have merged: the same change in other commits counts as well,
+    and `ref` is one that a forge keeps of a pull request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from bernstein.controllers.jobs import commit, pod
 from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
-from bernstein.core.actions import RunBegin, RunLand, RunPrepare
+from bernstein.core.actions import RunBegin, RunLand, RunPrepare, RunSeek
 from bernstein.places import ATTESTATION_KEY, ATTESTATION_PUBLIC, SIGNING_KEY, SIGNING_PUBLIC
 
 DEADLINE_SECONDS = 1800
@@ -90,6 +90,21 @@ def land_job(
     keys = (_key(project, needed=action.expect is not None), _signing_key(action, project))
     given = tuple(key for key in keys if key is not None)
     return _job(LAND, account, action.job, config, project, namespace, owner, settings, given)
+
+
+def seek_job(
+    action: RunSeek, project: Workplace, namespace: str, owner: Object, settings: OperatorSettings
+) -> Object:
+    config = LandConfig(
+        remote=pod.remote(project.spec.repository, "read"),
+        ref=action.ref,
+        sha=action.sha,
+        tree="",
+        onto=action.onto,
+        expect=None,
+        by_others=True,
+    )
+    return _job(LAND, "read", action.job, config, project, namespace, owner, settings)
 
 
 def _signing(action: RunLand, project: Workplace) -> Signing | None:

@@ -1,6 +1,6 @@
 """A pull request, a Task's or a Plan's: opened for what was verified and pushed, and waited for.
 
-    Proposing ──▶ PullRequestOpen ──┬──▶ merged as it was verified ──▶ Merged
+    Proposing ──▶ PullRequestOpen ──┬──▶ merged as it was verified, and the branch has it ──▶ Merged
                          ▲          ├──▶ closed ──▶ Rejected ─┐
                          │          └──▶ anything else ──▶ Unknown
                          └─────────────────────┴──────────────┴── open again, as it was verified
@@ -28,7 +28,7 @@ from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import RunFence, RunPropose
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
-from bernstein.core.delivery.proposed import watched
+from bernstein.core.delivery.proposed import merged, watched
 from bernstein.core.delivery.pull_request import PullRequestText, linked
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.delivery.way import Delivering, Landed, OnItsWay, S
@@ -282,11 +282,16 @@ def _became(
         return OnItsWay(changed)
     delivery = _told(delivery)
     if pull.state == "Merged":
-        update: dict[str, Any] = {"state": "Merged", "pull_request": pull, "landed_at": now}
-        if pull.sha != delivery.sha:  # before what was made anew was there
-            gone = dict.fromkeys(("verified_sha", "tree", "attestation"))
-            update |= {"sha": pull.sha, "earlier": None, **gone}
-        return Landed(goes_on(status), delivery.model_copy(update=update))
+        looking: merged.Looking[S] = merged.Looking(
+            job=proposal.job,
+            number=proposal.number,
+            whose=proposal.whose,
+            project=proposal.project,
+            jobs=proposal.jobs,
+            late=proposal.late,
+            failed=lambda status, delivery, why: _failed(status, delivery, proposal, why, now),
+        )
+        return merged.step(status, delivery, pull, looking, now)
     delivery = delivery.model_copy(update={"state": "PullRequestOpen", "pull_request": pull})
     if proposal.succeeds_on == "Opened":
         return Landed(goes_on(status), delivery)

@@ -13,6 +13,8 @@ from bernstein.pods.git.errors import from_output
 MOST_CONFLICTS = 20
 """Paths that are told; where there are as many, there may be more."""
 _PATH_LENGTH = 150
+_LOOKED_AT = 500
+"""Of the commits of a branch, in which a change is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,23 @@ def is_ancestor(repository: Git, ancestor: str, commit: str) -> bool:
     if done.code not in {0, 1}:
         raise from_output(done.stderr, pushing=False)
     return done.code == 0
+
+
+def has_change(repository: Git, work: str, tip: str) -> bool:
+    """Whether all that `work` changes was on the branch that is at `tip`, after one of its last
+    commits: it is where merging `work` there changes nothing.
+
+    That it was taken back since, or changed once more, does not count. Raises GitError.
+    """
+    if repository.complete("merge-base", work, tip).code != 0:
+        return False
+    most = f"--max-count={_LOOKED_AT}"
+    listed = repository.text("rev-list", "--first-parent", most, tip, f"^{work}")
+    for commit in listed.split():
+        merged = merge_trees(repository, commit, work)
+        if merged.tree and merged.tree == repository.tree_id(commit):
+            return True
+    return False
 
 
 def commit_tree(repository: Git, tree: str, parents: list[str], text: CommitText, work: str) -> str:

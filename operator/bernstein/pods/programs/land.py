@@ -4,6 +4,9 @@ The Job may be run again after any crash, so the remote alone decides: a tip tha
 commit is Landed, whoever pushed it; any other tip is Moved, and nothing is pushed. Where nobody
 knows whether an earlier Job has pushed, it only looks.
 
+Of what others have merged it looks for the same change, too: a squash and a rebase make other
+commits of it.
+
 A commit that goes by a pull request is brought to the branch of that, while what it stands on is
 where it was.
 
@@ -27,7 +30,7 @@ from bernstein.pods.git import client as git
 from bernstein.pods.git import signing
 from bernstein.pods.git.attestation import Attestation, attestation_of, state_of
 from bernstein.pods.git.client import Git, GitError, full_ref
-from bernstein.pods.git.merge import is_ancestor
+from bernstein.pods.git.merge import has_change, is_ancestor
 
 CONFIG = LandConfig
 
@@ -49,7 +52,8 @@ def run(config: LandConfig) -> LandResult:
         return LandResult("Moved", tip)
     if pushes and expect is not None:
         _verify(repository, config, expect)
-    config = signing.what_lands(repository, config, pushes=pushes)
+    if not config.by_others:
+        config = signing.what_lands(repository, config, pushes=pushes)
     attestation = attestation_of(repository, config)
     if pushes and expect is not None:
         _push(repository, config, expect, attestation)
@@ -190,6 +194,8 @@ def _look(
     if config.branch is None:
         tip = _there(tip, to)
     if tip is None or (tip != config.sha and not _contains(repository, config, tip)):
+        if tip is not None and config.by_others and _has_change(repository, config, tip):
+            return LandResult("Landed", tip)
         return LandResult("Moved", _tip(repository, config.onto))
     if config.attest is None:
         return LandResult("Landed", tip)
@@ -239,3 +245,12 @@ def _contains(repository: Git, config: LandConfig, tip: str) -> bool:
     repository.fetch([f"{to}:refs/seen"])
     known = repository.has_commit(tip) and repository.has_commit(config.sha)
     return known and is_ancestor(repository, config.sha, tip)
+
+
+def _has_change(repository: Git, config: LandConfig, tip: str) -> bool:
+    """Raises PodError(RefNotFound) where the commit is not at its ref any more."""
+    ref = full_ref(config.ref)
+    repository.fetch([f"{ref}:{ref}"])
+    if not repository.has_commit(config.sha):
+        raise PodError(Reason.REF_NOT_FOUND, f"{config.ref} does not hold {config.sha}")
+    return has_change(repository, config.sha, tip)

@@ -45,6 +45,7 @@ from bernstein.core.actions import (
     RunListen,
     RunPrepare,
     RunPropose,
+    RunSeek,
 )
 from bernstein.core.judging.written import packed
 from bernstein.core.projects.actions import RunCache, RunProbe, RunPrune, RunWatch, RunWithdraw
@@ -357,6 +358,7 @@ WANTED: dict[str, tuple[Wanted, Object]] = {
     ),
     "land": (RunLand("work-s1-land-1", REF, HEAD, TREE, INTEGRATION, BASE, SAID), TASK),
     "land-look": (RunLand("work-s1-land-2", REF, HEAD, TREE, INTEGRATION, None, SAID), TASK),
+    "land-seek": (RunSeek("web-land-3", "refs/pull/7/head", HEAD, "refs/heads/trunk"), PLAN),
     "land-plan": (RunLand("web-land-1", INTEGRATION, HEAD, TREE, "refs/heads/trunk", BASE), PLAN),
     "probe": (RunProbe("default--probe-0", "1"), PROJECT),
     "land-branch": (

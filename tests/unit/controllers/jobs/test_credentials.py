@@ -60,6 +60,7 @@ EXPECTED: Mapping[str, Mapping[str, Held]] = {
     "land-plan": {"land": DELIVER | SIGNS},
     "land-branch": {"land": DELIVER | SIGNS | SIGNS_COMMITS},
     "land-look": {"land": READ | SIGNS},
+    "land-seek": {"land": READ},
     "propose": {"propose": FORGE},
     "close": {"propose": FORGE},
     "watch": {"watch": FORGE},

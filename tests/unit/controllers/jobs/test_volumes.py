@@ -112,6 +112,7 @@ BETWEEN = {
     "prepare": {"git": {"prepare": "rw"}},
     "land": {"git": {"land": "rw"}},
     "land-look": {"git": {"land": "rw"}},
+    "land-seek": {"git": {"land": "rw"}},
     "land-branch": {"git": {"land": "rw"}},
     "propose": {"tmp": {"propose": "rw"}},
     "close": {"tmp": {"propose": "rw"}},

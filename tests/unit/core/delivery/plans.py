@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bernstein.api.delivery import Delivery
@@ -78,3 +79,11 @@ def prepared(**more: Any) -> JobView:
     changed = Changed(2, True, protected_by=COMPARED)
     fields: Object = {"base": TIP, "sha": sha(8), "tree": sha(9), "changed": changed}
     return result_job("web-prepare-1", "prepare", PrepareResult(**(fields | more)))
+
+
+def there(
+    look: Callable[..., Any], begun: Any, prefix: str = "web", state: str = "Landed", **more: Any
+) -> Any:
+    """The status once a Job has looked on the branch for what people have merged."""
+    name = f"{prefix}-land-{begun.delivery.round}"
+    return look(begun, result_job(name, "land", LandResult(state, sha(3))), **more).status

@@ -21,13 +21,13 @@ from bernstein.api.projects.watching import (
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.requests import PlanRequest
 from bernstein.api.task import Task
-from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose
+from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose, RunSeek
 from bernstein.core.jobs import JobView
 from bernstein.core.projects.repositories import digest
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.waiting import parted
 from tests.unit.core import objects
-from tests.unit.core.delivery.plans import INTEGRATION, ONTO, TASKS, landing, look, step
+from tests.unit.core.delivery.plans import INTEGRATION, ONTO, TASKS, landing, look, step, there
 from tests.unit.core.objects import (
     BASE,
     PLAN_UID,
@@ -169,8 +169,18 @@ def test_a_project_may_be_content_with_an_open_one() -> None:
 
 
 def test_a_plan_succeeds_once_it_is_merged_as_it_was_verified() -> None:
-    status = seen(opened(), of=watched("Merged")).status
+    of = watched("Merged")
+    begun = seen(opened(), of=of).status
+    assert begun.delivery is not None
+    assert (begun.phase, begun.delivery.state, begun.waiting) == (
+        *("Delivering", "PullRequestOpen"),
+        None,
+    )
+    assert seen(begun, of=of).actions == (
+        RunSeek("web-land-3", "refs/pull/7/head", sha(2), ONTO),
+    ), "a forge may take somebody's word"
 
+    status = there(seen, begun, of=of)
     assert status.delivery is not None
     assert (status.phase, status.delivery.state) == ("Succeeded", "Merged")
     assert status.delivery.landed_at is not None
@@ -230,7 +240,8 @@ def test_what_another_repository_has_at_its_number_is_none_of_it(state: str) -> 
 def test_the_same_repository_by_another_address_is_the_same() -> None:
     (repository,) = project().spec.repositories
     moved = of_address(watched("Merged"), repository.url.removesuffix(".git") + ".git/")
-    assert seen(opened(), of=moved).status.phase == "Succeeded"
+    begun = seen(opened(), of=moved).status
+    assert there(seen, begun, of=moved).phase == "Succeeded"
 
 
 def test_what_was_seen_of_another_repository_is_not_believed() -> None:
@@ -291,8 +302,11 @@ def test_it_is_opened_no_earlier_than_the_forge_lets_it_be() -> None:
 def test_an_earlier_job_may_have_opened_one_that_has_ended_since(state: str) -> None:
     status = seen(proposing(), proposed(state)).status
     assert status.delivery is not None
-    expected = {"Merged": "Merged", "Closed": "Rejected"}
-    assert status.delivery.state == expected[state]
+    if state == "Merged":
+        merged = there(seen, status)
+        assert (merged.phase, merged.delivery.state) == ("Succeeded", "Merged")
+    else:
+        assert status.delivery.state == "Rejected"
 
 
 def test_what_a_pod_says_that_is_no_pull_request_is_none() -> None:
@@ -353,7 +367,8 @@ def test_one_that_is_to_be_merged_into_its_branch_again_is_what_was_verified() -
     assert back.delivery is not None
     assert back.delivery.state == "PullRequestOpen"
 
-    assert seen(back, of=watched("Merged")).status.phase == "Succeeded"
+    begun = seen(back, of=watched("Merged")).status
+    assert there(seen, begun, of=watched("Merged")).phase == "Succeeded"
 
 
 def test_what_was_merged_otherwise_stays_so_whatever_is_pushed_to_its_branch_then() -> None:

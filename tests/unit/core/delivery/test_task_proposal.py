@@ -17,6 +17,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunFence, RunLand, RunPropose, TaskDecision
 from bernstein.core.jobs import JobView
 from tests.unit.core import objects, scheduled
+from tests.unit.core.delivery.plans import there
 from tests.unit.core.delivery.tasks import INTEGRATION, landed, verified
 from tests.unit.core.objects import (
     BASE,
@@ -139,6 +140,8 @@ def test_it_is_done_until_that_is_merged(owner: Plan | None) -> None:
     assert look(status, plan=owner).status == status, "nobody gives it a turn to land anew"
 
     status = look(status, of=watched("Merged"), plan=owner).status
+    assert status.state is TaskState.DONE
+    status = there(look, status, "work-s1", of=watched("Merged"), plan=owner)
     assert (status.state, told(status).state) == (TaskState.CLOSED, "Merged")
     assert status.ended_at is not None
 

@@ -17,7 +17,7 @@ from bernstein.core import names
 from bernstein.core.actions import CancelTasks, CreateTasks, PlanDecision, RunLand, RunListen
 from bernstein.core.jobs import JobView
 from tests.unit.core import objects
-from tests.unit.core.delivery.plans import ONTO, TASKS, landed
+from tests.unit.core.delivery.plans import ONTO, TASKS, landed, there
 from tests.unit.core.delivery.test_proposal import BRANCH, opened, project
 from tests.unit.core.delivery.test_proposal import seen as look
 from tests.unit.core.objects import result_job, sha, snapshot
@@ -142,12 +142,14 @@ def test_then_the_pull_request_is_waited_for_as_before() -> None:
     assert told(status).feedback is not None
     assert step(status, answerer=cancelled).actions == ()
 
-    merged = step(met(), answerer=cancelled, of=seen("Merged")).status
+    begun = step(met(), answerer=cancelled, of=seen("Merged")).status
+    merged = there(step, begun, answerer=cancelled, of=seen("Merged"))
     assert (merged.phase, told(merged).state) == ("Succeeded", "Merged")
 
 
 def test_people_who_merge_what_was_verified_while_it_lands_have_merged_that() -> None:
-    merged = step(met(), answerer=done(), of=seen("Merged")).status
+    begun = step(met(), answerer=done(), of=seen("Merged")).status
+    merged = there(step, begun, answerer=done(), of=seen("Merged"))
     assert (merged.phase, told(merged).state, told(merged).sha) == ("Succeeded", "Merged", sha(2))
 
 

@@ -20,6 +20,7 @@ from bernstein.core.scheduling.opening import claimed
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.tasks.decide import decide
 from tests.unit.core import objects
+from tests.unit.core.delivery.plans import there
 from tests.unit.core.delivery.tasks import verified
 from tests.unit.core.delivery.test_task_proposal import BRANCH, MAIN, URL, look, opened, told
 from tests.unit.core.delivery.test_task_proposal import project as plain
@@ -226,7 +227,10 @@ def test_an_attempt_that_changes_nothing_leaves_the_pull_request_as_it_is() -> N
 def test_what_people_have_merged_is_delivered_whatever_was_said() -> None:
     row = WatchedPullRequest(repository="app", number=7, state="Merged", sha=HEAD, said="d9")
     watch = PullRequestWatch(pull_requests=(row,))
-    assert after(opened(), of=plain(watch, feedback=FEEDBACK)).state is TaskState.CLOSED
+    of = plain(watch, feedback=FEEDBACK)
+    begun = after(opened(), of=of)
+    assert begun.state is TaskState.DONE
+    assert there(look, begun, "work-s1", of=of).state is TaskState.CLOSED
 
 
 def test_one_whose_attempts_have_all_failed_says_that_its_pull_request_stays_open() -> None:

@@ -35,6 +35,7 @@ from bernstein.core.actions import (
     RunLand,
     RunListen,
     RunPropose,
+    RunSeek,
     StopSession,
     TaskAction,
 )
@@ -61,7 +62,7 @@ from tests.unit.core.simulation.kubelet import Kubelet
 from tests.unit.core.simulation.people import People
 from tests.unit.core.simulation.state import Run
 
-OfForges = RunPropose | RunClose | RunListen
+OfForges = RunPropose | RunClose | RunListen | RunSeek
 
 
 class World(ApiServer, People, Kubelet, Invariants):

@@ -21,7 +21,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunLand, RunPrepare, RunPropose
 from bernstein.core.jobs import JobView
 from tests.unit.core.delivery import test_task_proposal as of_tasks
-from tests.unit.core.delivery.plans import CANDIDATE, INTEGRATION, ONTO, TASKS
+from tests.unit.core.delivery.plans import CANDIDATE, INTEGRATION, ONTO, TASKS, there
 from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, seen
 from tests.unit.core.objects import (
     COMPARED,
@@ -131,7 +131,8 @@ def test_then_the_same_pull_request_is_waited_for() -> None:
 
     again = seen(status, of=behind())
     assert (again.status, again.actions) == (status, ()), "what the watch saw is of before"
-    merged = seen(status, of=project(row("Merged", NEWER))).status
+    of = project(row("Merged", NEWER))
+    merged = there(seen, seen(status, of=of).status, of=of)
     assert (merged.phase, told(merged).state, told(merged).sha) == ("Succeeded", "Merged", NEWER)
 
 
@@ -151,7 +152,8 @@ def test_the_older_one_that_is_put_back_once_the_newer_one_was_there_is_noticed(
 
 @pytest.mark.parametrize("made", [begun, candidate])
 def test_people_who_merge_the_older_one_meanwhile_have_merged_what_was_verified(made: Any) -> None:
-    merged = seen(made(), of=project(row("Merged"))).status
+    of = project(row("Merged"))
+    merged = there(seen, seen(made(), of=of).status, of=of)
     assert (merged.phase, told(merged).state, told(merged).sha) == ("Succeeded", "Merged", sha(2))
 
 
@@ -166,7 +168,7 @@ def test_so_they_have_while_the_newer_one_was_pushed() -> None:
     status = pushed()
     result = ProposeResult(SeenPullRequest(7, "Merged", sha(2), "main"), URL)
     proposed = result_job(f"web-propose-{told(status).round}", "propose", result)
-    merged = seen(status, proposed).status
+    merged = there(seen, seen(status, proposed).status)
     assert (merged.phase, told(merged).sha, told(merged).tree) == ("Succeeded", sha(2), None)
 
 
@@ -184,7 +186,8 @@ def test_that_the_newer_one_may_not_be_pushed_is_told_until_people_have_merged_t
         assert told(status).is_watched
         status = seen(status, of=behind()).status
 
-    merged = seen(status, of=project(row("Merged"))).status
+    of = project(row("Merged"))
+    merged = there(seen, seen(status, of=of).status, of=of)
     assert (merged.phase, told(merged).sha) == ("Succeeded", sha(2))
 
 
@@ -247,5 +250,7 @@ def test_a_tasks_own_is_made_anew_too() -> None:
     kept = told(asks.status).request
     assert (kept["sha"], kept["updates"], kept["branch"]) == (HEAD, 1, of_tasks.BRANCH)
 
-    merged = of_tasks.look(asks.status, of=of_task(row("Merged", HEAD))).status
+    of = of_task(row("Merged", HEAD))
+    begun = of_tasks.look(asks.status, of=of).status
+    merged = there(of_tasks.look, begun, "work-s1", of=of)
     assert (merged.state, told(merged).state) == (TaskState.CLOSED, "Merged")

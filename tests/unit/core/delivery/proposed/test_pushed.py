@@ -14,7 +14,7 @@ from bernstein.api.projects.watching import PullRequestWatch, WatchedPullRequest
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core.actions import RunLand, RunPrepare
 from bernstein.core.jobs import JobView
-from tests.unit.core.delivery.plans import CANDIDATE, INTEGRATION, ONTO, TASKS
+from tests.unit.core.delivery.plans import CANDIDATE, INTEGRATION, ONTO, TASKS, there
 from tests.unit.core.delivery.proposed.test_outdated import row, told
 from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, seen
 from tests.unit.core.objects import COMPARED, TIP, failed, job, over, result_job, sha, stalled_for
@@ -119,7 +119,7 @@ def test_then_the_same_pull_request_goes_on_with_it(made: str) -> None:
     )
     assert (found.taken, found.holds, found.times) == (None, True, 1)
 
-    merged = seen(status, of=at(made, "Merged")).status
+    merged = there(seen, seen(status, of=at(made, "Merged")).status, of=at(made, "Merged"))
     assert (merged.phase, told(merged).state, told(merged).sha) == ("Succeeded", "Merged", made)
 
 
@@ -154,7 +154,8 @@ def test_what_does_not_pass_is_as_if_nobody_looked_but_for_the_checks_that_said_
         status = again.status
     back = seen(status, of=at(VERIFIED)).status
     assert state(back) == ("PullRequestOpen", None)
-    merged = seen(back, of=at(VERIFIED, "Merged")).status
+    of = at(VERIFIED, "Merged")
+    merged = there(seen, seen(back, of=of).status, of=of)
     assert (merged.phase, told(merged).sha) == ("Succeeded", VERIFIED)
 
 
@@ -205,6 +206,8 @@ def test_what_people_do_meanwhile_counts(
     made: Any, of: Workplace, came_to: tuple[str, str | None]
 ) -> None:
     status = seen(made(), of=of).status
+    if came_to[0] == "Merged":
+        status = there(seen, status, of=of)
     assert state(status) == came_to
     assert told(status).pushed is not None
     assert told(status).pushed.taken is None  # type: ignore[union-attr]

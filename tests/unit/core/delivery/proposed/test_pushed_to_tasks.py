@@ -18,6 +18,7 @@ from bernstein.attestation.statement import EXTENSION
 from bernstein.core.actions import RunLand, RunListen, RunPrepare
 from tests.unit.core import objects, scheduled
 from tests.unit.core.approvals.asked import ANN, decided, known, made
+from tests.unit.core.delivery.plans import there
 from tests.unit.core.delivery.proposed.test_outdated import row, told
 from tests.unit.core.delivery.test_task_proposal import BRANCH, MAIN, URL, look, opened, project
 from tests.unit.core.objects import BASE, COMPARED, HEAD, NOW, result_job, sha, stalled_for
@@ -90,7 +91,8 @@ def test_where_it_passes_the_same_pull_request_goes_on_with_it() -> None:
 
     status = proposed()
     assert (told(status).state, told(status).sha) == ("PullRequestOpen", THEIRS)
-    merged = look(status, of=at(THEIRS, "Merged")).status
+    of = at(THEIRS, "Merged")
+    merged = there(look, look(status, of=of).status, "work-s1", of=of)
     assert (merged.state, told(merged).sha) == (TaskState.CLOSED, THEIRS)
 
 
@@ -107,7 +109,8 @@ def test_where_it_does_not_no_attempt_is_spent_and_nobody_is_asked_to_let_it_go(
 
     back = look(again, of=at(HEAD)).status
     assert (back.state, told(back).state) == (TaskState.DONE, "PullRequestOpen")
-    merged = look(back, of=at(HEAD, "Merged")).status
+    of = at(HEAD, "Merged")
+    merged = there(look, look(back, of=of).status, "work-s1", of=of)
     assert (merged.state, told(merged).sha) == (TaskState.CLOSED, HEAD)
 
 

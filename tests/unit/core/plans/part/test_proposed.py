@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from bernstein.api.plan import Plan
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.projects.watching import PullRequestWatch
+from bernstein.core.actions import PlanDecision
+from bernstein.core.jobs import JobView
+from tests.unit.core.delivery.plans import there
 from tests.unit.core.delivery.test_proposal import BRANCH, opened, project, watched
 from tests.unit.core.objects import sha
 from tests.unit.core.plans.decisions import GIVEN_UP, again, look
@@ -47,4 +52,10 @@ def test_what_may_be_mended_on_the_forge_does_not_end_it(of: Project) -> None:
 
 def test_it_is_delivered_once_it_is_merged() -> None:
     merged = watched("Merged", sha(1))
-    assert look(proposed(), FIRST, GIVEN_UP, project=merged).status.phase == "DeliveredPartially"
+    before = proposed()
+    begun = again(before, look(before, FIRST, GIVEN_UP, project=merged))
+
+    def step(_status: PlanStatus, found: JobView, **more: Any) -> PlanDecision:
+        return look(begun, FIRST, GIVEN_UP, jobs=(found,), **more)
+
+    assert there(step, begun.status, project=merged).phase == "DeliveredPartially"
