@@ -45,6 +45,7 @@ TABLE: Mapping[str, Mapping[str, Expected]] = {
     "prepare": {"prepare": WORK},
     "land": {"land": {**DELIVER, **ATTESTATION}},
     "land a plan": {"land": {**DELIVER, **ATTESTATION, **SIGNING}},
+    "land that looks": {"land": READ},
     "propose": {"propose": FORGE},
     "watch": {"watch": FORGE},
     "listen": {"listen": FORGE},
