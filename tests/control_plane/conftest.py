@@ -87,12 +87,17 @@ def own_name(purpose: str = "") -> str:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
+def stays() -> bool:
+    """Whether the cluster was up before the tests, and is so after them."""
+    return bool(select("control-plane", own_name()).status().ready)
+
+
+@pytest.fixture(scope="session")
+def cluster(stays: bool) -> Iterator[Cluster]:
     cluster = select("control-plane", own_name())
-    found = cluster.status().ready
     cluster.up()
     yield cluster
-    if not found:
+    if not stays:
         cluster.down()
 
 
@@ -224,12 +229,16 @@ async def user(admin: Client) -> str:
 
 
 @pytest.fixture
-async def namespace(admin: Client) -> AsyncIterator[str]:
-    """A namespace of its own for every test, with its default service account."""
+async def namespace(admin: Client, stays: bool) -> AsyncIterator[str]:
+    """A namespace of its own for every test, with its default service account.
+
+    It goes with its cluster, where that goes: its own deletion takes more than most tests do.
+    """
     name = f"test-{uuid.uuid4().hex[:12]}"
     await admin.create(NAMESPACES, {"metadata": {"name": name}})
     yield name
-    await admin.delete(NAMESPACES, name, propagation="Background")
+    if stays:
+        await admin.delete(NAMESPACES, name, propagation="Background")
 
 
 Account = Callable[[str, str], ConnectionInfo]
