@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bernstein.api.meta import HTTPS_PATTERN, LINE_PATTERN, PATH_PATTERN
 from bernstein.api.projects.commits import EMAIL_PATTERN, NAME_PATTERN
 from bernstein.api.projects.labels import NAME as LABEL_NAME
-from bernstein.api.projects.repository import FOLDER_PATTERN, URL_PATTERN
+from bernstein.api.projects.repository import API_PATTERN, FOLDER_PATTERN, URL_PATTERN
 from bernstein.api.signals import LOOPBACK_URL
 
 
@@ -24,6 +24,7 @@ class Example:
 
 EXAMPLES: Mapping[str, Example] = {
     HTTPS_PATTERN: Example("https://git.example.com/a", "https://me@git.example.com/a"),
+    API_PATTERN: Example("https://git.example.com/api", "http://git.example.com/api"),
     URL_PATTERN: Example("https://git.example.com/a", "ext::sh -c true"),
     LABEL_NAME: Example("example.com/team", "example.com/a/b"),
     FOLDER_PATTERN: Example("services/billing", "services/../billing"),
