@@ -30,10 +30,10 @@ async def closed(operator: Client, task: Object) -> None:
 
 
 async def test_a_task_is_added_once_by_whoever_asks_at_the_same_time(
-    bernstein: Bernstein, admin: Client, namespace: str, project: Object
+    process: Bernstein, admin: Client, namespace: str, project: Object
 ) -> None:
-    answers = await asyncio.gather(*(bernstein("--json", *CALL) for _ in range(3)))
-    other = await bernstein("--json", *CALL, "--idempotency-key", "nightly")
+    answers = await asyncio.gather(*(process("--json", *CALL) for _ in range(3)))
+    other = await process("--json", *CALL, "--idempotency-key", "nightly")
 
     assert [answer.code for answer in answers] == [0, 0, 0], answers
     (name,) = {answer.json["id"] for answer in answers}

@@ -1,4 +1,3 @@
-import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -7,8 +6,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bernstein.cli.main import app
-from tests.answer import Answer
+from tests.answer import Answer, call
 from tests.unit.cli.calls import BROKEN
 from tests.unit.core.plans.plan_files import RATE_LIMIT
 from tests.unit.kube.apiserver import ApiServer
@@ -62,12 +60,9 @@ def kubeconfig(api: ApiServer, tmp_path: Path) -> str:
 def bernstein(kubeconfig: str) -> Bernstein:
     """Calls the program with the API server in memory as its cluster."""
 
-    async def call(*arguments: str, standard_input: str | None = None) -> Answer:
-        runner = CliRunner(env={"COLUMNS": "200"})
-        given = ["--kubeconfig", kubeconfig, *arguments]
-        done = await asyncio.to_thread(runner.invoke, app, given, input=standard_input)
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return Answer(done.exit_code, done.stdout, done.stderr)
+    async def called(*arguments: str, standard_input: str | None = None) -> Answer:
+        given = ("--kubeconfig", kubeconfig, *arguments)
+        columns = {"COLUMNS": "200"}
+        return await call(*given, environment=columns, standard_input=standard_input)
 
-    return call
+    return called
