@@ -75,7 +75,10 @@ class Cause(NamedTuple):
 
 
 GOOD_TOKEN = forge_token("write:repository", "write:issue")
-RIGHTS = "Give the token the right to write pull requests."
+RIGHTS = (
+    "Give the token the right to write pull requests: 'forge-token' "
+    "(spec.repositories[0].forge.token.name)."
+)
 CAUSES = {
     "no-right-to-branches-of-plans": Cause(
         *("BranchProtected", protect("bernstein/**"), unprotect),
