@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.documents import document
 
 CHART = Path(__file__).parents[1] / "charts" / "bernstein"
 RULES = CHART / "files" / "monitoring" / "rules.yaml"
@@ -43,14 +43,12 @@ def dashboards() -> dict[str, Any]:
 
 def values() -> dict[str, Any]:
     """What the chart's values say of monitoring."""
-    of_monitoring: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())[
-        "monitoring"
-    ]
+    of_monitoring: dict[str, Any] = document((CHART / "values.yaml").read_text())["monitoring"]
     return of_monitoring
 
 
 def every_rule() -> list[dict[str, Any]]:
-    return [rule for group in yaml.safe_load(rules())["groups"] for rule in group["rules"]]
+    return [rule for group in document(rules())["groups"] for rule in group["rules"]]
 
 
 def alerts() -> list[dict[str, Any]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -19,9 +21,10 @@ HEADER = (
 )
 
 
-def files() -> dict[str, str]:
+@cache
+def files() -> Mapping[str, str]:
     """File name -> content of every CRD."""
-    return {f"{kind.plural}.yaml": _text(definition(kind)) for kind in KINDS}
+    return MappingProxyType({f"{kind.plural}.yaml": _text(definition(kind)) for kind in KINDS})
 
 
 class _Dumper(yaml.SafeDumper):

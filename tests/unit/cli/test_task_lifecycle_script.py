@@ -6,11 +6,13 @@ import asyncio
 import hashlib
 import json
 import os
+import subprocess
 import sys
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ import pytest
 from bernstein.resources import APPROVALS, PROJECTS, TASKS
 from tests.answer import Answer
 from tests.scripts import TASK_LIFECYCLE
-from tests.unit.cli import scenes
+from tests.unit.cli import loaded_once, scenes
 from tests.unit.cli.scenes import SHA, known_as
 from tests.unit.core import objects
 from tests.unit.kube.apiserver import ApiServer, Call
@@ -37,12 +39,24 @@ CONFLICT = {
 }
 
 
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The program, loaded once: where it takes calls."""
+    address = str(tmp_path_factory.mktemp("loaded") / "bernstein")
+    command = [sys.executable, "-P", loaded_once.__file__, loaded_once.SERVE, address]
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE)}
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"\n"
+        yield address
+
+
 @pytest.fixture
-def programs(tmp_path: Path) -> str:
+def programs(tmp_path: Path, loaded: str) -> str:
     """A PATH whose `bernstein` is this one, and on which nobody sleeps for long."""
     folder = tmp_path / "programs"
     folder.mkdir()
-    call = f"{sys.executable} -c 'from bernstein.cli.main import main; main()' \"$@\""
+    call = f'{sys.executable} -IS {loaded_once.__file__} {loaded_once.CALL} {loaded} "$@"'
     for name, text in (("bernstein", f"exec {call}"), ("sleep", "exec /bin/sleep 0.1")):
         (folder / name).write_text(f"#!/bin/sh\n{text}\n")
         (folder / name).chmod(0o755)
@@ -57,8 +71,8 @@ async def script(api: ApiServer, kubeconfig: str, programs: str, tmp_path: Path)
     return await asyncio.create_subprocess_exec(
         str(TASK_LIFECYCLE),
         cwd=tmp_path,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
         env=os.environ | environment,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,9 +25,15 @@ REPOSITORY = Path(__file__).parents[3]
 KINDS = {kind.name: kind for kind in crds.KINDS}
 
 
+@cache
+def schema_of_kind(name: str) -> dict[str, Any]:
+    """It is read alone."""
+    return crds.object_schema(KINDS[name].model)
+
+
 @pytest.fixture(params=sorted(KINDS))
 def schema(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return crds.object_schema(KINDS[request.param].model)
+    return schema_of_kind(request.param)
 
 
 def nodes(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -106,7 +113,7 @@ def test_no_default_is_applied_inside_of_a_list(schema: dict[str, Any]) -> None:
 
 
 def test_the_default_of_a_field_inside_of_a_list_is_told() -> None:
-    plan = crds.object_schema(KINDS["Plan"].model)["properties"]["spec"]["properties"]
+    plan = schema_of_kind("Plan")["properties"]["spec"]["properties"]
     step = plan["stages"]["items"]["properties"]["steps"]["items"]["properties"]
 
     assert step["role"]["description"].endswith("Default: backend.")
@@ -123,7 +130,7 @@ def test_of_a_status_only_its_generation_and_the_state_it_is_born_in_have_a_defa
     }
 
     born = {"Task": "Open", "AgentSession": "Starting"}
-    kind = next(name for name, each in KINDS.items() if crds.object_schema(each.model) == schema)
+    kind = next(name for name in KINDS if schema_of_kind(name) == schema)
     state = {"state": born[kind]} if kind in born else {}
     assert defaults == {"": {"observedGeneration": -1} | state, ".observedGeneration": -1}
 
@@ -148,16 +155,14 @@ def test_descriptions_are_one_short_line(schema: dict[str, Any]) -> None:
 
 def test_columns_name_fields_that_exist() -> None:
     for kind in crds.KINDS:
-        known = {path for path, _ in nodes(crds.object_schema(kind.model))}
+        known = {path for path, _ in nodes(schema_of_kind(kind.name))}
         for column in kind.columns:
             path = column.path.split("[", 1)[0]
             assert path in known or path == crds.AGE.path, (kind.name, column.name)
 
 
 def test_a_default_made_by_a_factory_is_filled_in_from_below() -> None:
-    limits = crds.object_schema(KINDS["Project"].model)["properties"]["spec"]["properties"][
-        "limits"
-    ]
+    limits = schema_of_kind("Project")["properties"]["spec"]["properties"]["limits"]
 
     assert limits["default"] == {}
     assert limits["properties"]["maxAgents"]["default"] == 6
@@ -317,7 +322,7 @@ def test_what_kubectl_get_shows_of_tasks_with_o_wide_fits_200_characters() -> No
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_no_text_that_the_operator_copies_can_be_refused(kind: str) -> None:
     """An older release may have taken it where people write it: then nothing could go on."""
-    properties = crds.object_schema(KINDS[kind].model)["properties"]
+    properties = schema_of_kind(kind)["properties"]
     copied = ("spec", "status") if kind == "AgentSession" else ("status",)
 
     refusable = [
