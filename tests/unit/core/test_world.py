@@ -96,7 +96,7 @@ class Operator(RuleBasedStateMachine):
 
     @rule(writes=WRITES)
     def each_look_crashes_after_some_writes(self, writes: int | None) -> None:
-        for reconcile in self.world.reconciles():
+        for reconcile in self.world.reconciles().values():
             self._until_crash(writes, reconcile)
 
     @rule(data=st.data(), writes=WRITES)

@@ -261,9 +261,9 @@ class Cluster(World):
         change = {} if fate == "unneeded" else {"work.py": f"{wanted.metadata.name} {job.uid}"}
         return self.remote.push_work(wanted.spec.work_ref, job.base, change)
 
-    def reconciles(self) -> list[Callable[[], bool]]:
+    def reconciles(self) -> dict[tuple[str, str], Callable[[], bool]]:
         found = super().reconciles()
-        return found[::-1] if self.backwards else found
+        return dict(reversed(found.items())) if self.backwards else found
 
     # --- how a story goes on --------------------------------------------------------------------
 
@@ -287,7 +287,7 @@ class Cluster(World):
         for _ in range(200):
             self.collect()
             wrote = False
-            for reconcile in self.reconciles():
+            for reconcile in self.reconciles().values():
                 wrote |= self._quietly(reconcile)
                 if reached(self):
                     return self

@@ -164,8 +164,9 @@ class ApiServer(State):
         meta = found.metadata.model_copy(update={"deletion_timestamp": self.now})
         self.sessions[name] = found.model_copy(update={"metadata": meta})
 
-    def collect(self) -> None:
-        """What the garbage collector does."""
+    def collect(self) -> bool:
+        """What the garbage collector does; whether it did anything."""
+        before = self._kept()
         living = {t.metadata.uid for t in self.tasks.values()}
         going = {
             t.metadata.uid
@@ -185,3 +186,9 @@ class ApiServer(State):
             for name, one in self.tasks.items()
             if one.metadata.uid in (living - going) | owners
         }
+        return self._kept() != before
+
+    def _kept(self) -> tuple[int, ...]:
+        """Whatever it does makes one of these less."""
+        sessions = (s.metadata.deletion_timestamp is None for s in self.sessions.values())
+        return len(self.tasks), sum(sessions), sum(not j.deleting for j in self.jobs.values())

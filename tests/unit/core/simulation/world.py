@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from bernstein.api.plan import Plan
@@ -323,23 +324,32 @@ class World(ApiServer, People, Kubelet, Invariants):
     # --- fair runs --------------------------------------------------------------------------
 
     def settle(self, rounds: int = 50) -> None:
-        """Reconciles everything until nothing is written any more."""
+        """Reconciles everything until nothing is written any more.
+
+        Where nothing was since a look, the same look would decide the same: it is left out."""
+        looked: dict[tuple[str, str], int] = {}
         for _ in range(rounds):
-            self.collect()
-            if not any([*map(self._quietly, self.reconciles())]):
+            if self.collect():
+                looked.clear()
+            wrote = False
+            for look, reconcile in self.reconciles().items():
+                if looked.get(look) != self.seen.writes:
+                    looked[look] = self.seen.writes
+                    wrote |= self._quietly(reconcile)
+            if not wrote:
                 self.quiet()
                 return
         raise AssertionError("it never settles")
 
-    def reconciles(self) -> list[Callable[[], bool]]:
-        """One look at each object there is."""
-        return [
-            self.reconcile_plan,
-            self.reconcile_project,
-            *(lambda n=n: self.reconcile_task(n) for n in list(self.tasks)),
-            *(lambda n=n: self.reconcile_session(n) for n in list(self.sessions)),
-            *(lambda n=n: self.reconcile_approval(n) for n in list(self.approvals)),
-        ]
+    def reconciles(self) -> dict[tuple[str, str], Callable[[], bool]]:
+        """One look at each object there is, by its kind and name."""
+        return {
+            ("Plan", ""): self.reconcile_plan,
+            ("Project", ""): self.reconcile_project,
+            **{("Task", n): partial(self.reconcile_task, n) for n in self.tasks},
+            **{("Session", n): partial(self.reconcile_session, n) for n in self.sessions},
+            **{("Approval", n): partial(self.reconcile_approval, n) for n in self.approvals},
+        }
 
     def _quietly(self, reconcile: Callable[[], bool]) -> bool:
         try:
