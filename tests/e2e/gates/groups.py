@@ -42,6 +42,7 @@ class Shown(NamedTuple):
 _JUDGED, _FORMATTED = "tests/e2e/test_judge.py", "tests/e2e/test_formatting.py"
 _DEPENDENCIES = "tests/e2e/gates/test_weak_dependencies.py"
 _EXAMPLES = "test_the_examples_of_gates_are_accepted_and_rejected"
+_AGAIN = "test_one_more_attempt_that_a_judge_asks_for_is_made_and_told_its_words"
 _WEAK = "test_weak_versions_are_rejected_sound_ones_accepted_and_none_unasked"
 ELSEWHERE: Mapping[str, Shown] = {
     "auto_format": Shown(
@@ -57,11 +58,7 @@ ELSEWHERE: Mapping[str, Shown] = {
     ),
     "review_rubric": Shown(_JUDGED, _EXAMPLES, _EXAMPLES),
     "test_expansion": Shown(_JUDGED, _EXAMPLES, _EXAMPLES),
-    "llm_judge": Shown(
-        _JUDGED,
-        "test_a_judge_that_is_sure_enough_lets_work_land",
-        "test_one_more_attempt_that_a_judge_asks_for_is_made_and_told_its_words",
-    ),
+    "llm_judge": Shown(_JUDGED, _AGAIN, _AGAIN),
     "llm_review": Shown(
         _JUDGED,
         "test_a_model_that_says_yes_lets_work_land_and_is_paid_for",
