@@ -46,19 +46,18 @@ MakeWorld = Callable[[], Awaitable[World]]
 
 @pytest.fixture
 async def make_world(
-    admin: Client, operator_connection: ConnectionInfo, cluster: Cluster, node: str, stays: bool
+    admin: Client, operator_connection: ConnectionInfo, cluster: Cluster, node: str
 ) -> AsyncIterator[MakeWorld]:
-    """A new namespace for every call; it goes with its cluster, where that goes."""
-    async with worlds(admin, operator_connection, cluster, node, removed=stays) as make:
+    """A new namespace for every call; gone with all that is in it at the end of the test."""
+    async with worlds(admin, operator_connection, cluster, node) as make:
         yield make
 
 
 @contextlib.asynccontextmanager
 async def worlds(
-    admin: Client, connection: ConnectionInfo, cluster: Cluster, node: str, *, removed: bool = True
+    admin: Client, connection: ConnectionInfo, cluster: Cluster, node: str
 ) -> AsyncIterator[MakeWorld]:
-    """`connection`: of the operator's account; `node`: one that no kubelet keeps; `removed`:
-    namespaces are deleted in the end, with all that is in them."""
+    """`connection`: of the operator's account; `node`: one that no kubelet keeps."""
     made: list[World] = []
     kubelets: list[asyncio.Task[None]] = []
     async with Client(connection) as operator:
@@ -80,8 +79,7 @@ async def worlds(
         for kubelet in kubelets:
             kubelet.cancel()
         ended = await asyncio.gather(*kubelets, return_exceptions=True)
-        if removed:
-            await asyncio.gather(*(_remove(admin, operator, world.namespace) for world in made))
+        await asyncio.gather(*(_remove(admin, operator, world.namespace) for world in made))
     for end in ended:
         if isinstance(end, Exception):
             raise end

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bernstein.kube.client import Client
-from bernstein.kube.config import ConnectionInfo
-from tests.cluster import Cluster
 from tests.control_plane.conftest import (
     Tools,
     account,
@@ -17,10 +14,9 @@ from tests.control_plane.conftest import (
     chart,
     cluster,
     operator_connection,
-    stays,
     tools,
 )
-from tests.control_plane.controllers.conftest import MakeWorld, node, world, worlds
+from tests.control_plane.controllers.conftest import make_world, node, world
 from tests.platform.gitops.argocd import ArgoCD, installed
 from tests.platform.gitops.repository import Repository
 
@@ -29,21 +25,12 @@ __all__ = [
     "admin",
     "chart",
     "cluster",
+    "make_world",
     "node",
     "operator_connection",
-    "stays",
     "tools",
     "world",
 ]
-
-
-@pytest.fixture
-async def make_world(
-    admin: Client, operator_connection: ConnectionInfo, cluster: Cluster, node: str
-) -> AsyncIterator[MakeWorld]:
-    """Removed at the end of each test: Argo CD sees all that there is in the cluster."""
-    async with worlds(admin, operator_connection, cluster, node) as make:
-        yield make
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.kube.client import Client
-from bernstein.kube.config import ConnectionInfo
-from tests.cluster import Cluster
-from tests.control_plane.controllers.conftest import MakeWorld, worlds
+from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.crash.difference import explained
 from tests.control_plane.controllers.crash.end_state import end_state
 from tests.control_plane.controllers.crash.faults import Fault, Faults, never_met
@@ -125,15 +122,6 @@ async def _comes_to(world: World, end: dict[str, Any], crash: Crash) -> None:
     await _still(crash)
     if (found := await end_state(world)) != end:
         pytest.fail(await explained(world, found, end), pytrace=False)
-
-
-@pytest.fixture
-async def make_world(
-    admin: Client, operator_connection: ConnectionInfo, cluster: Cluster, node: str
-) -> AsyncIterator[MakeWorld]:
-    """Removed in any case: what thousands of them leave would fill the control plane's memory."""
-    async with worlds(admin, operator_connection, cluster, node) as make:
-        yield make
 
 
 @pytest.fixture
