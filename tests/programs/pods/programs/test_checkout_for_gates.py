@@ -12,6 +12,7 @@ import pytest
 
 from bernstein.api.pod import CheckoutConfig
 from bernstein.checks import tools
+from bernstein.checks.time_limit import TimeLimitError
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import checkout
 from tests.programs.pods.conftest import Origin
@@ -58,7 +59,7 @@ def test_a_glob_that_takes_too_long_leaves_nothing_out(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(_pattern: str, _paths: list[str]) -> str | None:
-        raise TimeoutError
+        raise TimeLimitError
 
     monkeypatch.setattr(checkout, "first_match", slow)
 
