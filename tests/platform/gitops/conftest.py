@@ -14,6 +14,7 @@ from tests.control_plane.conftest import (
     chart,
     cluster,
     operator_connection,
+    stays,
     tools,
 )
 from tests.control_plane.controllers.conftest import make_world, node, world
@@ -28,6 +29,7 @@ __all__ = [
     "make_world",
     "node",
     "operator_connection",
+    "stays",
     "tools",
     "world",
 ]
