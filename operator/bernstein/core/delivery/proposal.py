@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.programs.forge import ProposeResult
@@ -31,7 +31,7 @@ from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.proposed import merged, watched
 from bernstein.core.delivery.pull_request import PullRequestText, linked
 from bernstein.core.delivery.retry import tried_again
-from bernstein.core.delivery.way import Delivering, Landed, OnItsWay, S
+from bernstein.core.delivery.way import Delivering, Landed, OnItsWay, S, with_delivery
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
 from bernstein.core.projects import limits, repositories
@@ -141,7 +141,7 @@ def _propose(status: S, delivery: Delivery, proposal: Proposal, now: datetime) -
         return OnItsWay(status, (asked,))
     result = result_of(ProposeResult, job, PROPOSE, delivery.abandoned, proposal.late, now)
     if isinstance(result, Unfinished):
-        status = _with(status, delivery, abandoned=result.abandoned)
+        status = with_delivery(status, delivery, abandoned=result.abandoned)
         status = waits_for_jobs(status, (job,), now)
         return OnItsWay(status, result.actions, LOOK_AGAIN_SECONDS)
     if isinstance(result, Diagnosis):
@@ -161,7 +161,7 @@ def _failed(
 ) -> S:
     """It is asked for again after a while, by a Job of another number."""
     times = (delivery.failures or 0) + 1
-    status = _with(
+    status = with_delivery(
         status,
         delivery,
         round=proposal.number,
@@ -173,10 +173,6 @@ def _failed(
     told = replace(problem, message=without_quotes(problem.message, _SAYS_MORE))
     resting = proposal.resting
     return tried_again(status, told, proposal.project, now, times=times, resting=resting)
-
-
-def _with(status: S, delivery: Delivery, **update: Any) -> S:
-    return status.model_copy(update={"delivery": delivery.model_copy(update=update)})
 
 
 def _seen(
@@ -247,7 +243,7 @@ def _elsewhere(
     text = f"the repository of the Project is {where} now, and has no part in {pull.url}"
     remedy = f"Give the Project the address back, or cancel the {proposal.whose}."
     update = {"state": "Unknown", "reason": Reason.PULL_REQUEST_MISSING, "message": text}
-    status = _with(status, delivery, **update)
+    status = with_delivery(status, delivery, **update)
     reason = Reason.PULL_REQUEST_MISSING
     return waits(status, reason, text, now, needs_person=True, remedy=remedy)
 
@@ -296,7 +292,7 @@ def _became(
     if proposal.succeeds_on == "Opened":
         return Landed(goes_on(status), delivery)
     text = f"a person merges {pull.url}"
-    return OnItsWay(waits(_with(status, delivery), WaitReason.PULL_REQUEST_OPEN, text, now))
+    return OnItsWay(waits(with_delivery(status, delivery), WaitReason.PULL_REQUEST_OPEN, text, now))
 
 
 def _reopened(delivery: Delivery, proposal: Proposal) -> str:
@@ -328,7 +324,9 @@ def _held_up(
     now: datetime,
     remedy: str | None = None,
 ) -> S:
-    status = _with(status, delivery, state=state, pull_request=pull, reason=reason, message=text)
+    status = with_delivery(
+        status, delivery, state=state, pull_request=pull, reason=reason, message=text
+    )
     if pull.state == "Merged":
         remedy = f"Look at what was merged, and cancel the {proposal.whose}."
     return waits(status, reason, text, now, needs_person=True, remedy=remedy)

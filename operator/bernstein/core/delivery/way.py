@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.project import Project
@@ -29,6 +29,11 @@ class Delivering(Progress, Protocol):
 
 
 S = TypeVar("S", bound=Delivering)
+
+
+def with_delivery(status: S, delivery: Delivery, **update: Any) -> S:
+    """The status with this delivery, and with what is new of it."""
+    return status.model_copy(update={"delivery": delivery.model_copy(update=update)})
 
 
 @dataclass(frozen=True)

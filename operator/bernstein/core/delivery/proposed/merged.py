@@ -24,7 +24,7 @@ from bernstein.api.reasons import Reason
 from bernstein.core import names
 from bernstein.core.actions import RunSeek
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
-from bernstein.core.delivery.way import Landed, OnItsWay, S
+from bernstein.core.delivery.way import Landed, OnItsWay, S, with_delivery
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
 from bernstein.core.reasons.waits import PROBE_SECONDS
@@ -63,7 +63,7 @@ def step(
     """One look at a pull request that the forge says was merged at a commit that was verified."""
     if delivery.pull_request is None or delivery.pull_request.state != "Merged":
         begins = {"state": "PullRequestOpen", "pull_request": pull, **_next(looking)}
-        return OnItsWay(goes_on(_with(status, delivery, failures=None, **begins)))
+        return OnItsWay(goes_on(with_delivery(status, delivery, failures=None, **begins)))
     seconds = seconds_left(status.waiting, looking.project, now)
     if seconds is not None:
         return OnItsWay(status, (), seconds)
@@ -74,7 +74,7 @@ def step(
         return OnItsWay(status, (_look(name, delivery, pull, looking.project),))
     result = result_of(LandResult, job, LAND, delivery.abandoned, looking.late, now)
     if isinstance(result, Unfinished):
-        status = _with(status, delivery, abandoned=result.abandoned)
+        status = with_delivery(status, delivery, abandoned=result.abandoned)
         status = waits_for_jobs(status, (job,), now)
         return OnItsWay(status, result.actions, LOOK_AGAIN_SECONDS)
     if isinstance(result, Diagnosis):
@@ -109,14 +109,10 @@ def _not_there(
     )
     reason = Reason.PULL_REQUEST_CHANGED
     told = {"state": "Unknown", "reason": reason, "message": sanitise(text, MESSAGE)}
-    status = _with(status, delivery, **told, **_next(looking))
+    status = with_delivery(status, delivery, **told, **_next(looking))
     remedy = f"Merge {pull.sha} into '{onto}' with git, or cancel the {looking.whose}."
     return held(status, reason, text, looking.project, now, PROBE_SECONDS, remedy=remedy)
 
 
 def _next(looking: Looking[S]) -> dict[str, Any]:
     return {"round": looking.number, "abandoned": None}
-
-
-def _with(status: S, delivery: Delivery, **update: Any) -> S:
-    return status.model_copy(update={"delivery": delivery.model_copy(update=update)})

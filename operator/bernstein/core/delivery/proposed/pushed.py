@@ -27,7 +27,7 @@ from bernstein.core import names
 from bernstein.core.conditions import drop, find
 from bernstein.core.delivery import landing
 from bernstein.core.delivery.proposed import watched
-from bernstein.core.delivery.way import OnItsWay, S
+from bernstein.core.delivery.way import OnItsWay, S, with_delivery
 from bernstein.core.projects import repositories
 from bernstein.core.sanitise import count
 from bernstein.core.sanitise import text as sanitise
@@ -149,7 +149,7 @@ def stopped(status: S, why: str, now: datetime) -> S | None:
         "reason": Reason.PULL_REQUEST_CHANGED,
         "message": told,
     }
-    status = _lost(_with(status, delivery, **update))
+    status = _lost(with_delivery(status, delivery, **update))
     return waits(status, Reason.PULL_REQUEST_CHANGED, told, now, needs_person=True)
 
 
@@ -226,7 +226,7 @@ def _taken(status: S, delivery: Delivery, sha: str, judged: Callable[[S], S]) ->
     pushed = delivery.pushed or Pushed()
     update = {"times": _times(delivery) + 1, "taken": sha}
     anew = {**_NOT_OURS, "state": "Pending", "failures": None}
-    status = _with(status, delivery, **anew, pushed=pushed.model_copy(update=update))
+    status = with_delivery(status, delivery, **anew, pushed=pushed.model_copy(update=update))
     return landing.on_newer_tip(judged(status))
 
 
@@ -235,11 +235,7 @@ def _reopened(status: S, delivery: Delivery) -> S:
     assert delivery.pushed is not None
     pushed = delivery.pushed.model_copy(update={"taken": None})
     update = {**_NOT_OURS, "state": "PullRequestOpen", "pushed": pushed}
-    return goes_on(_lost(_with(status, delivery, **update)))
-
-
-def _with(status: S, delivery: Delivery, **update: Any) -> S:
-    return status.model_copy(update={"delivery": delivery.model_copy(update=update)})
+    return goes_on(_lost(with_delivery(status, delivery, **update)))
 
 
 def _lost(status: S) -> S:
