@@ -200,7 +200,7 @@ def _seen(
             # From now on the older one is there only if somebody puts it back.
             delivery = _without_older(delivery)
     became = _became(status, delivery, pull, base, proposal, now)
-    if isinstance(became, Landed):
+    if isinstance(became, Landed) or pull.state == "Merged":  # the forge has nothing to add
         return became
     status = became.status
     crowded = row is None and len(watch.pull_requests) >= most

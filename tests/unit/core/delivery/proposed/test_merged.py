@@ -43,3 +43,15 @@ def test_where_it_cannot_be_looked_for_another_job_tries_later() -> None:
     (again,) = seen(status, of=of, now=PROBE_SECONDS).actions
     assert isinstance(again, RunSeek)
     assert again.job == "web-land-4"
+
+
+def test_it_is_looked_for_though_nobody_can_look_at_the_forge_meanwhile() -> None:
+    blind = watched("Merged", reason="ForgeTokenRefused", message="the token is refused")
+    begun = seen(opened(), of=watched("Merged")).status
+
+    (asked,) = seen(begun, of=blind).actions
+    assert isinstance(asked, RunSeek)
+    not_there = there(seen, begun, state="Moved", of=blind)
+    assert stalled_for(not_there.conditions) == "PullRequestChanged"
+    assert seen(not_there, of=blind).actions == (), "again after a while alone"
+    assert there(seen, begun, of=blind).phase == "Succeeded"
