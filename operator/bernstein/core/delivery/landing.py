@@ -39,6 +39,7 @@ from bernstein.core.delivery.way import (
     Refused,
     S,
     Source,
+    still_at_work,
 )
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
@@ -55,7 +56,6 @@ from bernstein.core.waiting import (
     seconds_left,
     trying,
     waits,
-    waits_for_jobs,
 )
 
 _SAYS_MORE = "status.delivery"
@@ -241,7 +241,7 @@ def _prepare(
         return OnItsWay(status, (prepare,))
     result = result_of(PrepareResult, job, PREPARE, delivery.abandoned, landing.late, now)
     if isinstance(result, Unfinished):
-        return _still_at_work(status, delivery, job, result, now)
+        return still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, landing, _of_branch(result, source), now))
     delivery = delivery.model_copy(update={"tip": result.base, "failures": None})
@@ -289,7 +289,7 @@ def _land(
         return OnItsWay(forbids(before) or without_turn(status))
     result = result_of(LandResult, job, LAND, delivery.abandoned, landing.late, now)
     if isinstance(result, Unfinished):
-        return _still_at_work(status, delivery, job, result, now)
+        return still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         unsure = in_doubt or may_have_landed(job, result, now)
         loses = result.reason in LOST and not in_doubt
@@ -322,7 +322,7 @@ def followed(
         return OnItsWay(_nobody_can_tell(status, landing, gone, now))
     result = result_of(LandResult, job, LAND, delivery.abandoned, landing.late, now)
     if isinstance(result, Unfinished):
-        return _still_at_work(status, delivery, job, result, now)
+        return still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         unsure = in_doubt or may_have_landed(job, result, now)
         update = why_not(delivery, landing, result, unsure=unsure)
@@ -376,15 +376,6 @@ def _surprise(landing: Landing, tip: str) -> Diagnosis | None:
         return None
     text = f"{landing.onto} is at {tip}, but what landed last is {landing.tip}"
     return Diagnosis(Reason.INTEGRATION_MOVED, text)
-
-
-def _still_at_work(
-    status: S, delivery: Delivery, job: JobView, run: Unfinished, now: datetime
-) -> OnItsWay[S]:
-    if run.abandoned != delivery.abandoned:
-        delivery = delivery.model_copy(update={"abandoned": run.abandoned})
-        status = status.model_copy(update={"delivery": delivery})
-    return OnItsWay(waits_for_jobs(status, (job,), now), run.actions, LOOK_AGAIN_SECONDS)
 
 
 def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:

@@ -31,9 +31,16 @@ from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.proposed import merged, watched
 from bernstein.core.delivery.pull_request import PullRequestText, linked
 from bernstein.core.delivery.retry import tried_again
-from bernstein.core.delivery.way import Delivering, Landed, OnItsWay, S, with_delivery
+from bernstein.core.delivery.way import (
+    Delivering,
+    Landed,
+    OnItsWay,
+    S,
+    still_at_work,
+    with_delivery,
+)
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
+from bernstein.core.jobs import JobView, LateRequests
 from bernstein.core.projects import limits, repositories
 from bernstein.core.sanitise import line, without_quotes
 from bernstein.core.sanitise import text as sanitise
@@ -43,7 +50,6 @@ from bernstein.core.waiting import (
     seconds_left,
     trying,
     waits,
-    waits_for_jobs,
 )
 
 _SAYS_MORE = "status.delivery"
@@ -141,9 +147,7 @@ def _propose(status: S, delivery: Delivery, proposal: Proposal, now: datetime) -
         return OnItsWay(status, (asked,))
     result = result_of(ProposeResult, job, PROPOSE, delivery.abandoned, proposal.late, now)
     if isinstance(result, Unfinished):
-        status = with_delivery(status, delivery, abandoned=result.abandoned)
-        status = waits_for_jobs(status, (job,), now)
-        return OnItsWay(status, result.actions, LOOK_AGAIN_SECONDS)
+        return still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, proposal, result, now))
     repository = proposal.project.spec.repository

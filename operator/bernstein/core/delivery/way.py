@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from bernstein.api.delivery import Delivery
@@ -12,7 +13,9 @@ from bernstein.api.verification import Origin, Verification
 from bernstein.api.waiting import Waiting
 from bernstein.core.actions import JobAction
 from bernstein.core.conditions import Progress
-from bernstein.core.jobs import JobView, LateRequests
+from bernstein.core.delivery.job_result import Unfinished
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
+from bernstein.core.waiting import waits_for_jobs
 
 
 class Delivering(Progress, Protocol):
@@ -109,6 +112,14 @@ class OnItsWay(Generic[S]):
     status: S
     actions: tuple[JobAction, ...] = ()
     requeue_after: float | None = None
+
+
+def still_at_work(
+    status: S, delivery: Delivery, job: JobView, run: Unfinished, now: datetime
+) -> OnItsWay[S]:
+    """Its Job is waited for, or given up, which the delivery remembers."""
+    status = with_delivery(status, delivery, abandoned=run.abandoned)
+    return OnItsWay(waits_for_jobs(status, (job,), now), run.actions, LOOK_AGAIN_SECONDS)
 
 
 @dataclass(frozen=True)

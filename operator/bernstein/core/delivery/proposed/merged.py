@@ -24,13 +24,13 @@ from bernstein.api.reasons import Reason
 from bernstein.core import names
 from bernstein.core.actions import RunSeek
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
-from bernstein.core.delivery.way import Landed, OnItsWay, S, with_delivery
+from bernstein.core.delivery.way import Landed, OnItsWay, S, still_at_work, with_delivery
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
+from bernstein.core.jobs import JobView, LateRequests
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.sanitise import line
 from bernstein.core.sanitise import text as sanitise
-from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left, trying, waits_for_jobs
+from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left, trying
 
 _HEADS = {
     "gitea": "refs/pull/{}/head",
@@ -74,9 +74,7 @@ def step(
         return OnItsWay(status, (_look(name, delivery, pull, looking.project),))
     result = result_of(LandResult, job, LAND, delivery.abandoned, looking.late, now)
     if isinstance(result, Unfinished):
-        status = with_delivery(status, delivery, abandoned=result.abandoned)
-        status = waits_for_jobs(status, (job,), now)
-        return OnItsWay(status, result.actions, LOOK_AGAIN_SECONDS)
+        return still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         return OnItsWay(looking.failed(status, delivery, result))
     if result.state != "Landed":
