@@ -5,11 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from tests.background import wait_for
 from tests.e2e.forges.inside import container
+from tests.e2e.forges.inside.looks import Looks
+
+STARTS = """
+import os, sys
+opens = (os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)
+os.posix_spawn("/bin/true", ["true"], {}, file_actions=[opens])
+"""
+"""Its child waits for somebody who writes into the FIFO, and it for its child's program."""
 
 
 def test_a_folder_that_goes_away_meanwhile_is_empty_and_the_others_are_read(tmp_path: Path) -> None:
@@ -49,3 +60,45 @@ def test_who_has_ended_is_not_looked_into() -> None:
 
     into.stop()
     assert not into.is_stopped()
+
+
+def test_who_waits_for_a_stopped_child_s_program_is_looked_into(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen([sys.executable, "-c", STARTS, str(fifo)]) as process:
+        wait_for(lambda: container.state_of(process.pid) == "D")
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        both = (process.pid, *map(int, children.read_text().split()))
+        into = container.Container("pod", "name", both)
+
+        try:
+            into.stop()
+            assert [container.state_of(each) for each in both] == ["D", "T"]
+            assert into.is_stopped()
+            into.go_on()
+            fifo.write_bytes(b"")
+            assert process.wait(60) == 0
+        finally:
+            into.kill()
+
+
+def test_two_never_look_at_once_so_none_lets_go_on_what_the_other_stops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks, inside, at_once = Looks(), [0], [0]
+
+    def look(_: object, __: object) -> None:
+        inside[0] += 1
+        at_once[0] = max(at_once[0], inside[0])
+        threading.Event().wait(0.02)
+        inside[0] -= 1
+
+    monkeypatch.setattr(looks, "_look", look)
+    into = container.Container("pod", "name", (1,))
+    others = [threading.Thread(target=looks._noting, args=([into],)) for _ in range(4)]
+    for each in others:
+        each.start()
+    for each in others:
+        each.join()
+    assert at_once == [1]
+    assert not looks.faults

@@ -44,13 +44,14 @@ class Container:
     processes: tuple[int, ...]
 
     def stop(self) -> None:
-        """Whoever gets the signal stops a moment later, unless it ends meanwhile."""
+        """Whoever gets the signal stops a moment later, unless it ends meanwhile. One that waits in
+        the kernel (D) stops before it does anything else; it may wait for its own stopped child."""
         self._send(signal.SIGSTOP)
-        wait_for(lambda: all(state_of(process) in "TZX" for process in self.processes))
+        wait_for(lambda: all(state_of(process) in "TDZX" for process in self.processes))
 
     def is_stopped(self) -> bool:
         """Its volumes can be read: one that has ended has none any more."""
-        return state_of(self.processes[0]) == "T"
+        return state_of(self.processes[0]) in "TD"
 
     def go_on(self) -> None:
         self._send(signal.SIGCONT)

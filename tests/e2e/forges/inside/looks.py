@@ -37,6 +37,8 @@ class Looks:
     kills: set[str] = field(default_factory=set)
     """Kinds of which the first container that connects comes to an end there."""
     _team: Team | None = None
+    _one: threading.Lock = field(default_factory=threading.Lock)
+    """Held by whoever looks: another that looked into the same container would let it go on."""
     _begun: threading.Event = field(default_factory=threading.Event)
     _over: threading.Event = field(default_factory=threading.Event)
     _kinds: dict[str, str] = field(default_factory=dict)
@@ -84,7 +86,8 @@ class Looks:
     def _noting(self, found: list[Container], *, connected: bool = False) -> None:
         for each in found:
             try:
-                self._look(each, connected)
+                with self._one:
+                    self._look(each, connected)
             except (httpx.HTTPError, AssertionError, LookupError, OSError, ValueError) as fault:
                 self.faults.append(fault)
 
