@@ -10,7 +10,7 @@ import pytest
 from bernstein.controllers.jobs import pod
 from tests.cluster.interface import PROCESSES_OF_A_POD
 from tests.e2e.conftest import MakeWorld, Object, World, does
-from tests.programs.hostile.payloads import forges
+from tests.programs.hostile.payloads import forges, makes_files
 
 pytestmark = pytest.mark.verification
 
@@ -39,16 +39,9 @@ GREEDY: dict[str, tuple[str, str, str]] = {
 }
 """By name: the command, its verdict, and the reason if there is only one that can be. What could
 not do what it is called for has another verdict."""
-EMPTY = """\
-import sys
-
-for files in range(1_000_000):
-    try:
-        open(f"/dev/shm/{files}", "x").close()
-    except OSError as error:
-        sys.exit(f"no more than {files} files: {error}")
-"""
-"""Each takes an inode, and some of the memory that the pod may have: one of both ends first."""
+EMPTY = makes_files("/dev/shm")
+"""Each takes an inode, and some of the memory that the pod may have: one of both ends first. That
+who has no inode left can make no file, `tests/programs/pods/test_files_without_end.py` shows."""
 TAKEN = {
     "fills shared memory": "No space left on device",
     "fills it with empty files": r"no more than \d{3,} files",

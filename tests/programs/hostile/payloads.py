@@ -37,6 +37,20 @@ jobs:
 TRAP = "trap 'exit 0' TERM; sleep 600 & wait"
 
 
+def makes_files(folder: str) -> str:
+    """A program that makes a million empty files there, each of which takes an inode. It says how
+    many it had where one is refused."""
+    return f"""\
+import sys
+
+for files in range(1_000_000):
+    try:
+        open(f"{folder}/{{files}}", "x").close()
+    except OSError as error:
+        sys.exit(f"no more than {{files}} files: {{error}}")
+"""
+
+
 def forges(check: str, log: str) -> str:
     """A command that fails and says in the words of our programs that this check has passed, into
     its output and into `log`, the file of its container's last message. It ends well where it
