@@ -55,6 +55,10 @@ def test_it_passes_and_fails(name: str, launcher: Path, tmp_path: Path) -> None:
     failed = verdict(command, bad, tmp_path / "bad")
 
     assert (passed.verdict, failed.verdict) == ("Passed", "Failed"), (passed, failed)
+    if command.against_base:
+        example = examples.of_gate(name)
+        assert failed.reason == example.reason
+        assert example.told in failed.excerpt
 
 
 # --- what a model writes ------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 Of a gate they are plain repositories in `tests/gates/<name>`: `base` is what the branch holds, and
 `accept` and `reject` are what a change writes over it. `meanwhile` is what the branch gets while
 that change is made. Of one that asks a model, `accept.txt` and `reject.txt` are what that answers.
+`verdict` is why `reject` is rejected: the reason of that, and below it words that stand beside it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ class GateExample:
     yes: str
     no: str
     meanwhile: Mapping[str, str]
+    reason: str
+    """Why it rejects that change: no neighbour of it, and no tool that breaks, has the same."""
+    told: str
+    """What is said of it beside that."""
 
 
 def of_signal(type_: str) -> SignalExample:
@@ -49,7 +54,7 @@ def of_signal(type_: str) -> SignalExample:
 
 
 def of_gate(name: str) -> GateExample:
-    """Raises FileNotFoundError where one of the two changes is missing."""
+    """Raises FileNotFoundError where one of the two changes is missing, or why one is rejected."""
     folder = GATES / name
     base, meanwhile = files(folder / "base"), files(folder / "meanwhile")
 
@@ -64,8 +69,15 @@ def of_gate(name: str) -> GateExample:
         answer = folder / f"{which}.txt"
         return answer.read_text() if answer.exists() else ""
 
+    reason, told = (folder / "verdict").read_text().splitlines()
     return GateExample(
-        change("accept"), change("reject"), said("accept"), said("reject"), meanwhile
+        change("accept"),
+        change("reject"),
+        said("accept"),
+        said("reject"),
+        meanwhile,
+        reason,
+        told,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import Check, CheckoutConfig, InspectConfig
+from bernstein.api.pod import Check, CheckoutConfig, CheckVerdict, InspectConfig
 from bernstein.checks import gates
 from bernstein.pods.programs import checkout, inspect
 from tests.programs.pods.conftest import Origin
@@ -24,15 +24,17 @@ def test_it_accepts_and_rejects(name: str, origin: Origin, tmp_path: Path) -> No
     base = origin.commit({**example.accept.before})
     origin.commit({**example.meanwhile}, base, ref=ONTO)
 
-    def verdict(change: Tree, folder: Path) -> str:
+    def verdict(change: Tree, folder: Path) -> CheckVerdict:
         origin.commit({**change.after}, base, ref=REF)
         git_dir = str(folder / "repo.git")
         wanted = CheckoutConfig(origin.remote(), REF, git_dir, also=(base, ONTO), history=True)
         sha = checkout.run(wanted).sha
         checks = (Check(name, name),)
         (found,) = inspect.run(InspectConfig(sha, base, checks, ONTO, git_dir=git_dir)).verdicts
-        return found.verdict
+        return found
 
     accepted = verdict(example.accept, tmp_path / "accept")
     rejected = verdict(example.reject, tmp_path / "reject")
-    assert (accepted, rejected) == ("Passed", "Failed")
+    assert accepted.verdict == "Passed"
+    assert (rejected.verdict, rejected.reason) == ("Failed", example.reason)
+    assert example.told in rejected.excerpt

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api import encoding, pod
-from bernstein.api.pod import CheckoutConfig
+from bernstein.api.pod import CheckoutConfig, CheckVerdict
 from bernstein.api.programs.judge import Asked, JudgeConfig, JudgeResult, ModelAddress
 from bernstein.checks import gates, prompts
 from bernstein.checks.asks import Asks
@@ -97,17 +97,19 @@ PYTHON: dict[str, bytes | str | None] = {"app.py": f"x = 1\n{HOSTILE}\n"}
 def test_it_accepts_and_rejects(name: str, scripted: Scripted, run: Judged) -> None:
     example = examples.of_gate(name)
 
-    def verdict(change: Tree, answer: str) -> str:
+    def verdict(change: Tree, answer: str) -> CheckVerdict:
         says(scripted, **{name: answer})
         (found,) = run({**change.after}, asked(name), before=change.before).verdicts
         shown = scripted.rows[-1]["messages"][0]
         for path in change.changed_paths:
             assert all(line in shown for line in str(change.after[path]).splitlines())
-        return found.verdict
+        return found
 
     accepted = verdict(example.accept, example.yes)
     rejected = verdict(example.reject, example.no)
-    assert (accepted, rejected) == ("Passed", "Failed")
+    assert accepted.verdict == "Passed"
+    assert (rejected.verdict, rejected.reason) == ("Failed", example.reason)
+    assert example.told in rejected.excerpt
 
 
 def test_every_gate_is_answered_in_its_own_form(scripted: Scripted, run: Judged) -> None:

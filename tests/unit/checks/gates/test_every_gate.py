@@ -60,7 +60,9 @@ def test_it_passes_and_fails(name: str) -> None:
     example, check = examples.of_gate(name), Check(name, name)
 
     assert judge(example.accept, check).verdict == "Passed"
-    assert judge(example.reject, check).verdict == "Failed"
+    rejected = judge(example.reject, check)
+    assert (rejected.verdict, rejected.reason) == ("Failed", example.reason)
+    assert example.told in rejected.excerpt
 
 
 @every_that_asks
@@ -74,7 +76,8 @@ def test_what_a_model_says_of_its_trees_passes_and_fails(name: str) -> None:
     ]
 
     assert [found.verdict for found in said] == ["Passed", "Failed"]
-    assert said[1].reason
+    assert said[1].reason == example.reason
+    assert example.told in said[1].excerpt
 
 
 @every_that_writes
