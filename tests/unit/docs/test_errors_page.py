@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import inspect
 import re
+from typing import get_args
 
 from bernstein.api.meta import ConditionType
+from bernstein.api.reasons import VerdictReason
+from bernstein.api.verification import VerdictWord
+from bernstein.checks import gates
 from bernstein.core.projects import caching, readiness
 from bernstein.core.reasons import POLICIES
 from bernstein.core.reasons.limits import MAX_GATE_ERRORS, MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.row import Policy, Retry
 from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.crowd import FOLLOW_EACH
-from tests.unit.docs.pages import REFERENCE, rows
+from tests.unit.checks import examples
+from tests.unit.docs.pages import REFERENCE, ROOT, rows, table
 
 SECOND_WAVE = FOLLOW_EACH * (1 + FOLLOW_EACH)
 """So many have followed when the pods of the first wave have begun, too."""
@@ -42,6 +47,31 @@ def test_every_reason_is_on_the_page_with_what_is_done() -> None:
 
 def test_every_reason_has_a_meaning() -> None:
     assert [reason for reason, cells in listed().items() if not cells[0]] == []
+
+
+WHO_JUDGES = ("checks", "core/judging", "pods/programs")
+SAYS = re.compile(r'\b(?:failed|errored)\(\s*"(\w+)"')
+"""A verdict with its reason, as whoever judges makes it."""
+
+
+def test_every_verdict_and_every_reason_of_one_is_on_the_page() -> None:
+    told = dict(table(PAGE, "Reasons of verdicts"))
+    rooms = [ROOT / "operator/bernstein" / room for room in WHO_JUDGES]
+    texts = [path.read_text() for room in rooms for path in room.rglob("*.py")]
+    said = {reason for text in texts for reason in SAYS.findall(text)}
+    of_examples = {examples.of_gate(name).reason for name in gates.names()}
+
+    # That a gate is Bypassed has a person's reason.
+    assert told.keys() == {*get_args(VerdictWord)} - {"Bypassed"}
+    named = {*re.findall(r"\w+", " ".join(told.values()))}
+    assert len(said) > 10
+    assert {*VerdictReason} | said | of_examples <= named
+
+
+def test_every_verdict_is_named_where_gates_are() -> None:
+    text = (REFERENCE / "project.md").read_text().split("\nVerdicts, ")[1].split("could not run")[0]
+
+    assert {*get_args(VerdictWord)} <= {*re.findall(r"\w+", text)}
 
 
 def test_what_projects_warn_of_is_on_the_page() -> None:
