@@ -18,6 +18,7 @@ from tests.programs.pods.programs.formatting.formatted import (
     TO,
     UGLY,
     Content,
+    Pod,
     content,
     pod,
 )
@@ -129,6 +130,46 @@ def test_a_formatter_that_the_image_lacks_is_passed_over_and_told(
     assert result.told.verdict == "Passed"
     assert "1 file formatted" in result.told.text
     assert "no prettier in the image: 2 passed over" in result.told.text
+
+
+RUSTFMT = """\
+#!/bin/sh
+[ "$*" = "--edition 2021" ] || exit 2
+text=$(cat)
+case $text in *"(:"*) exit 1;; esac
+echo "$text" | tr -s ' '
+"""
+"""In place of the real one, which no image of ours has, and which would format all modules of a
+file that it opens itself."""
+
+
+def of_rust(origin: Origin, folder: Path, work: dict[str, Content]) -> Pod:
+    """Where the image has a formatter of Rust, and the branch a module that is not formatted."""
+    programs = folder / "bin"
+    programs.mkdir(parents=True)
+    (programs / "rustfmt").write_text(RUSTFMT)
+    (programs / "rustfmt").chmod(0o755)
+    job = pod(origin, folder, {"b.rs": "pub fn  f() {}\n"}, work)
+    return replace(job, command=f'PATH="{programs}:$PATH"\n{job.command}')
+
+
+def test_files_of_rust_are_formatted_without_the_modules_that_they_name(
+    origin: Origin, tmp_path: Path
+) -> None:
+    result = of_rust(origin, tmp_path, {"a.rs": "mod b;\nfn  g() {}\n"}).run()
+
+    assert first(result.told.text) == "1 file formatted"
+    assert content(origin, result.sha, "a.rs") == "mod b;\nfn g() {}\n"
+
+
+def test_a_file_of_rust_that_cannot_be_read_is_not_emptied(origin: Origin, tmp_path: Path) -> None:
+    job = of_rust(origin, tmp_path, {"a.rs": "fn (:\n"})
+
+    result = job.run()
+
+    assert (result.told.verdict, result.told.reason) == ("Failed", "ExitCode")
+    assert (job.workspace / "a.rs").read_text() == "fn (:\n"
+    assert result.sha == job.work
 
 
 def test_a_file_that_cannot_be_read_leaves_the_work_as_it_was(
