@@ -188,7 +188,7 @@ def _strength(
         ConditionType.WORK_CREDENTIAL_TOO_STRONG,
         _why_too_strong(project, probe),
         "the pusher beside every agent could deliver. "
-        "Give work an account that may push to refs/bernstein/ only.",
+        "Remedy: Give work an account that may push to refs/bernstein/ only.",
         now,
     )
     return _warned(
@@ -197,7 +197,7 @@ def _strength(
         ConditionType.READ_CREDENTIAL_TOO_STRONG,
         _shared(project, "read"),
         "every pod that checks something out holds what delivers. "
-        "Give read an account that may only fetch.",
+        "Remedy: Give read an account that may only fetch.",
         now,
     )
 

@@ -98,8 +98,13 @@ def readiness(project: Project) -> Finding:
             text = f"'{name}' may be ready or not ({ready.reason}): {cause}"
             return Finding(check, Outcome.WARNING, text, remedy or "look again", name)
         text = f"'{name}' is not ready ({ready.reason}): {cause}"
-        return Finding(check, Outcome.BAD, text, remedy or "", name)
+        return Finding(check, Outcome.BAD, text, remedy or _describe(name), name)
     return Finding(check, Outcome.GOOD, f"'{name}' is ready", subject=name)
+
+
+def _describe(name: str) -> str:
+    """What helps where nothing better is known."""
+    return f"`kubectl describe bproj {name}` shows its conditions and Events"
 
 
 def warnings(project: Project) -> list[Finding]:
@@ -114,9 +119,10 @@ def warnings(project: Project) -> list[Finding]:
     found = (conditions.find(project.status.conditions, kind) for kind in kinds)
     name = project.metadata.name
     told = [parted(each.message) for each in found if each is not None and each.status == "True"]
+    said = [(f"'{name}': {message.rstrip('.')}", remedy) for message, remedy in told]
     return [
-        Finding("project", Outcome.WARNING, f"'{name}': {message.rstrip('.')}", remedy or "", name)
-        for message, remedy in told
+        Finding("project", Outcome.WARNING, text, remedy or _describe(name), name)
+        for text, remedy in said
     ]
 
 

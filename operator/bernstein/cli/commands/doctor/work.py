@@ -66,7 +66,7 @@ def _of(reason: str, those: Sequence[Plan | Task]) -> Finding:
     plans = {*map(_plan_of, those)}
     if remedy and len(plans) == 1:
         remedy = naming(plans.pop(), remedy)
-    return Finding("work", Outcome.BAD, text, remedy or "", first.metadata.name)
+    return Finding("work", Outcome.BAD, text, remedy or _shows(first), first.metadata.name)
 
 
 def paused(subjects: Iterable[Plan | Task]) -> list[Finding]:
@@ -99,10 +99,14 @@ def _plan_of(subject: Plan | Task) -> str:
 
 
 def _rest(reason: str, those: Sequence[Plan | Task]) -> Finding:
-    name = those[0].metadata.name
-    shows = "status" if isinstance(those[0], Plan) else "logs"
     text = f"{_need(those, reason)}, for other causes"
-    return Finding("work", Outcome.BAD, text, f"`bernstein {shows} {name}` says why", name)
+    return Finding("work", Outcome.BAD, text, _shows(those[0]), those[0].metadata.name)
+
+
+def _shows(subject: Plan | Task) -> str:
+    """What helps where nothing better is known."""
+    command = "status" if isinstance(subject, Plan) else "logs"
+    return f"`bernstein {command} {subject.metadata.name}` says why"
 
 
 def _need(those: Sequence[Plan | Task], reason: str) -> str:

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from bernstein.api.meta import Condition
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectStatus
 from bernstein.api.projects.refs import RefPruning
 from bernstein.cli.cluster import Cluster
@@ -88,6 +89,21 @@ def test_a_project_that_is_not_ready_says_why_and_what_helps() -> None:
     assert found.remedy.startswith("Correct the Project's network")
 
 
+def test_what_says_no_remedy_is_shown_by_a_command() -> None:
+    words = {"message": "it is not", "last_transition_time": NOW}
+    conditions = (
+        Condition(type="Ready", status="False", reason="Unheard", **words),
+        Condition(type="CacheNotFilled", status="True", reason="Unheard", **words),
+    )
+    status = ProjectStatus(conditions=conditions, observed_generation=1)
+    project = objects.project().model_copy(update={"status": status})
+
+    told = [projects.readiness(project), *projects.warnings(project)]
+
+    shows = "`kubectl describe bproj default` shows its conditions and Events"
+    assert [each.remedy for each in told] == [shows, shows]
+
+
 def test_what_a_git_server_said_to_a_probe_is_shown_beside_it() -> None:
     said = quoting("it was refused", "\x1b[31mfatal:\nno such user", 250)
     found = [
@@ -134,6 +150,8 @@ def test_a_credential_that_is_too_strong_is_warned_of() -> None:
     assert found.outcome is other.outcome is Outcome.WARNING
     assert "work and deliver name the same Secret" in found.message
     assert "read and deliver name the same Secret" in other.message
+    assert found.remedy == "Give work an account that may push to refs/bernstein/ only."
+    assert other.remedy == "Give read an account that may only fetch."
 
 
 def test_refs_that_are_not_deleted_are_warned_of_with_what_helps() -> None:

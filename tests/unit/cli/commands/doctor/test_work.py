@@ -43,6 +43,15 @@ def test_what_stands_still_is_told_with_its_remedy() -> None:
     ]
 
 
+def test_what_says_no_remedy_is_shown_by_a_command() -> None:
+    waiting = objects.waits("AgentFailed", "it gave up", needs_person=True)
+    plan = objects.plan("web", status=PlanStatus(waiting=waiting))
+    task = objects.task("work", status=status(TaskState.FAILED, waiting=waiting))
+
+    assert [r for *_, r in told(task)] == ["`bernstein logs work` says why"]
+    assert [r for *_, r in told(plan)] == ["`bernstein status web` says why"]
+
+
 def test_what_is_tried_again_although_somebody_can_help_is_told_too() -> None:
     pause = objects.waits("GateErrored", "'no_foo' could not run. Remedy: Put it there.")
     limited = objects.waits("UsageLimited", "used up").model_copy(update={"until": objects.at(9)})
