@@ -16,6 +16,7 @@ from tests.platform.gitops.argocd import ArgoCD, installed
 from tests.platform.gitops.repository import Repository
 from tests.platform.gitops.synced import Synced
 from tests.platform.gitops.test_examples import EXAMPLES
+from tests.resources import NAMESPACES
 
 
 @pytest.fixture
@@ -44,14 +45,17 @@ async def test_the_chart_is_synced_twice_and_the_second_time_changes_nothing(
 ) -> None:
     revision = repository.copy(CHART)
     spec = yaml.safe_load((EXAMPLES / "argocd" / "chart.yaml").read_text())["spec"]
-    options = spec["syncPolicy"]["syncOptions"]
-    app = await Synced.made(owner, alone, repository, RELEASE_NAMESPACE, syncOptions=options)
+    policy = {name: said for name, said in spec["syncPolicy"].items() if name != "automated"}
+    app = await Synced.made(owner, alone, repository, RELEASE_NAMESPACE, **policy)
     source = (await app.get())["spec"]["source"]
     await app.change(source={**source, "helm": spec["source"]["helm"]})
 
     first = await app.sync(revision)
     assert first["phase"] == "Succeeded", first
     await app.in_sync()
+    namespace = await owner.get(NAMESPACES, RELEASE_NAMESPACE)
+    labels = policy["managedNamespaceMetadata"]["labels"]
+    assert labels.items() <= namespace["metadata"]["labels"].items()
 
     before = await app.versions()
     assert len(before) > 30
