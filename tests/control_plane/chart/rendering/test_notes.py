@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pytest
-import yaml
 from typer.testing import CliRunner
 
 from bernstein.cli.main import app
@@ -62,34 +58,8 @@ def test_they_are_about_a_namespace_that_is_watched(tools: Tools, chart: None) -
         assert ("only-here" in said) == (number > 0)
 
 
-@pytest.fixture
-def monitors(tools: Tools) -> Iterator[None]:
-    """The kinds of the Prometheus operator, as far as Helm asks for them."""
-    kinds = [("ServiceMonitor", "servicemonitors"), ("PodMonitor", "podmonitors")]
-    definitions = "\n---\n".join(yaml.safe_dump(definition(*kind)) for kind in kinds)
-    tools.kubectl("apply", "-f", "-", stdin=definitions)
-    tools.kubectl(
-        "wait", "--for=condition=Established", "--timeout=60s", "-f", "-", stdin=definitions
-    )
-    yield
-    tools.kubectl("delete", "-f", "-", stdin=definitions)
-
-
-def definition(kind: str, plural: str) -> dict[str, Any]:
-    group = "monitoring.coreos.com"
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    names = {"kind": kind, "plural": plural, "singular": kind.lower()}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
-        "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [version]},
-    }
-
-
 def test_they_say_that_nobody_reads_metrics_only_while_that_is_so(
-    tools: Tools, chart: None, monitors: None
+    tools: Tools, chart: None, monitoring_kinds: None
 ) -> None:
     said = "Nobody reads metrics yet"
     assert said in notes(tools)
