@@ -19,7 +19,7 @@ from bernstein.observe import series
 from bernstein.observe.allowances import Allowances, Remaining
 from bernstein.observe.budgets import Budgets, Purses
 from bernstein.observe.engine import EngineMetrics
-from bernstein.observe.population import Census, Population, Stalled
+from bernstein.observe.population import ByReason, Census, Population
 from bernstein.observe.registry import counter, histogram, new_registry, one_of, plain_gauge, word
 from bernstein.observe.silence import Heard, Silent
 from bernstein.observe.vocabulary import FORGES, JOBS, NO_FORGE, REASONS
@@ -86,12 +86,18 @@ class Metrics(EngineMetrics):
         Every replica has them in its caches: so only the one that leads may enter the block, or a
         sum over replicas would count each object more than once.
         """
+        needs_person = {
+            TASK_KIND: tasks.stalled,
+            PLAN_KIND: plans.stalled,
+            PROJECT_KIND: projects.stalled,
+        }
         collectors = (
             Population(series.TASKS, tasks, known=TaskState),
             Population(series.SESSIONS, sessions, known=SessionState),
             Population(series.PLANS, plans),
             Population(series.APPROVALS, approvals, known=ApprovalState),
-            Stalled({TASK_KIND: tasks, PLAN_KIND: plans, PROJECT_KIND: projects}),
+            ByReason(series.STALLED, needs_person),
+            ByReason(series.WAITING, {TASK_KIND: tasks.waiting, PLAN_KIND: plans.waiting}),
             Remaining(allowances),
             Purses(budgets),
             Silent(heard),

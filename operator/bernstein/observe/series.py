@@ -57,6 +57,12 @@ STALLED = Series(
     "What needs a person now, by why: Plans and Tasks whose condition `Stalled` is True, and "
     "Projects whose condition `Ready` is False.",
 )
+WAITING = Series(
+    "bernstein_waiting",
+    "gauge",
+    ("namespace", "kind", "reason"),
+    "Plans and Tasks that wait now, by what for (`status.waiting`), a person's help included.",
+)
 TASK_MOVES = Series(
     "bernstein_task_moves_total",
     "counter",
@@ -406,6 +412,7 @@ OPERATOR = (
     PLANS,
     APPROVALS,
     STALLED,
+    WAITING,
     TASK_MOVES,
     TASK_CLOSED_SECONDS,
     TASKS_CLOSED,

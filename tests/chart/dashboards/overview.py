@@ -102,15 +102,15 @@ RUNS = (
 
 WAITS = (
     Panel(
-        "Tasks that waited, by reason",
-        "How many waited on average, counted when their waiting ended.",
+        "What waits, and for what",
+        "Plans and Tasks that wait, by the reason that their status says.",
         "stacked",
         COUNT,
-        (Query(total(rate(series.WAITED, "sum", kind="Task"), "reason"), "{{reason}}"),),
+        (Query(total(now(series.WAITING), "kind", "reason"), "{{kind}}: {{reason}}"),),
     ),
     Panel(
         "How long they waited",
-        "One wait on average, by its reason, Tasks and Plans.",
+        "One wait on average, by its reason, counted when it ended.",
         "bars",
         SECONDS,
         (Query(average(series.WAITED, "kind", "reason", over="$__range"), "{{kind}}: {{reason}}"),),

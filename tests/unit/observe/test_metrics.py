@@ -309,6 +309,7 @@ def test_what_waits_for_people_is_counted() -> None:
 def test_what_exists_is_counted_by_none_that_does_not_lead() -> None:
     metrics = Metrics(process=False)
     gauges = {"bernstein_tasks", "bernstein_sessions", "bernstein_plans", "bernstein_stalled"}
+    gauges |= {"bernstein_waiting"}
     assert not gauges & {family.name for family in metrics.registry.collect()}
 
     for _ in range(2):  # it may lead again
@@ -354,6 +355,32 @@ def test_a_project_that_is_not_ready_needs_a_person() -> None:
 
         projects.changed(bad, good)
         assert value(metrics, "bernstein_stalled", **unready) is None
+
+
+def waiting(namespace: str, reason: str, **more: Any) -> dict[str, Any]:
+    metadata = {"namespace": namespace, "uid": f"u-{next(UIDS)}"}
+    return {"metadata": metadata, "status": {"waiting": {"reason": reason}, **more}}
+
+
+def test_what_waits_now_is_counted_by_kind_and_reason() -> None:
+    metrics = Metrics(process=False)
+    first = waiting("a", "MaxAgents")
+    over = waiting("a", "MaxAgents", endedAt="2030-01-01T00:00:00Z")
+    tasks = census(
+        first, waiting("a", "MaxAgents"), over, waiting("a", "Forged"), task("a", "Open")
+    )
+    plans = census(waiting("a", "Suspended"), field="phase")
+    with counting(metrics, tasks=tasks, plans=plans):
+        for_agents = {"namespace": "a", "kind": "Task", "reason": "MaxAgents"}
+        assert value(metrics, "bernstein_waiting", **for_agents) == 2
+        assert value(metrics, "bernstein_waiting", **{**for_agents, "reason": "other"}) == 1
+        rests = {"namespace": "a", "kind": "Plan", "reason": "Suspended"}
+        assert value(metrics, "bernstein_waiting", **rests) == 1
+
+        tasks.changed(first, {**first, "status": {"state": "Claimed"}})
+        assert value(metrics, "bernstein_waiting", **for_agents) == 1
+        tasks.changed(over, None)
+        assert value(metrics, "bernstein_waiting", **for_agents) == 1
 
 
 def test_a_reason_that_nobody_knows_makes_no_series_of_its_own() -> None:

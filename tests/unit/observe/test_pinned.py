@@ -47,6 +47,7 @@ bernstein_tokens_total counter namespace,project,adapter,role,tier,kind
 bernstein_trace_spans_total counter outcome
 bernstein_verifications_total counter namespace,attempt,result
 bernstein_waited_seconds histogram namespace,kind,reason
+bernstein_waiting gauge namespace,kind,reason
 controller_runtime_reconcile_time_seconds histogram controller
 controller_runtime_reconcile_total counter controller,result
 leader_election_master_status gauge name
