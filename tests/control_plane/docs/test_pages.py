@@ -52,7 +52,21 @@ def _helm_commands() -> list[list[str]]:
     return [arguments for arguments in found if not arguments[3].endswith(".tgz")]
 
 
+def _questions() -> list[tuple[str, list[str], str]]:
+    """What pages ask of `kubectl auth can-i`: the place, its arguments, the answer that is shown;
+    yes where none is."""
+    found = []
+    for block in blocks("console"):
+        lines = block.text.splitlines()
+        for line, after in zip(lines, [*lines[1:], ""], strict=True):
+            if line.startswith("$ kubectl auth can-i "):
+                answer = after if after in ("yes", "no") else "yes"
+                found.append((str(block), shlex.split(line)[2:], answer))
+    return found
+
+
 OBJECTS = _objects()
+QUESTIONS = _questions()
 
 
 def test_the_pages_show_an_object_of_every_kind_that_people_write() -> None:
@@ -77,6 +91,15 @@ def test_every_patch_applies_to_a_project(
     tools.kubectl("create", "-f", "-", stdin=json.dumps(project))
     patch = json.dumps(yaml.safe_load(block.text))
     tools.kubectl(*("-n", namespace, "patch", "project", "default"), "--type=json", "-p", patch)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"), [q[1:] for q in QUESTIONS], ids=[q[0] for q in QUESTIONS]
+)
+def test_who_may_do_what_is_as_the_page_says(
+    tools: Tools, chart: None, arguments: list[str], answer: str
+) -> None:
+    assert tools.run("kubectl", *arguments).stdout.split() == [answer]
 
 
 @pytest.mark.parametrize("arguments", _helm_commands(), ids=lambda a: a[-1])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bernstein.api.pod import SESSION_OVER
 from bernstein.cli.commands import COMMANDS
 from bernstein.observe import series
 from tests import monitoring
@@ -57,6 +58,22 @@ def test_commands_and_series_that_it_names_exist(page: Path) -> None:
     called = re.findall(r"(?:`|^\$ )bernstein ([a-z-]+)", text, re.MULTILINE)
     assert set(called) <= commands
     assert unknown(text) == set()
+
+
+def test_every_word_for_which_a_callback_is_refused_has_its_row() -> None:
+    server = ROOT / "operator/bernstein/server"
+    sources = [(server / name).read_text() for name in ("sessions.py", "http/refusal.py")]
+    answered = {SESSION_OVER, *re.findall(r'Refusal\(\s*\d{3},\s*"(\w+)"', " ".join(sources))}
+    (rule,) = (each for each in monitoring.alerts() if each["alert"] == "BernsteinCallbacksRefused")
+    (reviewed,) = re.findall(r'token_reviews_total\{result=~"([a-z|]+)"', rule["expr"])
+    not_believed = set(re.findall(r'token_reviewed\("(\w+)"', (server / "identity.py").read_text()))
+
+    page = (RUNBOOKS / "BernsteinCallbacksRefused.md").read_text()
+    rows = re.findall(r"^\| (`.+?`) \|", page, re.MULTILINE)
+    told = {word for row in rows[1:] for word in re.findall(r"`(\w+)`", row)}
+
+    assert set(reviewed.split("|")) == not_believed - {"accepted", "cached"}
+    assert told == answered | set(reviewed.split("|"))
 
 
 def test_the_list_has_every_alert_with_its_severities() -> None:
