@@ -46,8 +46,8 @@ class FirstLook:
     def __init__(self, tasks: Informer, sessions: Informer) -> None:
         self._tasks: dict[Key, ClosedTask] | None = {}
         self._sessions: dict[Key, DeadSession] | None = {}
-        self._judged: dict[Key, Judged] = {}
-        """By session."""
+        self._judged: dict[Key, list[tuple[str, Judged]]] = {}
+        """By Task, with names of sessions: what it has judged goes with it."""
         tasks.add_handler(self._task_changed)
         sessions.add_handler(self._session_changed)
 
@@ -55,6 +55,7 @@ class FirstLook:
         if self._tasks is None and self._sessions is None:
             return
         for task in filter(None, (old, new)):
+            self._judged.pop(key_of(task), None)
             if self._tasks is not None:
                 self._tasks.pop(key_of(task), None)
         found = closed.read(new) if new is not None else None
@@ -64,10 +65,10 @@ class FirstLook:
         key, uid = key_of(new), uid_of(new)
         if self._tasks is not None:
             self._tasks[key] = ClosedTask(resource_version_of(new), uid, ended)
-        for attempt in status.attempts if self._sessions is not None else ():
-            judgement = reading.judged_by(status, attempt.session)
-            if judgement is not None:
-                self._judged[Key(key.namespace, attempt.session)] = Judged(uid, judgement)
+        if self._sessions is not None:
+            names = [attempt.session for attempt in status.attempts]
+            judged = [(name, reading.judged_by(status, name)) for name in names]
+            self._judged[key] = [(name, Judged(uid, how)) for name, how in judged if how]
 
     def _session_changed(self, old: Object | None, new: Object | None) -> None:
         if self._sessions is None:
@@ -86,7 +87,10 @@ class FirstLook:
         return found or {}
 
     def take_sessions(self) -> tuple[Mapping[Key, DeadSession], Mapping[Key, Judged]]:
-        """The same of Dead sessions, and how Closed Tasks have judged what sessions left."""
+        """The same of Dead sessions, and by session how Closed Tasks have judged what it left."""
         found, judged = self._sessions, self._judged
         self._sessions, self._judged = None, {}
-        return found or {}, judged
+        by_session = {
+            Key(task.namespace, name): how for task, each in judged.items() for name, how in each
+        }
+        return found or {}, by_session

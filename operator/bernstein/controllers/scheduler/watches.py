@@ -42,7 +42,15 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return found.metadata.name if found is not None else None
 
     def of_plan(plan: Object) -> Collection[Key]:
-        return [key_of(obj) for obj in projects.informer.objects(key_of(plan).namespace)]
+        """The Project under which it began, and all its Tasks with it. Before that, and once it
+        goes, they may be anybody's."""
+        key = key_of(plan)
+        now = caches.plans.get(key)
+        if now is not None and now.metadata.deletion_timestamp is None:
+            pinned, name = now.status.project_uid, now.status.project
+            if pinned is not None and name is not None:
+                return (Key(key.namespace, name),)
+        return projects.informer.keys(key.namespace)
 
     yield Watch(tasks.informer, of_task, tasks.changes(task_matters))
     yield Watch(caches.plans.informer, of_plan, caches.plans.changes(plan_matters))

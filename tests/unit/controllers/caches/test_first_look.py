@@ -147,6 +147,35 @@ async def test_a_session_whose_task_is_another_one_of_that_name_is_not_judged_by
     assert math.isinf(of_session)
 
 
+async def test_how_a_task_that_is_gone_has_judged_is_not_that_of_another_one_of_its_name(
+    leader: Leader,
+) -> None:
+    """A replica may hear of Tasks that come and go for weeks before it leads."""
+    await leader.start()
+    leader.api.remove(TASKS, "work", NAMESPACE)
+    await leader.caches.tasks.informer.refresh(TASK)
+    made, dead = closed_task(), dead_session(judged=None)
+    failed = {**made["status"], "state": "Failed"}
+    leader.put(TASKS, "work", {"uid": "uid-another"}, spec=made["spec"], status=failed)
+    spec = {**dead["spec"], "taskRef": {"name": "work", "uid": "uid-another"}}
+    leader.put(SESSIONS, "work-s1", spec=spec, status=dead["status"])
+    await leader.caches.tasks.informer.refresh(TASK)
+    await leader.caches.sessions.informer.refresh(SESSION)
+
+    assert leader.of_sessions()(SESSION) == 0, "how that one has judged is not known here"
+
+
+async def test_of_tasks_that_are_gone_nothing_is_kept(leader: Leader) -> None:
+    await leader.start()
+    leader.api.remove(TASKS, "work", NAMESPACE)
+    leader.api.remove(SESSIONS, "work-s1", NAMESPACE)
+    await leader.caches.tasks.informer.refresh(TASK)
+    await leader.caches.sessions.informer.refresh(SESSION)
+
+    assert leader.caches.first_look.take_tasks() == {}
+    assert leader.caches.first_look.take_sessions() == ({}, {})
+
+
 async def test_what_has_changed_since_it_was_listed_is_known_as_it_is_now(leader: Leader) -> None:
     leader.task(conditions=[])
     await leader.start()

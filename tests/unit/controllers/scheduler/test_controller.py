@@ -396,7 +396,9 @@ async def test_who_has_landed_gives_the_turn_to_the_next_in_line(world: Scheduli
 
 async def test_a_plan_that_goes_on_wakes_its_tasks(world: Scheduling) -> None:
     world.project()
-    plan = objects.plan(suspend=True).dump()
+    uid = world.api.get(PROJECTS, "default", NAMESPACE)["metadata"]["uid"]
+    began = PlanStatus(project="default", project_uid=uid)
+    plan = objects.plan(suspend=True, status=began).dump()
     owned = {"uid": objects.PLAN_UID, "generation": 1}
     world.api.put(PLANS, "web", NAMESPACE, metadata=owned, spec=plan["spec"], status=plan["status"])
     task = objects.task("work", status=objects.status()).dump()
