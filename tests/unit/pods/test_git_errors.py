@@ -12,6 +12,7 @@ from bernstein.pods.git.errors import from_output, unreachable
 
 FATAL = "fatal: unable to access 'https://git.example/app.git/': "
 GONE = "fatal: repository 'https://git.example/app.git/' not found"
+BREAKS_OFF = "it breaks off before it has shown a certificate, or speaks no TLS"
 CAUSES = {
     "Could not resolve host: git.example": "its name is not known here",
     "Failed to connect to git.example port 443 after 3 ms: Couldn't connect to server": (
@@ -19,6 +20,15 @@ CAUSES = {
     ),
     "SSL certificate problem: unable to get local issuer certificate": (
         "its certificate is not trusted"
+    ),
+    "server certificate verification failed. CAfile: /ca.crt CRLfile: none": (
+        "its certificate is not trusted"
+    ),
+    "gnutls_handshake() failed: The TLS connection was non-properly terminated.": BREAKS_OFF,
+    "gnutls_handshake() failed: An unexpected TLS packet was received.": BREAKS_OFF,
+    "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to git.example:443": BREAKS_OFF,
+    "OpenSSL SSL_connect: Connection reset by peer in connection to git.example:443": (
+        "nothing answers there"
     ),
     "The requested URL returned error: 503": "it answers with an error",
     "Empty reply from server": "what answers is no git server with this repository",

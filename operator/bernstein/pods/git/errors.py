@@ -86,12 +86,14 @@ _WHY_UNREACHABLE = (
     ("it has not answered in time", r"^git \S+ took over \d+ s$|Operation too slow"),
     ("it answers with more than is read of it", r"^git \S+ printed over \d+ bytes$"),
     ("its name is not known here", r"Could not resolve|Name or service not known"),
-    (UNTRUSTED, r"certificate|gnutls|SSL"),
+    (UNTRUSTED, r"certificate"),
     (
         "nothing answers there",
         r"(?i)Failed to connect|Couldn't connect|Connection (refused|timed out|reset)|timed out"
         r"|Network is unreachable|No route to host",
     ),
+    # Such as one that ends, or a load balancer with nobody behind it: its certificate is not seen.
+    ("it breaks off before it has shown a certificate, or speaks no TLS", r"gnutls|SSL"),
     ("it answers with an error", r"returned error: "),
 )
 _OF_LOGINS = (Reason.REPOSITORY_AUTH_FAILED, Reason.CREDENTIAL_REFUSED)
