@@ -21,12 +21,14 @@ from bernstein.api.pod import PusherConfig, PusherResult
 from bernstein.api.reasons import Reason
 from bernstein.core.sessions import trailers
 from bernstein.pods import log, sigterm
-from bernstein.pods.errors import PodError
+from bernstein.pods.errors import PodError, Terminated
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError
+from bernstein.pods.git.errors import unreachable
 from bernstein.pods.git.leaks import Leaks
 from bernstein.pods.worktree import packs
 from bernstein.pods.worktree.packs import PackRecord
+from bernstein.urls import host_of
 
 CONFIG = PusherConfig
 
@@ -35,6 +37,9 @@ _FINAL_WAIT_SECONDS = 30.0
 """How long the pusher waits for the final record after SIGTERM."""
 _FINAL_PUSH_SECONDS = 60.0
 """How long after SIGTERM the last push is tried again where the repository cannot be reached."""
+_ALL_SECONDS = 85.0
+"""How long after SIGTERM it may take in all: of the pod's grace the rest is the recorder's, and
+whoever is killed tells nothing. git gives a slow server more."""
 _LONGEST_PAUSE_SECONDS = 60.0
 _UNREACHABLE = Reason.REPOSITORY_UNREACHABLE
 _MAY_PASS = (_UNREACHABLE, Reason.REPOSITORY_AUTH_FAILED, Reason.HOST_KEY_UNTRUSTED)
@@ -48,7 +53,17 @@ _UNCERTAIN = {_UNREACHABLE, Reason.REF_MOVED, "InternalError"}
 
 def run(config: PusherConfig) -> PusherResult:
     """Push until the final state is out. Raises PodError (CredentialRefused, InvalidPack, ...)."""
-    return Pusher(config).run(sigterm.awaited())
+    pusher = Pusher(config)
+    try:
+        return pusher.run(sigterm.awaited(_ALL_SECONDS))
+    except Terminated:
+        if not pusher.asks:
+            text = f"it was not done {_ALL_SECONDS:.0f} s after it was told to end"
+            raise PodError("InternalError", text) from None
+        host = host_of(config.remote.work_url or config.remote.url)
+        raise unreachable(host, f"git push took over {_ALL_SECONDS:.0f} s") from None
+    finally:
+        sigterm.in_time()
 
 
 class Pusher:
@@ -72,6 +87,8 @@ class Pusher:
         self._error: PodError | None = None
         self._failures = 0
         self._next_try = 0.0
+        self.asks = False
+        """It waits for the git server."""
 
     def run(self, ended: threading.Event) -> PusherResult:
         """Push records as they come. `ended` is set once the last one is there or will be soon.
@@ -125,12 +142,14 @@ class Pusher:
         try:
             self._intake.take(number, record)
             said = self._intake.said(record)
+            self.asks = True
             self._ref.move(record.sha)
+            self.asks = False
         except FileNotFoundError:
             return  # the recorder has removed it, for a newer one
         except PodError as error:
             log.event("push-failed", number=number, reason=error.reason, message=error.message)
-            self._error = error
+            self._error, self.asks = error, False
             again = error.reason not in _STAYS
             pause = min(2.0**self._failures, _LONGEST_PAUSE_SECONDS) if again else math.inf
             self._failures += 1

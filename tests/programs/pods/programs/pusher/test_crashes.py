@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bernstein.api import encoding
+from bernstein.api.pod import Remote
+from bernstein.core.sanitise import without_quotes
+from bernstein.pods import termination
 from bernstein.pods.git import client as git
 from bernstein.pods.programs import pusher
 from bernstein.pods.worktree import packs
@@ -118,3 +129,51 @@ def test_refusals_have_their_reason(session: Session, user: str, ref: str, reaso
     session.start(remote=session.origin.remote(user), ref=ref)
     session.record({"new.py": "1\n"}, final=True)
     assert session.failure().reason == reason
+
+
+HURRIED = """
+import sys
+import time
+from bernstein.pods import __main__
+from bernstein.pods.programs import pusher
+
+pusher._ALL_SECONDS = 0.5
+if sys.argv[2:]:
+    pusher.Intake.take = lambda *_: open(sys.argv[2], "w").close() or time.sleep(60)
+sys.exit(__main__.main(["pusher", sys.argv[1]]))
+"""
+
+
+def test_whose_server_is_so_slow_that_its_time_is_over_tells_so_before_it_is_killed(
+    session: Session, tmp_path: Path
+) -> None:
+    session.record({"new.py": "1\n"}, final=True)
+    message = tmp_path / "message"
+    environment = {**os.environ, termination.PATH_VARIABLE: str(message)}
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://localhost:{silent.getsockname()[1]}/app.git"
+        remote = Remote(url, session.config.remote.credential_dir)
+        told = encoding.dump(replace(session.config, remote=remote))
+        with subprocess.Popen([sys.executable, "-c", HURRIED, told], env=environment) as process:
+            silent.settimeout(60)
+            asking, _ = silent.accept()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 1
+        asking.close()
+    failure = json.loads(message.read_text())
+    assert failure["reason"] == "RepositoryUnreachable"
+    assert "it has not answered in time" in without_quotes(failure["message"])
+
+
+def test_whose_own_work_takes_too_long_is_not_told_as_the_git_servers_fault(
+    session: Session, tmp_path: Path
+) -> None:
+    session.record({"new.py": "1\n"}, final=True)
+    message, begun = tmp_path / "message", tmp_path / "begun"
+    environment = {**os.environ, termination.PATH_VARIABLE: str(message)}
+    hurried = [sys.executable, "-c", HURRIED, encoding.dump(session.config), str(begun)]
+    with subprocess.Popen(hurried, env=environment) as process:
+        wait_for(begun.exists)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 1
+    assert json.loads(message.read_text())["reason"] == "InternalError"
