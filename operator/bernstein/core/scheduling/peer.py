@@ -16,7 +16,12 @@ from bernstein.core.delivery.ledger import LONG_AGO
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.projects import repositories
 from bernstein.core.scheduling import append_only
-from bernstein.core.scheduling.evidence import evidence, met_at, until_said_again
+from bernstein.core.scheduling.evidence import (
+    evidence,
+    met_at,
+    met_beside_its_agent,
+    until_said_again,
+)
 from bernstein.core.scheduling.occupancy import holds_files
 from bernstein.core.waiting import is_mended, is_stalled
 
@@ -50,6 +55,8 @@ class Peer:
     """It needs a person."""
     stale: bool = False
     """What it has met has to be met again, to count for others."""
+    beside_its_agent: bool = False
+    """What it has met may be its agent's doing."""
     met_at: datetime | None = None
     """When it failed by what it has met; None: it has met nothing that counts."""
     runs_since: datetime | None = None
@@ -97,6 +104,7 @@ def of(task: Task, project: Project, now: datetime, *, ready: bool, probes: bool
         agent=agent.name if agent else "",
         provider=provider(agent) if agent else "",
         tried=evidence(status, ready=ready, now=now) if probes else None,
+        beside_its_agent=met_beside_its_agent(status),
         met_at=met_at(status) if probes else None,
         runs_since=_runs_since(status),
         ready=ready,

@@ -4,7 +4,8 @@ Whom it concerns is its scope, by the table of reasons. Once its agent runs, tho
 have met the same themselves. What a session itself says is evidence for its own Task alone, until a
 second one has met the same within minutes; and then it holds others for minutes, however long the
 two wait themselves, or one of them says it: after these the other one tries, too. So is what the
-API server refuses: a policy may object to the prompt of one Task.
+API server refuses: a policy may object to the prompt of one Task. And so is a repository to which
+an agent's work could not be pushed: that may have been more than gets through in time.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ class Probes:
         self._first: dict[Affected, Peer] = {}
         self._beside = set[tuple[Affected, str]]()
         """Who may try beside the first one."""
-        met_by = defaultdict[tuple[Affected, str], list[Peer]](list)
+        met_by = defaultdict[tuple[Affected, str, bool], list[Peer]](list)
         for peer in sorted((p for p in peers if p.tried is not None), key=_order):
             scope = _scope(peer)
             if scope is not None and peer.tried is not None:
-                met_by[scope, peer.tried.reason].append(peer)
+                unconfirmed = policy(peer.tried.reason).unconfirmed or peer.beside_its_agent
+                met_by[scope, peer.tried.reason, unconfirmed].append(peer)
         begun = _begun(running) if met_by else {}
-        for (scope, reason), all_met in met_by.items():
-            unconfirmed = policy(reason).unconfirmed
+        for (scope, reason, unconfirmed), all_met in met_by.items():
             met = _not_let_go(all_met, begun.get(scope, ())) if _is_shown(reason) else all_met
             stale = [peer for peer in met[:EVIDENCE] if unconfirmed and peer.stale]
             let_go = {peer.name for peer in all_met} - {peer.name for peer in met}

@@ -167,6 +167,34 @@ def test_who_cannot_try_for_want_of_files_holds_others_for_five_minutes(reason: 
     assert claimed(look(*tasks, now=301)) == ["free"]
 
 
+def unpushed(name: str, when: float, state: TaskState = TaskState.OPEN) -> Task:
+    """Its agent has run, and what that left was pushed nowhere: nothing was reached any more."""
+    reason = "RepositoryUnreachable"
+    back = Move(from_state="InProgress", to_state="Open", reason=reason, attempt=0, time=at(when))
+    again = Move(to_state="Claimed", reason="Scheduled", attempt=0, time=at(when + 300))
+    moves = (back, again) if state is TaskState.CLAIMED else (back,)
+    waiting = objects.held(reason, at(when + 300), "nothing answers there")
+    return objects.task(name, status=status(state, waiting=waiting, history=moves))
+
+
+@pytest.mark.parametrize("state", [TaskState.OPEN, TaskState.CLAIMED])
+def test_what_was_not_reached_from_beside_one_agent_holds_no_other_task(state: TaskState) -> None:
+    """It may have left more than gets through in time; a checkout runs before any agent."""
+    free, mine = objects.task("free", status=status()), unpushed("a", 0, state)
+
+    assert claimed(look(mine, free, now=200)) == ["free"]
+    assert claimed(look(mine, unpushed("b", 100), free, now=200)) == []
+    of_checkout = met("b", 100, 400, "RepositoryUnreachable")
+    assert claimed(look(mine, of_checkout, free, now=200)) == []
+
+
+def test_what_was_not_reached_from_beside_two_agents_holds_others_for_minutes() -> None:
+    tasks = [unpushed("a", 0), unpushed("b", 100), objects.task("free", status=status())]
+
+    assert claimed(look(*tasks, now=299)) == []
+    assert claimed(look(*tasks, now=1001)) == ["a", "b", "free"]
+
+
 def runs(name: str, since: float) -> Task:
     """Its agent does, and has met nothing."""
     begun = Move(to_state="InProgress", reason="Started", attempt=0, time=at(since))
