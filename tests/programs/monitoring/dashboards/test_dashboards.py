@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from html import escape
@@ -18,6 +19,7 @@ from tests.programs.monitoring.dashboards import played
 from tests.programs.monitoring.dashboards.drawing import FOLDER, drawn
 from tests.programs.monitoring.dashboards.events import NEEDS
 from tests.programs.monitoring.dashboards.prometheus import ALL, Prometheus, prometheus, replaced
+from tests.unit.docs.pages import ROOT, blocks, pages, prose
 
 PANELS = [(board.name, panel) for board in BOARDS for panel in board.panels()]
 
@@ -58,6 +60,36 @@ def test_prometheus_reads_every_query(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(rules)} rules found" in done.stdout
+
+
+def asked_on_pages() -> dict[str, str]:
+    """The queries that pages show, by where they stand."""
+    found = {
+        f"{block}+{number}": line
+        for block in blocks("promql")
+        for number, line in enumerate(block.text.splitlines())
+    }
+    for page in pages():
+        for number, query in enumerate(_IN_A_SENTENCE.findall(prose(page))):
+            found[f"{page.relative_to(ROOT)} {number}"] = query
+    return found
+
+
+_IN_A_SENTENCE = re.compile(
+    r"`((?:count|histogram_quantile|max|rate|sum|topk)(?: by \([a-z_, ]+\) )?\([^`]+)`"
+)
+"""A query as a page quotes it, maybe in a table."""
+UNANSWERED = {'rest_client_requests_total{code!~"2.."}', "process_cpu_seconds_total"}
+"""The model's client refuses nothing, and is no process of its own."""
+
+
+def test_the_queries_of_the_pages_are_answered(scraped: Prometheus) -> None:
+    asked = asked_on_pages()
+    assert len(asked) > 10
+
+    empty = {place: query for place, query in asked.items() if not scraped.at_the_end(query)}
+
+    assert [q for q in empty.values() if not any(part in q for part in UNANSWERED)] == []
 
 
 def test_every_panel_shows_something_or_it_is_told_what_it_needs(scraped: Prometheus) -> None:
