@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
 
 import pytest
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.testing import CliRunner
 
 from bernstein.cli.commands import COMMANDS
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID
 from bernstein.cli.main import app, imported
-from tests.unit.docs.pages import REFERENCE, ROOT
+from tests.unit.docs.pages import REFERENCE, ROOT, blocks
 
 PAGE = REFERENCE / "cli.md"
 README = ROOT / "README.md"
@@ -89,3 +92,20 @@ def test_the_exit_codes_are_on_the_page() -> None:
     text = section("Exit codes")
     for code in (0, FAILED, INVALID, INTERRUPTED):
         assert f"| `{code}` |" in text
+
+
+def calls() -> Iterator[tuple[str, list[str]]]:
+    """What pages show of the program in a shell: where, and its words up to a pipe or the like."""
+    for block in blocks("console"):
+        text = re.sub(r"\\\n\s*", " ", block.text)
+        for line in re.findall(r"^\$ (?:kubectl )?bernstein (.+)$", text, re.MULTILINE):
+            alone = re.split(r" (?:\||>|2>|&&|&)(?: |$)", line)[0]
+            yield f"{block}: {line}", shlex.split(alone, comments=True)
+
+
+def test_every_call_on_a_page_is_of_a_command_with_these_options() -> None:
+    runner = CliRunner()
+    asked = {place: runner.invoke(app, [*words, "--help"]) for place, words in calls()}
+
+    assert len(asked) > 50
+    assert {place: a.output for place, a in asked.items() if a.exit_code != 0} == {}
