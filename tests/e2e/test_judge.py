@@ -26,6 +26,7 @@ from tests.e2e.gates.judging import (
     FORMATS,
     MENDED,
     STORIES_OF_EXAMPLES,
+    TESTED,
     TOLD,
     USED,
     WRITTEN,
@@ -34,6 +35,7 @@ from tests.e2e.gates.judging import (
     writes_examples,
 )
 from tests.stack import Stack
+from tests.unit.checks import examples
 
 pytestmark = pytest.mark.verification
 
@@ -124,13 +126,14 @@ def asked_in_all_formats(shared_world: MakeWorld, endpoint: Endpoint) -> World:
 
 @pytest.fixture(scope="module")
 def tested(shared_world: MakeWorld, endpoint: Endpoint) -> World:
-    writes = {story: f"{story}.py" for story in (each.strip("[]") for each in WRITTEN)}
+    works = {story.strip("[]"): str(tree.after["app.py"]) for story, tree in TESTED.items()}
+    leaves = [does(story, writing("app.py", f"{text}{TALK}")) for story, text in works.items()]
     pipeline = [{"name": "integration_test_gen"}]
-    built = world_of(shared_world, endpoint, writes, {"pipeline": pipeline})
-    for story, path in writes.items():
-        there = {"type": "path_exists", "path": path}
+    built = world_of(shared_world, endpoint, {}, {"pipeline": pipeline}, *leaves)
+    for story in works:
         asked = f"[{story}] As the issue says."
-        built.task(story, description=asked, completionSignals=[there], maxRetries=0)
+        share = {"type": "file_contains", "path": "app.py", "contains": "def share"}
+        built.task(story, description=asked, completionSignals=[share], maxRetries=0)
     return built
 
 
@@ -203,7 +206,9 @@ def test_the_examples_of_gates_are_accepted_and_rejected(gated: World) -> None:
     rejected = gated.stalled("task", "rejected", "GateFailed", ENOUGH)
 
     assert [verdict(accepted, name)[0] for name in names] == ["Passed"] * len(names)
-    assert [verdict(rejected, name)[0] for name in names] == ["Failed"] * len(names)
+    assert [verdict(rejected, name) for name in names] == [
+        ("Failed", examples.of_gate(name).reason) for name in names
+    ]
 
 
 # --- reviews by models of other makers ------------------------------------------------------------
@@ -277,8 +282,9 @@ def test_work_that_a_written_test_passes_lands_without_the_test(tested: World) -
 def test_a_written_test_that_fails_ends_the_attempt_and_is_told(tested: World) -> None:
     task = tested.stalled("task", "breaks", "GateFailed", ENOUGH)
 
-    assert verdict(task, "integration_test_gen") == ("Failed", "WrittenTestFails")
-    assert "assert breaks.X == 2" in task["status"]["feedback"]
+    assert verdict(task, "integration_test_gen") == ("Failed", WRITTEN.reason)
+    assert WRITTEN.told in task["status"]["feedback"]
+    assert "assert app.share(4, 2) == 2" in task["status"]["feedback"]
 
 
 def test_what_runs_a_written_test_has_no_key(tested: World) -> None:

@@ -21,13 +21,16 @@ from tests.unit.checks.trees import LINK, Tree
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "what linters say": ("lint", "type_check", "security_scan", "complexity_check"),
-    "what nobody needs or explains": ("dead_code", "comment_quality"),
+    # agent_test_mutation looks at changed code alone where tests run some: no neighbour has any.
+    "what nobody needs, explains or notices": (
+        *("dead_code", "comment_quality", "agent_test_mutation"),
+    ),
     "what is read": (
         *("dlp_scan", "import_cycle", "large_file", "lint_suppression"),
         *("merge_conflict", "migration_reversibility", "pii_scan"),
     ),
     "what tests measure": ("benchmark", "coverage_delta", "tests"),
-    "what tests notice": ("mutation_testing", "agent_test_mutation"),
+    "what tests notice": ("mutation_testing",),
 }
 
 
@@ -120,6 +123,14 @@ def _files(trees: Mapping[str, Mapping[str, str | bytes]]) -> Files:
 
 SIGNALS = tuple(kind.type for kind in signals.SIGNALS if not isinstance(kind.runs, Asks))
 """All that execute or read judge one pair."""
+FAIL_FOR: Mapping[str, str] = {
+    "path_exists": "PathMissing",
+    "glob_exists": "NoMatch",
+    "file_contains": "NotAFile",
+    "test_passes": "ExitCode",
+    "api_responds": "ExitCode",
+}
+"""Why each fails its example's work."""
 
 
 def asked() -> list[dict[str, Any]]:

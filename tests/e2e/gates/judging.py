@@ -105,16 +105,9 @@ WRITES = "You write one integration test"
 """How the text of whoever writes a test begins."""
 
 
-def block(module: str, holds: str) -> str:
-    """A test that imports what the agent has written."""
-    return f"```python\nimport {module}\n\n\ndef test_x() -> None:\n    assert {holds}\n```"
-
-
-WRITTEN = {
-    "[holds]": block("holds", "holds.X == 1"),
-    "[breaks]": block("breaks", "breaks.X == 2"),
-}
-"""The test that the model writes in each."""
+WRITTEN = examples.of_gate("integration_test_gen")
+TESTED = {"[holds]": WRITTEN.accept, "[breaks]": WRITTEN.reject}
+"""In each the model writes the same test, of what the agent has left there."""
 
 
 def scenarios() -> list[Object]:
@@ -136,7 +129,7 @@ def scenarios() -> list[Object]:
         for word, text in REVIEWS.items()
     ]
     of_tests = [
-        {"name": f"test {word}", "match": word, "told": WRITES, "turns": [{"text": text}]}
-        for word, text in WRITTEN.items()
+        {"name": f"test {word}", "match": word, "told": WRITES, "turns": [{"text": WRITTEN.yes}]}
+        for word in TESTED
     ]
     return of_signals + of_gates + of_reviews + of_tests

@@ -1,6 +1,8 @@
 """Every gate and signal that executes or reads accepts and rejects in real pods.
 
-Many judge one Task together: of each pair one's work passes all of them, the other one's none.
+Many judge one Task together: of each pair one's work passes all of them, the other one's none. That
+it is rejected for what its own example brings, and neither for a neighbour's nor because its tool
+breaks, is told by the reason and the words.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import pytest
 
 from tests.e2e.conftest import MakeWorld, Object, World, does, push, state
 from tests.e2e.gates import groups
+from tests.unit.checks import examples
 
 pytestmark = pytest.mark.verification
 
@@ -22,6 +25,12 @@ UNTIL_PUSHED = "sleep 30"
 
 def verdicts(task: Object) -> dict[str, str]:
     return {c["name"]: c["verdict"] for c in task["status"]["verification"]["checks"]}
+
+
+def failures(task: Object) -> dict[str, tuple[str, str]]:
+    """(verdict, reason) of every check, by its name."""
+    checks = task["status"]["verification"]["checks"]
+    return {c["name"]: (c["verdict"], c.get("reason", "")) for c in checks}
 
 
 def begin(
@@ -61,7 +70,10 @@ def test_gates_accept_and_reject(group: str, world: MakeWorld) -> None:
     accepted = good.closed("work", ENOUGH)
     rejected = bad.stalled("task", "work", "GateFailed", ENOUGH)
     assert verdicts(accepted) == dict.fromkeys(names, "Passed")
-    assert verdicts(rejected) == dict.fromkeys(names, "Failed")
+    why = {name: examples.of_gate(name) for name in names}
+    assert failures(rejected) == {name: ("Failed", each.reason) for name, each in why.items()}
+    for check in rejected["status"]["verification"]["checks"]:
+        assert why[check["name"]].told in check["excerpt"], check
     assert rejected["status"]["state"] == "Failed"
 
 
@@ -72,6 +84,8 @@ def test_signals_accept_and_reject(world: MakeWorld) -> None:
 
     accepted = good.closed("work", ENOUGH)
     rejected = bad.stalled("task", "work", "SignalFailed", ENOUGH)
-    names = [f"signal-{number}" for number, _ in enumerate(groups.SIGNALS)]
+    names = {f"signal-{number}": each for number, each in enumerate(groups.SIGNALS)}
     assert verdicts(accepted) == dict.fromkeys(names, "Passed")
-    assert verdicts(rejected) == dict.fromkeys(names, "Failed")
+    assert failures(rejected) == {
+        name: ("Failed", groups.FAIL_FOR[each]) for name, each in names.items()
+    }

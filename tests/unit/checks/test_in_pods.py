@@ -20,6 +20,7 @@ def test_each_is_shown_in_one_place() -> None:
     shown = Counter([*in_groups, *groups.SIGNALS, *groups.ELSEWHERE])
 
     assert shown == Counter(NAMES)
+    assert {*groups.FAIL_FOR} == {*groups.SIGNALS}
 
 
 @pytest.mark.parametrize("name", groups.ELSEWHERE)
