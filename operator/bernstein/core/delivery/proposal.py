@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import Literal
 
 from bernstein.api.delivery import Delivery, PullRequest
+from bernstein.api.programs import forge_reasons
 from bernstein.api.programs.forge import ProposeResult
 from bernstein.api.programs.forge_jobs import PROPOSE
 from bernstein.api.programs.forge_reasons import ForgeReason
@@ -175,8 +176,21 @@ def _failed(
         abandoned=None,
     )
     told = replace(problem, message=without_quotes(problem.message, _SAYS_MORE))
-    resting = proposal.resting
-    return tried_again(status, told, proposal.project, now, times=times, resting=resting)
+    lacks_it = problem.reason == ForgeReason.NOT_FOUND
+    return tried_again(
+        *(status, told, proposal.project, now),
+        times=times,
+        resting=proposal.resting,
+        remedy=_there_again(delivery) if lacks_it else None,
+    )
+
+
+def _there_again(delivery: Delivery) -> str:
+    """What helps where the forge shows the repository or the branch no more: which, it does not
+    say, and nobody else pushes a branch again that people have deleted."""
+    head = line(names.branch_of(delivery.branch), 200)
+    known = forge_reasons.POLICIES[ForgeReason.NOT_FOUND].remedy
+    return f"{known} Put its branch '{head}' at {delivery.sha}, if it is not there any more."
 
 
 def _seen(

@@ -33,12 +33,14 @@ def tried_again(
     rest: int | None = None,
     times: int | None = None,
     resting: int = 0,
+    remedy: str | None = None,
 ) -> S:
     """A Job that moves refs failed: it is tried again at once, up to the cap, or after a while.
 
     The table of failures says which. `rest`: seconds to wait above the cap, where the table's are
     too few. `times`: how often it has failed in a row; None: what it waits for tells. `resting`:
-    how many others of the Project wait to try such a Job again.
+    how many others of the Project wait to try such a Job again. `remedy`: what helps in this very
+    case; None: that of the reason.
     """
     row = policy(problem.reason)
     failures = status.infrastructure_failures + (1 if row.capped else 0)
@@ -56,4 +58,4 @@ def tried_again(
         wait = rest
     wait = max(wait, min(problem.retry_after or 0, longest_wait(reason)))
     alone = seconds_to_next_try(reason, text, failures, project) if is_soon else None
-    return held(status, reason, text, project, now, wait, alone=alone)
+    return held(status, reason, text, project, now, wait, alone=alone, remedy=remedy)

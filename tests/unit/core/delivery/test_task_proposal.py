@@ -16,6 +16,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunFence, RunLand, RunPropose, TaskDecision
 from bernstein.core.jobs import JobView
+from bernstein.core.waiting import parted
 from tests.unit.core import objects, scheduled
 from tests.unit.core.delivery.plans import there
 from tests.unit.core.delivery.tasks import INTEGRATION, landed, verified
@@ -23,6 +24,9 @@ from tests.unit.core.objects import (
     BASE,
     HEAD,
     at,
+    failed,
+    job,
+    over,
     result_job,
     sha,
     snapshot,
@@ -108,6 +112,21 @@ def test_a_task_of_a_plan_that_delivers_as_a_whole_lands_in_its_integration_ref(
     next_ = verified(Delivery(state="Pending", step="Next", onto=INTEGRATION))
     begun = look(next_, plan=plan(None), of=project(per="Task")).status
     assert (told(begun).onto, told(begun).branch) == (INTEGRATION, None)
+
+
+def test_one_whose_branch_was_deleted_before_it_was_opened_says_how_that_is_there_again() -> None:
+    """Of a branch that is not there a forge says no more than of a repository."""
+    gone = over(failed("propose", "ForgeNotFound", "the forge answered 404"))
+
+    status = look(proposing(), job("work-s1-propose-2", gone)).status
+
+    assert status.waiting is not None
+    told_of, remedy = parted(status.waiting.message)
+    assert (status.waiting.reason, told_of) == ("ForgeNotFound", "the forge answered 404.")
+    assert remedy is not None
+    assert "let the token's account see the repository" in remedy
+    head = BRANCH.removeprefix("refs/heads/")
+    assert remedy.endswith(f"Put its branch '{head}' at {HEAD}, if it is not there any more.")
 
 
 def test_then_its_pull_request_is_opened() -> None:
