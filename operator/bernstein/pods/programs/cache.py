@@ -107,7 +107,8 @@ def _packed(repository: Git, sha: str) -> tuple[Path, Path]:
 
 
 def _put(folder: int, source: Path) -> CachedFile:
-    """Copy the file into the open folder; what has its name there is replaced."""
+    """Copy the file into the open folder; what has its name there is replaced, and a folder moved
+    out of the way."""
     temporary, digest, size = f".{source.name}.{os.urandom(8).hex()}", hashlib.sha256(), 0
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     target = os.open(temporary, flags, 0o644, dir_fd=folder)
@@ -119,11 +120,19 @@ def _put(folder: int, source: Path) -> CachedFile:
                 size += len(block)
             copied.flush()
             os.fsync(copied.fileno())
-        os.rename(temporary, source.name, src_dir_fd=folder, dst_dir_fd=folder)
+        try:
+            _rename(folder, temporary, source.name)
+        except IsADirectoryError:
+            _rename(folder, source.name, f"{temporary}.folder")
+            _rename(folder, temporary, source.name)
     except BaseException:
         os.unlink(temporary, dir_fd=folder)
         raise
     return CachedFile(source.name, size, digest.hexdigest())
+
+
+def _rename(folder: int, old: str, new: str) -> None:
+    os.rename(old, new, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _is_whole(folder: int, content: CachedPack) -> bool:

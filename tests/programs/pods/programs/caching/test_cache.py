@@ -87,7 +87,16 @@ def link(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-@pytest.mark.parametrize("makes", [fifo, socket_file, link])
+def empty_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def full_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "theirs").touch()
+
+
+@pytest.mark.parametrize("makes", [fifo, socket_file, link, empty_folder, full_folder])
 @pytest.mark.parametrize("kind", ["pack", "index"])
 def test_what_is_no_file_in_the_place_of_one_is_replaced_and_not_read(
     checkouts: Checkouts, grow: Grow, kind: str, makes: Callable[[Path], None]
