@@ -45,14 +45,37 @@ def unresolved(repository: Git, conflict: ResolvesConfig, tip: str, tree: str) -
     changed = trees.paths_between(repository, both.marked or both.tree, tree)
     marks = _marks(conflict.sha, tip)
     wrong = [path for path in changed if path not in own]
-    wrong += [
-        path
-        for path in both.raw
-        if _is_marked(repository, tree, path, marks) is not False
-        or _unmarkable(repository, both, path, marks)
-        or _has_more_between(repository, both, path, (tree, conflict.sha, tip), marks[0])
-    ]
+    sides = (conflict.sha, tip)
+    wrong += [path for path in both.raw if _is_left(repository, both, path, tree, sides, marks)]
     return _shown(wrong)
+
+
+def _is_left(
+    repository: Git,
+    merged: Merged,
+    path: bytes,
+    tree: str,
+    sides: tuple[str, str],
+    marks: tuple[bytes, ...],
+) -> bool:
+    """Whether the conflict in this file is left, or none that marks show. `tree`: of the work.
+
+    Each of its contents, which may be large, is read once, and goes before the next one comes.
+    """
+    work = _content(repository, tree, path)
+    if work is None or any(mark in work for mark in marks):
+        return True
+    there, work = _lines_between(work), None
+    marked = _content(repository, merged.marked, path)
+    if marked is None or not _is_markable(marked, marks):
+        return True
+    if not any(there):
+        return False
+    # What both sides call otherwise is at this path only in what was merged.
+    places = marked.count(marks[0])
+    kept, marked = [lines - places for lines in _lines_between(marked)], None
+    theirs = (_lines_between(_content(repository, side, path) or b"") for side in sides)
+    return _has_more(there, kept, theirs)
 
 
 def for_people(repository: Git, merged: Merged, ours: str, theirs: str) -> tuple[str, ...]:
@@ -60,7 +83,8 @@ def for_people(repository: Git, merged: Merged, ours: str, theirs: str) -> tuple
     nothing is. Who leaves them as they are has chosen that side without having seen it, and no
     look at the tree tells that from a choice."""
     marks = _marks(ours, theirs)
-    return _shown(path for path in merged.raw if _unmarkable(repository, merged, path, marks))
+    found = ((path, _content(repository, merged.marked, path)) for path in merged.raw)
+    return _shown(path for path, content in found if not _is_markable(content, marks))
 
 
 def _marks(ours: str, theirs: str) -> tuple[bytes, ...]:
@@ -72,17 +96,15 @@ def _shown(paths: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(islice(shown, MOST_CONFLICTS))
 
 
-def _unmarkable(repository: Git, merged: Merged, path: bytes, marks: tuple[bytes, ...]) -> bool:
-    """Such as binary files, symbolic links and submodules, and what one side has deleted, or both
-    have renamed."""
-    return not all(_is_marked(repository, merged.marked, path, (each,)) for each in marks)
+def _is_markable(marked: bytes | None, marks: tuple[bytes, ...]) -> bool:
+    """Whether both sides stand between marks there. They do not in binary files, symbolic links and
+    submodules, nor where one side has deleted it, or both have renamed it; and nobody has looked
+    into what is too large (None).
 
-
-def _is_marked(repository: Git, tree: str, path: bytes, marks: tuple[bytes, ...]) -> bool | None:
-    """Whether it is a file that has one of the marks; None: it is too large. They name commits, so
-    that nothing else has them, and one that was indented is as good as one that was left."""
-    content = _content(repository, tree, path)
-    return content if content is None else any(mark in content for mark in marks)
+    The marks name commits, so that nothing else has them, and one that was indented is as good as
+    one that was left.
+    """
+    return marked is not None and all(mark in marked for mark in marks)
 
 
 def _content(repository: Git, tree: str, path: bytes) -> bytes | None:
@@ -93,19 +115,9 @@ def _content(repository: Git, tree: str, path: bytes) -> bytes | None:
     return trees.blob(repository, entry.object_id) if entry.size <= _MOST_BYTES else None
 
 
-def _has_more_between(
-    repository: Git, merged: Merged, path: bytes, where: tuple[str, str, str], first: bytes
-) -> bool:
-    """Whether the file has more lines like a mark between both sides than these have together: the
-    work may keep all of them. `where`: trees of the work and of both sides. `first`: the mark that
-    begins a place in conflict."""
-    there, *sides = (_lines_between(_content(repository, tree, path) or b"") for tree in where)
-    if not any(there):
-        return False
-    # What both sides call otherwise is at this path only in what was merged.
-    with_marks = _content(repository, merged.marked, path) or b""
-    places = with_marks.count(first)
-    kept = (lines - places for lines in _lines_between(with_marks))
+def _has_more(there: Iterable[int], kept: Iterable[int], sides: Iterable[Iterable[int]]) -> bool:
+    """Whether the work has more lines like a mark between both sides than these have together: it
+    may keep all of them. `kept`: how many of them git merges, beside its own marks."""
     most = (max(sum(lines), known) for *lines, known in zip(*sides, kept, strict=True))
     return any(left > bound for left, bound in zip(there, most, strict=True))
 
