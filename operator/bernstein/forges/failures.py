@@ -22,8 +22,8 @@ _MOST_ERRORS = 8
 _ELSEWHERE = (301, 307, 308)
 """As forges answer; who is sent to a page to log in gets another one."""
 _MOVED = (
-    "the repository was renamed or moved, or its API is at another address, and no redirect is "
-    "followed: no token goes where an answer says"
+    "the repository was renamed or moved, or its API is at another address; as no token goes where "
+    "an answer says, no redirect is followed"
 )
 
 

@@ -50,9 +50,7 @@ async def asked(
             traffic = client.traffic
             yield client
     except ForgeError as error:
-        message = error.message
-        if error.said:
-            message = sanitise.quoting(f"{message}; it says", error.said, _SAID)
+        message = sanitise.quoting(error.message, error.said, _SAID)
         after = whole(error.retry_after)
         told = AskedForge(after, traffic.requests, traffic.unchanged)
         raise PodError(error.reason, message, told) from error

@@ -18,6 +18,7 @@ from bernstein.api.programs.forge import (
     WatchConfig,
 )
 from bernstein.api.programs.forge_reasons import ForgeReason
+from bernstein.core.sanitise import without_quotes
 from bernstein.forges.errors import ForgeError
 from bernstein.forges.gitea import GITEA
 from bernstein.pods.errors import PodError
@@ -65,6 +66,8 @@ def test_what_a_forge_refuses_is_told_with_its_reason_and_without_the_token(
     assert failed.value.reason == "ForgeTokenRefused"
     assert token not in failed.value.message
     assert "f" * 40 not in failed.value.message
+    told = without_quotes(failed.value.message, "it")
+    assert told == "the forge answered 401; it has its words", "a sentence without them"
 
 
 def test_what_has_not_changed_ends_with_nothing_to_tell(repository: Repository) -> None:
