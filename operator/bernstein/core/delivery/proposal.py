@@ -43,6 +43,7 @@ from bernstein.core.delivery.way import (
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView, LateRequests
 from bernstein.core.projects import limits, repositories
+from bernstein.core.remedies import remedy_of
 from bernstein.core.sanitise import line, without_quotes
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.waiting import (
@@ -225,11 +226,12 @@ def _seen(
     if crowded and status.waiting is not None:
         text = f"{status.waiting.message}; nobody looks at it, as {most} others wait"
         return OnItsWay(waits(status, status.waiting.reason, text, now, needs_person=True))
-    unread = row.unread if row is not None else None
-    if watch.reason is not None or unread is not None:
+    unseen = watch.reason or (row.unread if row is not None else None)
+    if unseen is not None:
         why = watch.message or "the forge answers nothing about it that can be read"
         text = f"what has become of {pull.url} is not known: {why}"
-        return OnItsWay(waits(status, watch.reason or unread or "", text, now, needs_person=True))
+        helps = remedy_of(unseen, text, project)
+        return OnItsWay(waits(status, unseen, text, now, needs_person=True, remedy=helps))
     return became
 
 

@@ -261,6 +261,9 @@ def test_that_nobody_can_look_at_it_is_told() -> None:
     status = seen(opened(), of=blind).status
 
     assert stalled_for(status.conditions) == "ForgeTokenRefused"
+    assert status.waiting is not None
+    remedy = parted(status.waiting.message)[1] or ""
+    assert "'forge' (spec.repositories[0].forge.token.name)" in remedy, "what is to be mended"
     assert status.delivery is not None
     assert status.delivery.state == "PullRequestOpen"
 
