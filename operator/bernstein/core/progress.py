@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol, TypeVar
 
 from bernstein.api.approvals.approval import APPROVE, AskedApproval
-from bernstein.api.delivery import Delivery
+from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import DELIVERED_PARTIALLY, Plan, PlanStatus
 from bernstein.api.reasons import Reason
@@ -27,7 +27,7 @@ from bernstein.api.waiting import Cancel, Waiting, WaitReason, WaitScope
 from bernstein.core import names
 from bernstein.core.conditions import Progress, Truth, drop, is_true, put
 from bernstein.core.fsm import ACTIVE, is_final
-from bernstein.core.sanitise import count, ordinal, some
+from bernstein.core.sanitise import count, ordinal, some, without_quotes
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, scope_of
 
 IS_MADE = "the integration ref is being made"
@@ -158,16 +158,27 @@ def _closed(delivery: Delivery | None) -> str:
     """What has become of the pull request of what is cancelled."""
     if delivery is None or delivery.branch is None:
         return ""
-    pull = delivery.pull_request
-    if pull is not None and pull.state != "Open":
-        return f"{pull.url} {'was merged' if pull.state == 'Merged' else 'is closed'}"
-    tried = delivery.state == "Unknown" and delivery.failures is not None
-    why = f"it could not be closed: {delivery.message}" if tried else ""
+    pull, unknown = delivery.pull_request, delivery.state == "Unknown"
+    words = without_quotes(delivery.message or "", "status.delivery")
+    if pull is not None and pull.state == "Merged":
+        return _merged(delivery, pull, words) if unknown else f"{pull.url} was merged"
+    if pull is not None and pull.state == "Closed":
+        return f"{pull.url} is closed"
+    tried = unknown and delivery.failures is not None
+    why = f"it could not be closed: {words}" if tried else ""
     if pull is None and not why:
         return ""
     where = f"a pull request of '{names.branch_of(delivery.branch)}' may be open"
     told = f"{pull.url} stays open" if pull is not None else where
     return "; ".join(filter(None, (told, why))) + f". Remedy: {_CLOSE_IT}"
+
+
+def _merged(delivery: Delivery, pull: PullRequest, words: str) -> str:
+    """What is said of one that the forge calls merged, where git has not shown that."""
+    if delivery.reason == Reason.PULL_REQUEST_CHANGED:
+        return words
+    told = f"the forge says that {pull.url} was merged"
+    return f"{told}; it could not be looked for: {words}" if words else told
 
 
 def _deliveries(status: PlanStatus) -> list[Delivery | None]:

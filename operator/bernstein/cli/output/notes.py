@@ -277,9 +277,9 @@ def _whereabouts(task: Task, plan: Plan | None) -> str:
         return "merged"
     whole = _delivery_of(task, plan) if plan is not None else None
     pull = whole.pull_request if whole is not None else None
-    if whole is not None and (whole.state in _DELIVERED or (pull and pull.state == "Merged")):
+    if whole is not None and whole.state in _DELIVERED:
         return "merged"
-    if pull is not None and pull.state == "Open":
+    if pull is not None and pull.state != "Closed":  # that it is merged a forge alone may say
         return f"in pull request {pull.number}"
     return "in the plan"
 

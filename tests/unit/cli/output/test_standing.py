@@ -348,7 +348,7 @@ def test_where_each_task_is_delivered_by_itself_each_commit_and_request_is_told(
         (None, "in the plan a1b2c3d4"),
         ({"state": "Pending"}, "in the plan a1b2c3d4"),
         ({"state": "PullRequestOpen", "pull": "Open"}, "in pull request 7 a1b2c3d4"),
-        ({"state": "Unknown", "pull": "Merged"}, "merged a1b2c3d4"),
+        ({"state": "Unknown", "pull": "Merged"}, "in pull request 7 a1b2c3d4"),
         ({"state": "Rejected", "pull": "Closed"}, "in the plan a1b2c3d4"),
         ({"state": "Merged", "sha": SHA}, "merged a1b2c3d4"),
         ({"state": "NoChange"}, "merged a1b2c3d4"),

@@ -1,11 +1,13 @@
 """The pull request of what is cancelled: closed, as nobody looks at it any more.
 
-    open, or maybe opened ──▶ Closing: a Job closes it ──▶ closed; or it was merged before that
-                                 ▲        │
-        after a while, MOST tries┘        └──▶ could not: it stays open, which is told
+    open, or maybe opened ──▶ Closing: a Job closes it ──┬──▶ closed
+                                 ▲        │              └──▶ merged: a Job looks for it ──▶ Merged,
+        after a while, MOST tries┘        │                   or Unknown where git shows it nowhere
+                                          └──▶ could not: it stays open, which is told
 
 The Job has the token of the forge alone. It closes one only of the number that is known, with the
-branch of this work at its head. Whatever it comes to, what is cancelled ends as Cancelled.
+branch of this work at its head. Whether one that the forge calls merged is, git shows, as always.
+Whatever it comes to, what is cancelled ends as Cancelled.
 """
 
 from __future__ import annotations
@@ -16,14 +18,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.pod import LAND
 from bernstein.api.programs.forge import ProposeResult
 from bernstein.api.programs.forge_jobs import PROPOSE
 from bernstein.api.programs.forge_reasons import ForgeReason
+from bernstein.api.programs.merge import LandResult
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.reasons import Reason
 from bernstein.core import names
 from bernstein.core.actions import RunClose
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
+from bernstein.core.delivery.proposed import merged
 from bernstein.core.delivery.way import Delivering, OnItsWay, S
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests
@@ -34,13 +39,15 @@ from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 
 MOST = 3
-"""Jobs that try to close it."""
+"""Jobs that try to close it, or that look for what was merged."""
 _SECONDS = (10, 60)
 """Between two of them."""
 _LONGEST_SECONDS = 3600
 """That the forge may ask to wait in between: longer, nobody waits for the end of a cancel."""
 _WORDS = 500
 _CLEAR: Mapping[str, None] = dict.fromkeys(("reason", "message", "abandoned"))
+_DONE: Mapping[str, None] = dict.fromkeys(("step", "failures", "until", *_CLEAR))
+_PASSES = (Retry.AT_ONCE, Retry.BACK_OFF, Retry.LATER)
 
 
 @dataclass(frozen=True)
@@ -62,19 +69,19 @@ def step(status: S, closing: Closing, now: datetime) -> OnItsWay[S] | S:
     """One look at the pull request of what is cancelled, whose other Jobs have ended; the status to
     end with, once nothing more is done about it."""
     delivery = status.delivery
-    if delivery is None or not may_be_open(delivery):
+    if delivery is None or not (may_be_open(delivery) or _is_sought(delivery)):
         return status
     away = _out_of_reach(delivery, closing.project)
     if away is not None:
-        return _stays_open(status, delivery, away)
+        return _stays(status, delivery, away)
     if delivery.step != "Closing":
-        delivery = delivery.model_copy(
-            update={"step": "Closing", "failures": None, "until": None} | _next(closing)
-        )
+        delivery = delivery.model_copy(update={"step": "Closing", **_begins(closing)})
         status = _with(status, delivery)
     left = (delivery.until - now).total_seconds() if delivery.until is not None else 0.0
     if 0 < left <= _LONGEST_SECONDS:
         return OnItsWay(status, (), left)
+    if _is_sought(delivery):
+        return _seek(status, delivery, closing, now)
     return _look(status, delivery, closing, now)
 
 
@@ -92,6 +99,12 @@ def may_be_open(delivery: Delivery) -> bool:
     return delivery.branch is not None and delivery.step in ("Proposing", "Closing")
 
 
+def _is_sought(delivery: Delivery) -> bool:
+    """Whether the forge calls it merged as it was verified, and git has yet to show that."""
+    pull = delivery.pull_request
+    return pull is not None and pull.state == "Merged" and delivery.state == "PullRequestOpen"
+
+
 def _out_of_reach(delivery: Delivery, project: Workplace | None) -> Diagnosis | None:
     """Why no Job can be asked to close it."""
     if project is None:
@@ -103,6 +116,10 @@ def _out_of_reach(delivery: Delivery, project: Workplace | None) -> Diagnosis | 
         text = "the repository of the Project is another one now"
         return Diagnosis(Reason.PULL_REQUEST_MISSING, text)
     return None
+
+
+def _begins(closing: Closing) -> dict[str, Any]:
+    return {"failures": None, "until": None, **_next(closing)}
 
 
 def _next(closing: Closing) -> dict[str, Any]:
@@ -117,7 +134,7 @@ def _look(status: S, delivery: Delivery, closing: Closing, now: datetime) -> OnI
         left = limits.seconds_left(closing.project, now)
         if left > _LONGEST_SECONDS:
             limited = Diagnosis(ForgeReason.RATE_LIMITED, limits.text(closing.project))
-            return _stays_open(status, delivery, limited)
+            return _stays(status, delivery, limited)
         if left > 0:
             return OnItsWay(status, (), left)
         head, base = names.branch_of(delivery.branch), names.branch_of(delivery.onto)
@@ -125,11 +142,35 @@ def _look(status: S, delivery: Delivery, closing: Closing, now: datetime) -> OnI
         return OnItsWay(status, (RunClose(name, number, head, base, closing.comment()),))
     result = result_of(ProposeResult, job, PROPOSE, delivery.abandoned, closing.late, now)
     if isinstance(result, Unfinished):
-        waits = delivery.model_copy(update={"abandoned": result.abandoned})
-        return OnItsWay(_with(status, waits), result.actions, LOOK_AGAIN_SECONDS)
+        return _at_work(status, delivery, result)
     if isinstance(result, Diagnosis):
         return _failed(status, delivery, closing, result, now)
     return _told(status, delivery, closing, result, now)
+
+
+def _seek(status: S, delivery: Delivery, closing: Closing, now: datetime) -> OnItsWay[S] | S:
+    """One look at the Job that looks for what the forge calls merged."""
+    pull, name = delivery.pull_request, closing.job(LAND, delivery.round)
+    assert pull is not None
+    job = job_of(closing.jobs, name, delivery.abandoned, now)
+    if job is None:
+        assert closing.project is not None
+        return OnItsWay(status, (merged.look(name, delivery, pull, closing.project),))
+    result = result_of(LandResult, job, LAND, delivery.abandoned, closing.late, now)
+    if isinstance(result, Unfinished):
+        return _at_work(status, delivery, result)
+    if isinstance(result, Diagnosis):
+        return _failed(status, delivery, closing, result, now)
+    delivery = delivery.model_copy(update=_DONE)
+    if result.state == "Landed":
+        return _with(status, merged.there(delivery, pull, now))
+    why = Diagnosis(Reason.PULL_REQUEST_CHANGED, merged.not_there(delivery, pull))
+    return _with(status, delivery.model_copy(update={"state": "Unknown", **_told_of(why)}))
+
+
+def _at_work(status: S, delivery: Delivery, run: Unfinished) -> OnItsWay[S]:
+    waits = delivery.model_copy(update={"abandoned": run.abandoned})
+    return OnItsWay(_with(status, waits), run.actions, LOOK_AGAIN_SECONDS)
 
 
 def _told(
@@ -137,9 +178,8 @@ def _told(
 ) -> OnItsWay[S] | S:
     """What has become of it, as the forge says."""
     told = result.pull_request
-    done: dict[str, Any] = {"step": None, "failures": None, "until": None, **_CLEAR}
     if told.state == "Missing":
-        return _with(status, delivery.model_copy(update=done))  # none was ever opened
+        return _with(status, delivery.model_copy(update=_DONE))  # none was ever opened
     pull, project = delivery.pull_request, closing.project
     assert project is not None
     seen = repositories.pull_request(told, result.url, project.spec.repository)
@@ -148,28 +188,34 @@ def _told(
         return _failed(status, delivery, closing, strange, now)
     ours = seen.sha in (delivery.sha, delivery.earlier)
     verified = ours and told.base == names.branch_of(delivery.onto)
-    merged = "Merged" if verified else "Unknown"
-    done |= {"state": merged if seen.state == "Merged" else "Withdrawn", "pull_request": seen}
-    return _with(status, delivery.model_copy(update=done))
+    if seen.state == "Merged" and verified:
+        update = {"state": "PullRequestOpen", "pull_request": seen}
+        delivery = delivery.model_copy(update=update | _begins(closing))
+        return OnItsWay(_with(status, delivery))
+    state = "Unknown" if seen.state == "Merged" else "Withdrawn"
+    ended = {**_DONE, "state": state, "pull_request": seen}
+    return _with(status, delivery.model_copy(update=ended))
 
 
 def _failed(
     status: S, delivery: Delivery, closing: Closing, why: Diagnosis, now: datetime
 ) -> OnItsWay[S] | S:
     failures = (delivery.failures or 0) + 1
-    passes = policy(why.reason).retry in (Retry.AT_ONCE, Retry.BACK_OFF, Retry.LATER)
+    retry = policy(why.reason).retry
+    # Of a git server that cannot be reached nobody knows for how long.
+    passes = retry in _PASSES or (retry is Retry.PROBE and _is_sought(delivery))
     seconds = max(_SECONDS[min(failures, len(_SECONDS)) - 1], why.retry_after or 0)
     if not passes or failures >= MOST or seconds > _LONGEST_SECONDS:
-        return _stays_open(status, delivery, why, now)
+        return _stays(status, delivery, why, now)
     until = now + timedelta(seconds=seconds)
     update = {"failures": failures, "until": until, **_told_of(why)}
     delivery = delivery.model_copy(update=_next(closing) | update)
     return OnItsWay(_with(status, delivery), (), seconds)
 
 
-def _stays_open(status: S, delivery: Delivery, why: Diagnosis, now: datetime | None = None) -> S:
-    """`now`: a Job has just been told this. Until when the forge is not to be asked, all others
-    learn of it here."""
+def _stays(status: S, delivery: Delivery, why: Diagnosis, now: datetime | None = None) -> S:
+    """As it is. `now`: a Job has just been told this. Until when the forge is not to be asked, all
+    others learn of it here."""
     until = None
     if now is not None and why.reason == ForgeReason.RATE_LIMITED:
         asked = min(why.retry_after or 0, MAX_RETRY_AFTER_SECONDS)

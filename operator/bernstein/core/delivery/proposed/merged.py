@@ -71,14 +71,19 @@ def step(
     name = looking.job(LAND, delivery.round)
     job = job_of(looking.jobs, name, delivery.abandoned, now)
     if job is None:
-        return OnItsWay(status, (_look(name, delivery, pull, looking.project),))
+        return OnItsWay(status, (look(name, delivery, pull, looking.project),))
     result = result_of(LandResult, job, LAND, delivery.abandoned, looking.late, now)
     if isinstance(result, Unfinished):
         return still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         return OnItsWay(looking.failed(status, delivery, result))
     if result.state != "Landed":
-        return OnItsWay(_not_there(status, delivery, pull, looking, now))
+        return OnItsWay(_missed(status, delivery, pull, looking, now))
+    return Landed(goes_on(status), there(delivery, pull, now))
+
+
+def there(delivery: Delivery, pull: PullRequest, now: datetime) -> Delivery:
+    """The delivery of what the branch has, as a Job has seen."""
     update: dict[str, Any] = {"state": "Merged", "landed_at": now, "failures": None}
     update |= {"reason": None, "message": None, "abandoned": None}
     if delivery.reason == Reason.ATTESTATION_REFUSED:
@@ -86,30 +91,36 @@ def step(
     if pull.sha != delivery.sha:  # before what was made anew was there
         gone = dict.fromkeys(("verified_sha", "tree", "attestation"))
         update |= {"sha": pull.sha, "earlier": None, **gone}
-    return Landed(goes_on(status), delivery.model_copy(update=update))
+    return delivery.model_copy(update=update)
 
 
-def _look(name: str, delivery: Delivery, pull: PullRequest, project: Workplace) -> RunSeek:
+def look(name: str, delivery: Delivery, pull: PullRequest, project: Workplace) -> RunSeek:
+    """The Job that looks for it. The Project names a forge."""
     forge = project.spec.repository.forge
     assert forge is not None
     ref = _HEADS[forge.type].format(pull.number)
     return RunSeek(name, ref, pull.sha, delivery.onto or "")
 
 
-def _not_there(
+def _missed(
     status: S, delivery: Delivery, pull: PullRequest, looking: Looking[S], now: datetime
 ) -> S:
     """It may come yet: it is looked for again and again."""
-    onto = line(names.branch_of(delivery.onto), 200)
-    text = (
-        f"the forge says that {pull.url} was merged, but '{onto}' has neither {pull.sha} nor the "
-        "same change: somebody has marked it so"
-    )
+    onto, text = line(names.branch_of(delivery.onto), 200), not_there(delivery, pull)
     reason = Reason.PULL_REQUEST_CHANGED
     told = {"state": "Unknown", "reason": reason, "message": sanitise(text, MESSAGE)}
     status = with_delivery(status, delivery, **told, **_next(looking))
     remedy = f"Merge {pull.sha} into '{onto}' with git, or cancel the {looking.whose}."
     return held(status, reason, text, looking.project, now, PROBE_SECONDS, remedy=remedy)
+
+
+def not_there(delivery: Delivery, pull: PullRequest) -> str:
+    """What is said of one of which the branch has nothing: a sentence without a full stop."""
+    onto = line(names.branch_of(delivery.onto), 200)
+    return (
+        f"the forge says that {pull.url} was merged, but '{onto}' has neither {pull.sha} nor the "
+        "same change: somebody has marked it so"
+    )
 
 
 def _next(looking: Looking[S]) -> dict[str, Any]:

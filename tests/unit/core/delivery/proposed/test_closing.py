@@ -16,14 +16,30 @@ from bernstein.api.projects.workplace import Workplace
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import labels
-from bernstein.core.actions import PlanDecision, RunClose, RunFence, TaskDecision
+from bernstein.core.actions import (
+    DeleteJobs,
+    PlanDecision,
+    RunClose,
+    RunFence,
+    RunSeek,
+    TaskDecision,
+)
 from bernstein.core.delivery.proposed.closing import MOST
 from bernstein.core.jobs import JobView
 from tests.unit.core import objects
 from tests.unit.core.approvals.asked import decided
 from tests.unit.core.delivery import test_task_proposal as of_tasks
+from tests.unit.core.delivery.plans import ONTO, there
 from tests.unit.core.delivery.tasks import verified
-from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, proposing, seen
+from tests.unit.core.delivery.test_proposal import (
+    BRANCH,
+    URL,
+    opened,
+    project,
+    proposing,
+    seen,
+    watched,
+)
 from tests.unit.core.objects import at, ended, failed, job, over, result_job, sha
 from tests.unit.core.tasks import test_pending as people
 
@@ -93,15 +109,80 @@ def test_one_that_may_have_been_opened_is_looked_for_by_its_branch() -> None:
     assert succeeded(found) == f"{WHY}; {URL} is closed"
 
 
-@pytest.mark.parametrize(
-    ("at", "base", "state"),
-    [(sha(2), "main", "Merged"), (sha(5), "main", "Unknown"), (sha(2), "dev", "Unknown")],
-)
-def test_one_that_was_merged_meanwhile_is_told_of(at: str, base: str, state: str) -> None:
+def test_one_that_was_merged_meanwhile_is_merged_once_git_shows_it() -> None:
+    closing = cancel(opened()).status
+    sought = cancel(closing, answer("Merged"))
+    assert (sought.status.phase, told(sought.status).step) == ("Cancelling", "Closing")
+    (seek,) = cancel(sought.status, answer("Merged")).actions
+    assert seek == RunSeek("web-land-4", "refs/pull/7/head", sha(2), ONTO)
+    at_work = cancel(sought.status, job("web-land-4"))
+    assert (at_work.actions, at_work.status.phase) == ((), "Cancelling"), "it is not ended"
+
+    done = there(cancel, sought.status)
+    assert (done.phase, told(done).state, told(done).step) == ("Cancelled", "Merged", None)
+    assert told(done).landed_at is not None
+    assert succeeded(done) == f"{WHY}; {URL} was merged"
+
+
+def test_one_that_somebody_has_marked_as_merged_meanwhile_is_told_as_what_it_is() -> None:
+    sought = cancel(cancel(opened()).status, answer("Merged")).status
+    done = there(cancel, sought, state="Moved")
+    assert (done.phase, told(done).state) == ("Cancelled", "Unknown")
+    assert told(done).reason == "PullRequestChanged"
+    assert succeeded(done) == (
+        f"{WHY}; the forge says that {URL} was merged, but 'main' has neither {sha(2)} nor the "
+        "same change: somebody has marked it so"
+    )
+
+
+@pytest.mark.parametrize(("at", "base"), [(sha(5), "main"), (sha(2), "dev")])
+def test_one_that_was_merged_otherwise_meanwhile_is_told_of(at: str, base: str) -> None:
     closing = cancel(opened()).status
     done = cancel(closing, answer("Merged", at=at, base=base)).status
-    assert (done.phase, told(done).state) == ("Cancelled", state)
+    assert (done.phase, told(done).state) == ("Cancelled", "Unknown")
+    assert succeeded(done) == f"{WHY}; the forge says that {URL} was merged"
+
+
+def test_what_is_looked_for_already_when_it_is_cancelled_is_looked_for_to_its_end() -> None:
+    merged = watched("Merged")
+    begun = seen(opened(), of=merged).status
+    at_work = job("web-land-3")
+    stops = cancel(begun, at_work, of=merged)
+    assert stops.actions == (DeleteJobs((at_work,)),)
+
+    closing = cancel(stops.status, of=merged)
+    (seek,) = closing.actions
+    assert isinstance(seek, RunSeek)
+    assert seek.job == "web-land-4"
+    done = there(cancel, closing.status, of=merged)
+    assert (done.phase, told(done).state) == ("Cancelled", "Merged")
     assert succeeded(done) == f"{WHY}; {URL} was merged"
+
+
+def test_where_git_cannot_be_asked_it_is_tried_a_few_times_and_the_forge_is_quoted() -> None:
+    status, tries = cancel(cancel(opened()).status, answer("Merged")).status, 0
+    while status.phase == "Cancelling":
+        number = told(status).round
+        ready = told(status).model_copy(update={"until": None})
+        refused = over(failed("land", "RepositoryUnreachable", "no route"))
+        status = status.model_copy(update={"delivery": ready})
+        status, tries = cancel(status, job(f"web-land-{number}", refused)).status, tries + 1
+    assert tries == MOST
+    assert (status.phase, told(status).state) == ("Cancelled", "Unknown")
+    assert told(status).reason == "RepositoryUnreachable"
+    assert succeeded(status) == (
+        f"{WHY}; the forge says that {URL} was merged; it could not be looked for: no route"
+    )
+
+
+def test_what_the_forge_has_said_of_it_hides_no_remedy() -> None:
+    said = Failure("ForgeRightsMissing", "the forge answered 403:\n> not you", AskedForge(None))
+    broken = job("web-propose-3", over(ended("propose", 1, said=said)))
+    done = cancel(cancel(opened()).status, broken).status
+    assert succeeded(done) == (
+        f"{WHY}; {URL} stays open; it could not be closed: the forge answered 403; "
+        "status.delivery has its words. Remedy: close it, unless people are to merge what it has"
+    )
 
 
 def test_where_the_forge_is_down_it_is_tried_a_few_times_and_cancelled_all_the_same() -> None:
@@ -193,6 +274,14 @@ def test_a_tasks_own_is_closed_too() -> None:
     done = of_tasks.look(closing.status, closed, cancel=CANCEL).status
     assert done.state is TaskState.CANCELLED
     assert of_tasks.told(done).state == "Withdrawn"
+
+    pull = SeenPullRequest(7, "Merged", objects.HEAD, "main")
+    merged = result_job("work-s1-propose-3", "propose", ProposeResult(pull, of_tasks.URL))
+    sought = of_tasks.look(closing.status, merged, cancel=CANCEL).status
+    assert sought.state is TaskState.DONE
+    (seek,) = of_tasks.look(sought, cancel=CANCEL).actions
+    assert isinstance(seek, RunSeek)
+    assert seek.job == "work-s1-land-4"
 
 
 def test_work_that_was_never_proposed_is_cancelled_without_the_forge() -> None:
