@@ -48,6 +48,13 @@ def _is_held_by_no_single_word(pair: Pair) -> bool:
     return was in _HEARSAY and now not in _HEARSAY
 
 
+def _is_held_by_no_single_push(pair: Pair) -> bool:
+    """Whether another one, of which that was all that was known, does not keep it any more."""
+    was, now = (status.get("waiting", {}) for status in (pair.recorded, pair.today))
+    told = (was.get("reason"), now.get("reason"))
+    return told == ("RepositoryUnreachable", "MaxAgents") and " cannot start: " in was["message"]
+
+
 def _names_the_last_that_is_out(pair: Pair) -> bool:
     """Whether it waits for the same as before, in words that name one of them, or its stage."""
     was, now = (status.get("waiting", {}) for status in (pair.recorded, pair.today))
@@ -107,6 +114,12 @@ SCHEDULING = (
         "Task",
         QUEUE,
         _is_held_by_no_single_word,
+    ),
+    Change(
+        "nor does a repository that the last push of one agent's work did not reach",
+        "Task",
+        QUEUE,
+        _is_held_by_no_single_push,
     ),
 )
 
