@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import subprocess
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
 from tests.documents import documents
 from tests.unit.docs.pages import ROOT
 
+PAGE = (ROOT / "docs/how-to/monitor.md").read_text()
 OF_PROMETHEUS = ("ServiceMonitor", "PodMonitor", "PrometheusRule")
 
 
@@ -49,6 +53,40 @@ def test_nothing_for_prometheus_is_made_before_somebody_asks(tools: Tools) -> No
 def test_the_rules_are_those_that_are_tested(tools: Tools) -> None:
     rule = of_kind(rendered(tools, "monitoring.rules.enabled=true"), "PrometheusRule")["bernstein"]
     assert rule["spec"] == yaml.safe_load(monitoring.rules())
+
+
+def test_a_prometheus_of_ones_own_gets_the_rules_by_the_command_of_the_page(tools: Tools) -> None:
+    (command,) = re.findall(r"helm template (.+\n.+\n)    \| (sed .+) > bernstein-rules", PAGE)
+    asked = shlex.split(command[0].replace("\\\n", ""))
+    assert asked[:2] == ["bernstein", "charts/bernstein"]
+
+    printed = tools.template(*asked[2:])
+    rules = subprocess.run(
+        ["sh", "-c", command[1]], input=printed, capture_output=True, text=True, check=True
+    )
+
+    assert yaml.safe_load(rules.stdout) == yaml.safe_load(monitoring.rules())
+
+
+def test_a_prometheus_of_ones_own_finds_the_ports_as_the_page_says(tools: Tools) -> None:
+    (config,) = re.findall(r"```yaml\n# prometheus\.yml\n(.+?)```", PAGE, re.DOTALL)
+    (job,) = yaml.safe_load(config)["scrape_configs"]
+    keep = re.compile(job["relabel_configs"][0]["regex"])
+    services = of_kind(rendered(tools, "metrics.scrapeAnnotations=true"), "Service")
+
+    found = {}
+    for name, service in services.items():
+        said = service["metadata"].get("annotations", {})
+        scraped = str(said.get("prometheus.io/scrape", "")).lower()
+        for port in service["spec"]["ports"]:
+            if keep.fullmatch(f"{scraped};{port['name']}"):
+                assert said["prometheus.io/port"] == str(port["port"])
+                found[name] = said["prometheus.io/scheme"]
+
+    assert found == {"bernstein-operator-metrics": "http", "bernstein-server": "https"}
+    assert job["tls_config"]["server_name"] == f"bernstein-server.{RELEASE_NAMESPACE}.svc"
+    assert job["kubernetes_sd_configs"][0]["namespaces"]["names"] == [RELEASE_NAMESPACE]
+    assert job["honor_labels"] is True
 
 
 def test_objectives_and_pages_of_alerts_are_values(tools: Tools) -> None:

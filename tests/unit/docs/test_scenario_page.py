@@ -9,8 +9,10 @@ from types import ModuleType
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from bernstein.agents.demo import OUTCOMES, DemoParser
+from bernstein.cli.main import app
 from tests.unit.docs.pages import REFERENCE, ROOT, blocks, table
 
 PAGE = REFERENCE / "demo-scenario.md"
@@ -50,6 +52,25 @@ def test_its_script_can_be_played(agent: ModuleType) -> None:
     assert [next(iter(step)) for step in lie["steps"]] == ["say"]
     assert [next(iter(step)) for step in work["steps"]] == ["write", "usage"]
     assert agent.choose(scenario, "Add the parser", 7) == work
+
+
+def test_the_script_for_a_trial_plays_the_plan_that_init_writes(agent: ModuleType) -> None:
+    page = ROOT / "docs" / "how-to" / "try-with-a-git-server.md"
+    (script,) = [
+        block
+        for block in blocks("yaml")
+        if block.text.startswith("# scenario.yaml") and block.page == page
+    ]
+    answered = CliRunner().invoke(
+        app, ["init", "-", "--repository", "https://git.example.com/a.git"]
+    )
+    plan = next(each for each in yaml.safe_load_all(answered.stdout) if "stages" in each)
+    (step,) = [step for stage in plan["stages"] for step in stage["steps"]]
+
+    lie, work = (agent.choose(yaml.safe_load(script.text), step["title"], n) for n in (1, 2))
+
+    assert [next(iter(done)) for done in lie["steps"]] == ["say"]
+    assert [done["write"]["path"] for done in work["steps"] if "write" in done] == step["files"]
 
 
 def test_it_says_how_a_script_that_cannot_be_played_is_told(agent: ModuleType) -> None:

@@ -13,6 +13,7 @@ from bernstein import agents
 from bernstein.cli import objects
 from bernstein.cli.commands.init.answers import Answers, Options, answers
 from bernstein.cli.commands.init.files import (
+    CONFIG_MAPS,
     PLAN,
     PROJECT,
     SECRETS_FILE,
@@ -120,7 +121,13 @@ async def _init(
     written = files(found, made)
     if not prints:
         write(folder, written, force=force)
-    notes = [*found.guessed, *found.gates.notes, *_warnings(made), *_of_configuration(found)]
+    notes = [
+        *found.guessed,
+        *_of_config_map(found),
+        *found.gates.notes,
+        *_warnings(made),
+        *_of_configuration(found),
+    ]
     following = _next(terminal.settings, folder, found)
     if terminal.json:
         record = _record(folder, written, notes, following, prints)
@@ -155,6 +162,18 @@ def _warnings(project: dict[str, Any]) -> list[Note]:
     """What is allowed, and keeps Plans from their work."""
     remedy = "say the agent's model with --model, or correct the field"
     return [Note(each.path, each.message, remedy) for each in objects.warnings(project)]
+
+
+def _of_config_map(found: Answers) -> list[Note]:
+    """What the agent reads, and nobody has written yet."""
+    name = CONFIG_MAPS.get(found.agent)
+    if name is None:
+        return []
+    where = ["-n", found.namespace] if found.namespace else []
+    words = ["kubectl", *where, "create", "configmap", name, "--from-file=scenario.yaml"]
+    text = f"the {found.agent} agent plays the script of this ConfigMap, and has none without it"
+    remedy = f"write one, as the page 'Scenarios of the demo agent' says: {shlex.join(words)}"
+    return [Note("spec.agents[0].configMap", text, remedy)]
 
 
 def _of_configuration(found: Answers) -> list[Note]:

@@ -23,6 +23,8 @@ TO_DO = "put the values in place and delete this line"
 _OF_LINES = '  # Of several lines: write | in place of "", and the lines below it, indented.'
 _WITHOUT_KEY = ("generic", "demo")
 """Adapters whose agents may need no key of a model."""
+CONFIG_MAPS: Final[Mapping[str, str]] = {"demo": "demo-scenario"}
+"""By adapter: the ConfigMap without which its agent can do nothing."""
 _NAMESPACE = "namespace"
 _MEANING: Final[Mapping[str, str]] = {
     "credentials.read": "Fetches; used by every checkout.",
@@ -76,6 +78,8 @@ def _agent(answers: Answers) -> dict[str, Any]:
         agent["command"] = [*answers.agent_command]
     if answers.model is not None:
         agent["models"] = dict.fromkeys(("opus", "sonnet", "haiku"), answers.model)
+    if adapter in CONFIG_MAPS:
+        agent["configMap"] = CONFIG_MAPS[adapter]
     if adapter not in _WITHOUT_KEY:
         agent["apiKey"] = {"name": "model-key", "key": "api-key"}
     return agent

@@ -110,6 +110,18 @@ def test_no_budget_is_promised_of_an_agent_that_tells_no_tokens(
     assert "budget" not in yaml.safe_load((tmp_path / "plan.yaml").read_text())
 
 
+def test_the_script_that_the_demo_agent_plays_is_named_and_told(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    done = call(runner, tmp_path, "-n", "team-a", "--agent", "demo")
+
+    (agent,) = project_in(tmp_path)["spec"]["agents"]
+    assert agent["configMap"] == "demo-scenario"
+    assert "! spec.agents[0].configMap: " in done.stdout
+    made = "kubectl -n team-a create configmap demo-scenario --from-file=scenario.yaml"
+    assert made in done.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "names"),
     [
