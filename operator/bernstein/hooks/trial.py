@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
@@ -77,9 +78,17 @@ class Trial:
         return {**kind, "metadata": metadata, "spec": spec}
 
 
-async def attempt(client: Client, trial: Trial, tell: Callable[[str], None] = say) -> None:
-    """Raises Failed, in words for people; what it has made is deleted, unless it is killed."""
-    look = _Look(client, trial, asyncio.get_running_loop().time() + trial.seconds)
+async def attempt(
+    client: Client,
+    trial: Trial,
+    tell: Callable[[str], None] = say,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Raises Failed, in words for people; what it has made is deleted, unless it is killed.
+
+    `clock`: seconds since some time.
+    """
+    look = _Look(client, trial, clock, clock() + trial.seconds)
     for resource in (PLANS, PROJECTS):
         await look.cleared(resource)
     async with look.at(PROJECTS, trial.project()):
@@ -99,6 +108,7 @@ async def attempt(client: Client, trial: Trial, tell: Callable[[str], None] = sa
 class _Look:
     client: Client
     trial: Trial
+    clock: Callable[[], float]
     deadline: float
 
     @contextlib.asynccontextmanager
@@ -129,18 +139,19 @@ class _Look:
     async def until(self, resource: Resource, holds: Callable[[Object], bool]) -> None:
         obj: Object = {}
         while True:
+            is_last = self._is_late()
             try:
                 async with self._allowed(f"read the {resource.kind}"):
                     obj = await self.client.get(resource, self.trial.name, self.trial.namespace)
             except NotFound:
                 raise
             except KubeError:
-                if self._is_late():
+                if is_last:
                     raise
             with contextlib.suppress(KeyError):
                 if holds(obj["status"]):
                     return
-            if self._is_late():
+            if is_last:
                 raise self._silent(resource, obj)
             await asyncio.sleep(_LOOK_SECONDS)
 
@@ -179,7 +190,7 @@ class _Look:
         )
 
     def _is_late(self) -> bool:
-        return asyncio.get_running_loop().time() > self.deadline
+        return self.clock() > self.deadline
 
     @contextlib.asynccontextmanager
     async def _allowed(self, what: str) -> AsyncIterator[None]:

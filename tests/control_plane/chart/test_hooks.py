@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,7 +21,7 @@ from bernstein.kube.resource import Object
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.control_plane.conftest import RELEASE_NAMESPACE, Account, Tools, eventually, may
 from tests.control_plane.controllers.conftest import MakeWorld, make_world, node
-from tests.control_plane.controllers.kubelet import run, waits
+from tests.control_plane.controllers.kubelet import Pod, waits
 from tests.control_plane.controllers.world import QUIET, World, stage
 from tests.control_plane.objects import AGENT_SESSIONS
 from tests.documents import documents
@@ -67,7 +70,12 @@ def remove(tools: Tools, made: list[Object]) -> None:
 
 
 async def tried(
-    world: World, tools: Tools, account: Account, said: list[str], seconds: float = 120
+    world: World,
+    tools: Tools,
+    account: Account,
+    said: list[str],
+    seconds: float = 120,
+    clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """As the hook does it, in this world's namespace."""
     made = objects(tools, "test", f"test.namespace={world.namespace}")
@@ -77,7 +85,7 @@ async def tried(
     trial = Trial(world.namespace, "bernstein-test", "bernstein:dev", operator, seconds=seconds)
     try:
         async with Client(connection) as client:
-            await try_it(client, trial, said.append)
+            await try_it(client, trial, said.append, clock)
     finally:
         remove(tools, made)
 
@@ -99,12 +107,15 @@ async def test_a_trial_goes_through_starts_no_agent_and_leaves_nothing(
 async def test_a_trial_tells_that_the_image_cannot_be_pulled(
     world: World, tools: Tools, account: Account
 ) -> None:
-    unknown = "bernstein:dev: not found"
+    unknown, passed = "bernstein:dev: not found", [0.0]
     world.kubelet.on("probe", waits("probe-work", "ImagePullBackOff", unknown))
     await world.start()
 
+    trying = asyncio.create_task(tried(world, tools, account, [], 120, lambda: passed[-1]))
+    await world.until(PROJECTS, "bernstein-test", lambda p: unknown in str(p["status"]))
+    passed.append(121.0)
     with pytest.raises(Failed) as failed:
-        await tried(world, tools, account, [], seconds=40)
+        await trying
 
     assert failed.value.reason == "NotInTime"
     assert unknown in failed.value.message
@@ -176,8 +187,14 @@ async def removal(world: World, tools: Tools, account: Account, way: str, said: 
 
 
 async def _shop(world: World) -> None:
-    """A Plan of one step, whose agent goes on until it is stopped."""
-    world.kubelet.on("agent", run)
+    """A Plan of one step; agents go on until they are asked to end, as the recorder has them do."""
+
+    async def until_asked(pod: Pod) -> None:
+        await pod.start()
+        await world.until(AGENT_SESSIONS, pod.job, lambda s: s["spec"].get("stop"))
+        await pod.end("Succeeded", await pod.deliver(stopped="Cancelled"))
+
+    world.kubelet.on("agent", until_asked)
     await world.project(gates=QUIET)
     await world.start()
     await world.plan("shop", [stage("build", "page")])
