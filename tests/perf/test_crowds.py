@@ -112,6 +112,19 @@ def test_a_pod_that_shows_nothing_that_anybody_waits_for_has_nobody_looked_at(
     assert calls["is_told_by"] == calls["waits"] == 0
 
 
+def test_where_nobody_waits_it_is_not_looked_what_a_pod_shows(client: Client) -> None:
+    was, now = pod(0, not_started("check")), begun(0)
+
+    def looked(crowd: Crowd) -> int:
+        those = filled(client, crowd).waiting_tasks
+        shows, calls = counted(partial(crowds.shows_more, those, was, now))
+        assert shows == bool(crowd.tasks)
+        return calls["shown"]
+
+    assert looked(Crowd(1, 1)) == 2
+    assert looked(Crowd(0, 1)) == 0
+
+
 def test_an_event_costs_as_much_beside_many_that_wait_and_many_pods(client: Client) -> None:
     found = []
     for crowd in (FEW, MANY):

@@ -70,9 +70,10 @@ def followers(caches: Caches, those: Waiters, pod: Object) -> Collection[Key]:
     return found
 
 
-def shows_more(old: Object | None, new: Object | None) -> bool:
-    """Whether the pod shows more than before to those that wait."""
-    if new is None:
+def shows_more(those: Waiters, old: Object | None, new: Object | None) -> bool:
+    """Whether the pod shows more than before to those that wait. Mostly nobody does, and pods
+    change often."""
+    if new is None or those.nobody_rests:
         return False
     return bool(shown(new).keys() - (shown(old).keys() if old is not None else ()))
 

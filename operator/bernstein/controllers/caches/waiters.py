@@ -49,6 +49,10 @@ class Ordered(Generic[T]):
         self._under: dict[str, list[T]] = {}
         informer.add_handler(self._changed)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._under
+
     def under(self, name: str) -> Sequence[T]:
         """Those under the name, the least first; it is no copy."""
         return self._under.get(name, ())
@@ -84,6 +88,11 @@ class Waiters:
     def failed(self, name: str) -> Sequence[datetime]:
         """When those of them that rest failed last, the earliest first."""
         return self._failed.under(name)
+
+    @property
+    def nobody_rests(self) -> bool:
+        """Whether none of them has failed, and would try what a pod shows to be there."""
+        return self._failed.is_empty
 
     def place(self, name: str, key: Key) -> int:
         """How many of them come before this one."""

@@ -83,7 +83,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     lead = partial(crowds.next_to_lead, plans.informer)
     yield Watch(plans.informer, lead, crowds.seeks_otherwise)
     follow = partial(crowds.followers, caches, caches.waiting_plans)
-    yield Watch(caches.pods, follow, crowds.shows_more)
+    yield Watch(caches.pods, follow, partial(crowds.shows_more, caches.waiting_plans))
 
 
 _PLAN_OF_POD = label_key(labels.PLAN)

@@ -102,7 +102,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
     yield own(caches.jobs, controller_key(TASKS), of_jobs(caches))
     yield own(pods, of_own_pod, pod_matters)
-    yield Watch(pods, partial(crowds.followers, caches, caches.waiting_tasks), crowds.shows_more)
+    follow = partial(crowds.followers, caches, caches.waiting_tasks)
+    yield Watch(pods, follow, partial(crowds.shows_more, caches.waiting_tasks))
 
 
 _TASK_OF_POD = label_key(labels.TASK)

@@ -90,11 +90,12 @@ def shows(pod: Object) -> Mapping[str, datetime]:
     beside our containers has its own. Variables, which one may take from a Secret, may be those of
     the main container alone: when it starts, all before it have.
     """
-    own, main = pods.containers(pod), pod["metadata"]["labels"].get(labels.JOB)
-    begun = _first_start(c for c in own if c.get("name") == main)
+    main = pod["metadata"]["labels"].get(labels.JOB)
+    started = {each.get("name"): pods.first_start(each) for each in pods.containers(pod)}
+    begun = started.get(main)
     found = {
-        ROOM: _first_start(own),
-        IMAGE: _first_start(c for c in own if c.get("name") in (main, *_OF_THE_PROJECT)),
+        ROOM: _first(started.values()),
+        IMAGE: _first(map(started.get, (main, *_OF_THE_PROJECT))),
         START: begun,
     }
     if main in MOVERS:
@@ -102,9 +103,8 @@ def shows(pod: Object) -> Mapping[str, datetime]:
     return {what: since for what, since in found.items() if since is not None}
 
 
-def _first_start(containers: Iterable[Object]) -> datetime | None:
-    started = map(pods.first_start, containers)
-    return min((time for time in started if time is not None), default=None)
+def _first(times: Iterable[datetime | None]) -> datetime | None:
+    return min(filter(None, times), default=None)
 
 
 def _mounted(pod: Object) -> Collection[str]:
