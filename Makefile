@@ -97,9 +97,10 @@ test-programs: venv packages gitea ## real git, a forge, agents, launcher and pr
 test-control-plane: venv components ## a real API server, no containers
 	$(PYTEST) tests/control_plane -n 3 --dist loadfile
 
-# A part of test-control-plane, and so of `test`.
-test-upgrade: venv components ## the last release, this one while Plans run, and back
+# A part of test-control-plane and of test-release, and so of `test`.
+test-upgrade: setup components ## the last release, this one while Plans run, and back
 	$(PYTEST) tests/control_plane/upgrade
+	$(PYTEST) tests/e2e/release/test_last_release.py
 
 test-gitops: venv components gitops collector ## what platform teams run beside it: Argo CD, Flux, a collector
 	$(PYTEST) tests/platform -n 2 --dist loadfile
@@ -122,7 +123,7 @@ test-cluster: venv binaries ## the local node itself: pods, kills, what is left 
 	$(PYTEST) tests/e2e/cluster
 
 # On a node of its own, which nothing of ours is on.
-test-release: setup ## a release is installed from its files alone
+test-release: setup ## a release is installed from its files alone, takes the last one's place, and is removed
 	$(PYTEST) tests/e2e/release
 
 # Several at a time: a test mostly waits for pods. The cluster is taken down whatever they find.
