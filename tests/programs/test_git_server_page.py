@@ -145,7 +145,7 @@ def test_the_page_has_the_objects_of_the_demo() -> None:
     server = GitServer("git", Certificate("ca", "certificate", "key"), {"read": "secret"})
     ours = [o for o in manifests.git_server(server) if o["kind"] != "Secret"]
 
-    (block,) = (block for block in blocks("yaml") if block.page == PAGE)
+    (block,) = (b for b in blocks("yaml") if b.page == PAGE and "kind: Deployment" in b.text)
     page = list(yaml.safe_load_all(block.text))
 
     (container,) = page[0]["spec"]["template"]["spec"]["containers"]
