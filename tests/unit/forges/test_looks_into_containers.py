@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -85,20 +86,24 @@ def test_who_waits_for_a_stopped_child_s_program_is_looked_into(tmp_path: Path) 
 def test_two_never_look_at_once_so_none_lets_go_on_what_the_other_stops(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looks, inside, at_once = Looks(), [0], [0]
+    looks, inside, at_once = Looks(), Counter[str](), Counter[str]()
+    both = threading.Barrier(2, timeout=60)
 
-    def look(_: object, __: object) -> None:
-        inside[0] += 1
-        at_once[0] = max(at_once[0], inside[0])
-        threading.Event().wait(0.02)
-        inside[0] -= 1
+    def look(into: container.Container, _: object) -> None:
+        inside[into.name] += 1
+        at_once[into.name] = max(at_once[into.name], inside[into.name])
+        both.wait()  # with whoever looks into the other one
+        inside[into.name] -= 1
 
     monkeypatch.setattr(looks, "_look", look)
-    into = container.Container("pod", "name", (1,))
-    others = [threading.Thread(target=looks._noting, args=([into],)) for _ in range(4)]
+    names = ("agent", "pusher", "agent", "pusher")
+    others = [
+        threading.Thread(target=looks._noting, args=([container.Container("pod", name, (1,))],))
+        for name in names
+    ]
     for each in others:
         each.start()
     for each in others:
         each.join()
-    assert at_once == [1]
+    assert at_once == {"agent": 1, "pusher": 1}
     assert not looks.faults

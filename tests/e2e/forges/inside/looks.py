@@ -37,8 +37,9 @@ class Looks:
     kills: set[str] = field(default_factory=set)
     """Kinds of which the first container that connects comes to an end there."""
     _team: Team | None = None
-    _one: threading.Lock = field(default_factory=threading.Lock)
-    """Held by whoever looks: another that looked into the same container would let it go on."""
+    _turns: dict[Who, threading.Lock] = field(default_factory=dict)
+    """By pod and container, held by whoever looks into it: another one would let it go on."""
+    _asking: threading.Lock = field(default_factory=threading.Lock)
     _begun: threading.Event = field(default_factory=threading.Event)
     _over: threading.Event = field(default_factory=threading.Event)
     _kinds: dict[str, str] = field(default_factory=dict)
@@ -54,7 +55,7 @@ class Looks:
 
     def held(self) -> dict[Who, list[Held]]:
         """Whatever a container of this kind was seen to hold, once each."""
-        return {who: [dict(each) for each in found] for who, found in self.found.items()}
+        return {who: [dict(each) for each in [*found]] for who, found in [*self.found.items()]}
 
     def at_start(self) -> None:
         """Run beside the test: stops what is new, looks, lets it go on."""
@@ -70,7 +71,9 @@ class Looks:
                 who = container.of_process(process)
                 if who is not None and who not in looked:
                     looked.add(who)
-                    self._noting([Container(*who, (process,))])
+                    # Beside it, as others begin and end within the time of a look.
+                    given = ([Container(*who, (process,))],)
+                    threading.Thread(target=self._noting, args=given, daemon=True).start()
 
     def at_connection(self, client: socket.socket, to: tuple[str, int]) -> None:
         """Looks into the pod that has connected, then pours to the forge and back."""
@@ -86,7 +89,7 @@ class Looks:
     def _noting(self, found: list[Container], *, connected: bool = False) -> None:
         for each in found:
             try:
-                with self._one:
+                with self._turns.setdefault((each.pod, each.name), threading.Lock()):
                     self._look(each, connected)
             except (httpx.HTTPError, AssertionError, LookupError, OSError, ValueError) as fault:
                 self.faults.append(fault)
@@ -113,19 +116,23 @@ class Looks:
     def _kind(self, pod: str) -> str | None:
         """The label of its Job; None: it is not of this team. What lands a Plan's work is a kind of
         its own, and so is what only looks whether something has landed."""
-        assert self._team is not None
-        if pod not in self._kinds:
-            for each in self._team.all("pods"):
-                own = each["metadata"]["labels"]
-                kind = own.get(labels.JOB, own.get("app", ""))
-                of_plan = kind == "land" and labels.TASK not in own
-                volumes = {volume["name"] for volume in each["spec"]["volumes"]}
-                if kind == "land" and "secret-deliver" not in volumes:
-                    kind = "land that looks"
-                elif of_plan:
-                    kind = "land a plan"
-                self._kinds[each["metadata"]["uid"]] = kind
+        with self._asking:
+            if pod not in self._kinds:
+                self._ask()
         return self._kinds.get(pod)
+
+    def _ask(self) -> None:
+        assert self._team is not None
+        for each in self._team.all("pods"):
+            own = each["metadata"]["labels"]
+            kind = own.get(labels.JOB, own.get("app", ""))
+            of_plan = kind == "land" and labels.TASK not in own
+            volumes = {volume["name"] for volume in each["spec"]["volumes"]}
+            if kind == "land" and "secret-deliver" not in volumes:
+                kind = "land that looks"
+            elif of_plan:
+                kind = "land a plan"
+            self._kinds[each["metadata"]["uid"]] = kind
 
     def end(self) -> None:
         self._over.set()
