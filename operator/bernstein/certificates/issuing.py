@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -103,6 +104,13 @@ def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 # --- what a Secret holds --------------------------------------------------------------------------
 
+_UNUSABLE = (
+    *(KeyError, ValueError, TypeError, UnsupportedAlgorithm),
+    *(x509.DuplicateExtension, x509.ExtensionNotFound, x509.InvalidVersion),
+    x509.UnsupportedGeneralNameType,
+)
+"""What a certificate or key raises that is read: some of it is no ValueError."""
+
 
 def read(data: Data) -> Held:
     """What can be used of it: a certificate counts with its own key and with its authority."""
@@ -120,9 +128,10 @@ def _pair(data: Data, certificate: str, key: str, ca: str) -> Pair | None:
         private = serialization.load_pem_private_key(data[key], None)
         authorities = x509.load_pem_x509_certificates(data[ca])
         alternative = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except (KeyError, ValueError, TypeError, x509.ExtensionNotFound):
+        fits = leaf.public_key() == private.public_key()
+    except _UNUSABLE:
         return None
-    if leaf.public_key() != private.public_key() or not _signer(leaf, authorities):
+    if not fits or not _signer(leaf, authorities):
         return None
     addresses = map(str, alternative.get_values_for_type(x509.IPAddress))
     names = frozenset([*alternative.get_values_for_type(x509.DNSName), *addresses])
@@ -179,6 +188,6 @@ def _own_authority(data: Data) -> bytes:
     try:
         leaf = x509.load_pem_x509_certificate(data[CERTIFICATE])
         found = _signer(leaf, x509.load_pem_x509_certificates(data[CA]))
-    except (KeyError, ValueError):
+    except _UNUSABLE:
         return b""
     return _pem(found) if found is not None else b""

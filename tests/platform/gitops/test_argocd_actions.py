@@ -117,3 +117,13 @@ def test_where_the_author_may_not_decide_nobody_does_from_argo_cd(
 ) -> None:
     (says,) = shown([asked_about(told, notBy="ann")])
     assert (says.actions, says.disabled) == ((), ("approve", "reject", "send-back"))
+
+
+@pytest.mark.parametrize("action", ["approve", "reject", "send-back"])
+def test_there_an_action_that_is_not_offered_is_refused(
+    told: list[tuple[Object, Shown]], action: str
+) -> None:
+    """Argo CD runs the script of an action whether it is disabled or not."""
+    asked = asked_about(told, notBy="ann")
+    with pytest.raises(ValueError, match="kubectl or bernstein"):
+        acted(asked, action, reason="it is mine", by="bob")

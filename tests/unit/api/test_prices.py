@@ -43,6 +43,7 @@ def test_prices_of_a_file_are_in_place_of_the_packages(replaced: None) -> None:
     ("text", "told"),
     [
         ("{", "it is no JSON: "),
+        ("[" * 100_000, "it is no JSON that can be read: too deeply nested"),
         ("[]", "it is no object with a list 'prices'"),
         ('{"prices": []}', "it is no object with a list 'prices'"),
         (json.dumps({"prices": [ROW, {**ROW, "model": "b", "input": "x"}]}), "prices[1].input: "),

@@ -20,6 +20,18 @@ from bernstein.certificates.rotation import TOLD, Step
 
 NAMES = frozenset(["server.ns.svc", "*.example.com", "127.0.0.1"])
 VALID = timedelta(days=60)
+UNREADABLE = b"""\
+-----BEGIN CERTIFICATE-----
+MIIBSzCCAQigAwIBAgIUERCsN36BgDlRIxg/JiOqP4Nmw+owCgYIKoZIzj0EAwIw
+DDEKMAgGA1UEAwwBYTAeFw0yNjExMjkxNTE3MjJaFw0yNjEyMjkxNTE3MjJaMAwx
+CjAIBgNVBAMMAWEwQDAQBgcqhkjOPQIBBgUrgQQAAQMsAAQE7MnX0jiW4mkVM3om
+Ch09bt/+tKIC+KRB7f262I4kq6wUhLRuJipZX3qjYTBfMB0GA1UdDgQWBBRLdUW7
+4qLBBTzrzJJP8KdhDsbfgDAfBgNVHSMEGDAWgBRLdUW74qLBBTzrzJJP8KdhDsbf
+gDAPBgNVHRMBAf8EBTADAQH/MAwGA1UdEQQFMAOCAWEwCgYIKoZIzj0EAwIDMQAw
+LgIVAbNMBMjQygxCCKcj1wjp/wUSYiUdAhUCgiKEMtOfe75XURQF67U9qQwZv/o=
+-----END CERTIFICATE-----
+"""
+"""A certificate of a curve that nothing here knows."""
 NOW = datetime.now(UTC)
 
 
@@ -104,7 +116,7 @@ def test_what_cannot_be_used_is_made_anew(broken: str) -> None:
     other = issue(NAMES, NOW, VALID)
     strange = {CA: other.ca, CERTIFICATE: other.certificate, KEY: other.key}[broken]
 
-    for value in (b"", b"no PEM", strange):
+    for value in (b"", b"no PEM", UNREADABLE, strange):
         assert read({**made(), broken: value}).served is None
         assert changed({**made(), broken: value}, NAMES, NOW, VALID)[0] is Step.MAKE
 

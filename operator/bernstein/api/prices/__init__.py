@@ -65,6 +65,8 @@ def stated(text: str) -> tuple[Price, ...]:
     """
     try:
         given = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is no JSON that can be read: too deeply nested") from None
     except ValueError as error:
         raise ValueError(f"it is no JSON: {error}") from None
     rows = given.get("prices") if isinstance(given, dict) else None
