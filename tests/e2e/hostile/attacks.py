@@ -133,7 +133,7 @@ def script(known: str) -> Object:
     """What the agents of the Project do, by title."""
     found = "python3 /tmp/search.py /tmp/known.json >found.json || true"
     calls = f"python3 /tmp/repositories.py {MORE_THAN_TWO} >calls.json"
-    swaps = f"python3 /tmp/swapper.py {5 * CHECKPOINT} >swaps.json"
+    swaps = f"python3 /tmp/swapper.py {8 * CHECKPOINT} >swaps.json"
     tasks = [
         does("search", attempt(payload("search"), write("/tmp/known.json", known), run(found))),
         does("repositories", attempt(payload("repositories"), run(calls))),
