@@ -86,7 +86,8 @@ def test_who_waits_for_a_stopped_child_s_program_is_looked_into(tmp_path: Path) 
 def test_two_never_look_at_once_so_none_lets_go_on_what_the_other_stops(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looks, inside, at_once = Looks(), Counter[str](), Counter[str]()
+    """Neither two of one test, nor those of tests that run side by side."""
+    two, inside, at_once = (Looks(), Looks()), Counter[str](), Counter[str]()
     both = threading.Barrier(2, timeout=60)
 
     def look(into: container.Container, _: object) -> None:
@@ -95,15 +96,15 @@ def test_two_never_look_at_once_so_none_lets_go_on_what_the_other_stops(
         both.wait()  # with whoever looks into the other one
         inside[into.name] -= 1
 
-    monkeypatch.setattr(looks, "_look", look)
-    names = ("agent", "pusher", "agent", "pusher")
-    others = [
-        threading.Thread(target=looks._noting, args=([container.Container("pod", name, (1,))],))
-        for name in names
-    ]
+    others: list[threading.Thread] = []
+    for looks in two:
+        monkeypatch.setattr(looks, "_look", look)
+        for name in ("agent", "pusher") * 2:
+            given = ([container.Container("pod", name, (1,))],)
+            others.append(threading.Thread(target=looks._noting, args=given))
     for each in others:
         each.start()
     for each in others:
         each.join()
     assert at_once == {"agent": 1, "pusher": 1}
-    assert not looks.faults
+    assert [looks.faults for looks in two] == [[], []]

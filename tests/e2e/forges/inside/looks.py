@@ -4,11 +4,15 @@ pod connects to the forge. It is held for as long as somebody looks."""
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import socket
+import tempfile
 import threading
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import httpx
 
@@ -22,6 +26,9 @@ EVERY_SECONDS = 0.03
 """A program of ours needs some times as long to begin, and each look reads all of /proc."""
 Who = tuple[str, str]
 """The kind of a Job, and the container."""
+_TURNS = Path(tempfile.gettempdir()) / "bernstein-looks"
+_SLOTS = 64
+"""Files there; two containers may share one."""
 
 
 @dataclass
@@ -37,8 +44,6 @@ class Looks:
     kills: set[str] = field(default_factory=set)
     """Kinds of which the first container that connects comes to an end there."""
     _team: Team | None = None
-    _turns: dict[Who, threading.Lock] = field(default_factory=dict)
-    """By pod and container, held by whoever looks into it: another one would let it go on."""
     _asking: threading.Lock = field(default_factory=threading.Lock)
     _begun: threading.Event = field(default_factory=threading.Event)
     _over: threading.Event = field(default_factory=threading.Event)
@@ -89,7 +94,7 @@ class Looks:
     def _noting(self, found: list[Container], *, connected: bool = False) -> None:
         for each in found:
             try:
-                with self._turns.setdefault((each.pod, each.name), threading.Lock()):
+                with _turn(each):
                     self._look(each, connected)
             except (httpx.HTTPError, AssertionError, LookupError, OSError, ValueError) as fault:
                 self.faults.append(fault)
@@ -137,6 +142,17 @@ class Looks:
     def end(self) -> None:
         self._over.set()
         self._begun.set()
+
+
+@contextlib.contextmanager
+def _turn(into: Container) -> Iterator[None]:
+    """Nobody else of this machine looks into the container, who would let it go on: tests that run
+    side by side see each other's."""
+    _TURNS.mkdir(exist_ok=True)
+    slot = zlib.crc32(f"{into.pod}/{into.name}".encode()) % _SLOTS
+    with (_TURNS / str(slot)).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @contextlib.contextmanager
