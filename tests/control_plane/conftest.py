@@ -61,6 +61,14 @@ class Tools:
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
         return self._must("kubectl", *arguments, stdin=stdin)
 
+    @contextlib.contextmanager
+    def with_kinds(self, folder: Path) -> Iterator[None]:
+        """Others' CRDs, until nobody needs them any more."""
+        self.kubectl("apply", "--server-side", "-f", str(folder))
+        self.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", str(folder))
+        yield
+        self.kubectl("delete", "-f", str(folder))
+
     def helm(self, *arguments: str) -> str:
         return self._must("helm", *arguments)
 

@@ -74,10 +74,8 @@ QUESTIONS = _questions()
 
 @pytest.fixture(scope="module")
 def flux_kinds(tools: Tools) -> Iterator[None]:
-    tools.kubectl("apply", "--server-side", "-f", str(FLUX))
-    tools.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", str(FLUX))
-    yield
-    tools.kubectl("delete", "-f", str(FLUX))
+    with tools.with_kinds(FLUX):
+        yield
 
 
 def test_the_pages_show_an_object_of_every_kind_that_people_write() -> None:

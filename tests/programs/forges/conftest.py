@@ -15,8 +15,9 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Gitea]:
-    with gitea() as server:
+def server(request: pytest.FixtureRequest) -> Iterator[Gitea]:
+    """Over https for a module that says `TLS = True`: our git reaches no other."""
+    with gitea(tls=getattr(request.module, "TLS", False)) as server:
         for name in (OWNER, BOT, STRANGER):
             server.add_user(name)
         yield server

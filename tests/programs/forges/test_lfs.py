@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,19 +13,12 @@ import pytest
 from bernstein.api.pod import CheckoutConfig, Remote
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import checkout
-from tests.gitea import Gitea, gitea
+from tests.gitea import Gitea
 from tests.programs.forges.repository import BOT, OWNER, Repository
 
+TLS = True
 DATA = b"\x89PNG\r\n" + bytes(range(256)) * 1000
 MEDIA = "application/vnd.git-lfs+json"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Gitea]:
-    with gitea(tls=True) as server:
-        for name in (OWNER, BOT):
-            server.add_user(name)
-        yield server
 
 
 def stored(server: Gitea, name: str, data: bytes) -> str:

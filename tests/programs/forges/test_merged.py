@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,10 @@ from bernstein.api.programs.forge import (
 from bernstein.api.programs.merge import LandConfig
 from bernstein.pods.programs import land, propose, watch
 from tests.background import wait_for
-from tests.gitea import Gitea, gitea
+from tests.gitea import Gitea
 from tests.programs.forges.repository import BOT, BRANCHES, OWNER, Repository
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Gitea]:
-    with gitea(tls=True) as server:
-        for name in (OWNER, BOT):
-            server.add_user(name)
-        yield server
+TLS = True
 
 
 @dataclass

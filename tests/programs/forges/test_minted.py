@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -21,7 +20,7 @@ from bernstein.forges.gitea import GITEA
 from bernstein.forges.operations import ensure
 from bernstein.pods.git import client as git
 from bernstein.pods.programs import mint
-from tests.gitea import Gitea, gitea
+from tests.gitea import Gitea
 from tests.programs.forges.repository import (
     BOT,
     BRANCHES,
@@ -32,16 +31,9 @@ from tests.programs.forges.repository import (
 )
 from tests.programs.pods.git_server import certificate
 
+TLS = True
 ACCOUNTS = ("read", "work", "forge")
 WORK = "refs/bernstein/01234567/task/s1"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Gitea]:
-    with gitea(tls=True) as server:
-        for name in (OWNER, BOT):
-            server.add_user(name)
-        yield server
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +11,11 @@ import pytest
 import yaml
 
 from tests import monitoring
+from tests.programs.monitoring.promtool import promtool
 
 HERE = Path(__file__).parent
 ALERTS = HERE / "alerts"
 RECORDS = HERE / "records.yaml"
-
-
-def promtool(*arguments: str, folder: Path) -> None:
-    done = subprocess.run(
-        ["promtool", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture

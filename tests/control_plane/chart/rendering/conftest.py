@@ -14,7 +14,5 @@ KINDS = Path(__file__).parent / "kinds"
 
 @pytest.fixture(scope="module")
 def monitoring_kinds(tools: Tools) -> Iterator[None]:
-    tools.kubectl("apply", "--server-side", "-f", str(KINDS))
-    tools.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", str(KINDS))
-    yield
-    tools.kubectl("delete", "-f", str(KINDS))
+    with tools.with_kinds(KINDS):
+        yield
