@@ -187,7 +187,10 @@ def _span(span: Span) -> trace_pb2.Span:
 
 
 def _nanoseconds(time: datetime) -> int:
-    return (time - _EPOCH) // timedelta(microseconds=1) * 1000
+    """Of a time that the protocol has no number for: the next one that it has, so that an odd span
+    takes no other one's place in what is sent."""
+    since = (time - _EPOCH) // timedelta(microseconds=1) * 1000
+    return min(max(since, 0), (1 << 64) - 1)
 
 
 def _attribute(key: str, value: Value) -> KeyValue:
@@ -198,8 +201,10 @@ def _value(value: Value) -> AnyValue:
     match value:
         case bool():
             return AnyValue(bool_value=value)
-        case int():
+        case int() if value.bit_length() < 64:
             return AnyValue(int_value=value)
+        case int():
+            return AnyValue(string_value=str(value))
         case float():
             return AnyValue(double_value=value)
         case str():

@@ -49,6 +49,7 @@ from bernstein.core.sanitise import text as sanitise
 from bernstein.core.waiting import (
     MESSAGE,
     goes_on,
+    parted,
     seconds_left,
     trying,
     waits,
@@ -224,8 +225,10 @@ def _seen(
     status = became.status
     crowded = row is None and len(watch.pull_requests) >= most
     if crowded and status.waiting is not None:
-        text = f"{status.waiting.message}; nobody looks at it, as {most} others wait"
-        return OnItsWay(waits(status, status.waiting.reason, text, now, needs_person=True))
+        cause, helps = parted(status.waiting.message)
+        text = f"{cause.rstrip('. ')}; nobody looks at it, as {most} others wait"
+        reason = status.waiting.reason
+        return OnItsWay(waits(status, reason, text, now, needs_person=True, remedy=helps))
     unseen = watch.reason or (row.unread if row is not None else None)
     if unseen is not None:
         why = watch.message or "the forge answers nothing about it that can be read"

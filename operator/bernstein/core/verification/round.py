@@ -22,7 +22,7 @@ from bernstein.api.meta import ConditionType
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.api.waiting import Waiting
+from bernstein.api.waiting import Waiting, WaitScope
 from bernstein.core import runs
 from bernstein.core.actions import JobAction, RunFence, RunJudge, give_up
 from bernstein.core.conditions import Progress, note
@@ -420,12 +420,12 @@ def _cannot_run(
     project, checks = question.project, question.checks
     text = remedies.told(check, checks, why, project)
     is_soon = policy(why.reason).retry is Retry.SOON
-    if is_soon:
+    if is_soon or policy(why.reason).holds is WaitScope.REPOSITORY:
         # Nothing ran, so it is no loop that costs more than the tries.
-        times, next_ = _times(judged) + 1, rerun.counting_few(judged, next_)
+        times, errors = _times(judged) + 1, status.gate_errors
+        next_ = rerun.counting_few(judged, next_)
     else:
-        times = status.gate_errors + 1
-    errors = status.gate_errors if is_soon else times
+        times = errors = status.gate_errors + 1
     status = status.model_copy(update={"gate_errors": errors, "verification": next_})
     alone = seconds_to_next_try(why.reason, why.message, times, project) if is_soon else None
     beside = (question.crowd, question.resting)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,23 @@ def test_a_span_is_the_same_over_the_wire() -> None:
     assert values["share"].double_value == 0.5
     assert values["is"].bool_value is True
     assert [v.string_value for v in values["several"].array_value.values] == ["x", "y"]
+
+
+def test_numbers_and_times_that_the_protocol_has_no_room_for_keep_nothing_from_being_sent() -> None:
+    large = {"huge": 1 << 63, "low": -(1 << 63) - 1, "most": (1 << 63) - 1}
+    long_ago, far = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+    odd = replace(FAILED, start=long_ago, end=far, attributes=tuple(large.items()))
+
+    (of_us,) = ExportTraceServiceRequest.FromString(encoded([odd])).resource_spans
+    (sent,) = of_us.scope_spans[0].spans
+
+    values = {each.key: each.value for each in sent.attributes}
+    assert (values["huge"].string_value, values["low"].string_value) == (
+        str(1 << 63),
+        str(-(1 << 63) - 1),
+    )
+    assert values["most"].int_value == (1 << 63) - 1
+    assert (sent.start_time_unix_nano, sent.end_time_unix_nano) == (0, (1 << 64) - 1)
 
 
 def test_a_request_says_whose_spans_it_has_and_by_which_conventions() -> None:
@@ -143,10 +161,10 @@ async def test_without_a_header_in_the_folder_of_headers_nothing_is_sent(tmp_pat
 
 
 async def test_what_cannot_be_encoded_is_not_tried_again() -> None:
-    before_all_time = replace(FAILED, start=at(-(10**10)))
+    half_a_character = replace(FAILED, name="\ud800")
 
-    answer = await OtlpCollector(Endpoint("http://127.0.0.1:1")).send([before_all_time])
-    assert answer == Refused("spans cannot be encoded: ValueError")
+    answer = await OtlpCollector(Endpoint("http://127.0.0.1:1")).send([half_a_character])
+    assert answer == Refused("spans cannot be encoded: UnicodeEncodeError")
 
 
 async def test_nobody_who_listens_is_asked_later() -> None:

@@ -409,6 +409,18 @@ def test_that_nobody_looks_at_one_of_too_many_is_told() -> None:
     assert "nobody looks at it" in status.waiting.message
 
 
+def test_that_nobody_looks_at_one_that_was_closed_stands_before_what_helps() -> None:
+    closed = seen(opened(), of=watched("Closed")).status
+    row = WatchedPullRequest(repository="app", number=1, state="Open", sha=sha(1))
+    rows = tuple(row.model_copy(update={"number": n}) for n in range(8, 8 + MOST_PULL_REQUESTS))
+    status = seen(closed, of=project(PullRequestWatch(pull_requests=rows))).status
+    assert closed.waiting is not None
+    assert status.waiting is not None
+    cause, remedy = parted(status.waiting.message)
+    assert cause.endswith(f"; nobody looks at it, as {MOST_PULL_REQUESTS} others wait.")
+    assert remedy == parted(closed.waiting.message)[1]
+
+
 def test_that_an_attestation_was_refused_stays_known() -> None:
     refused = proposing(reason="AttestationRefused", message="the git server does not take it")
     status = seen(refused, proposed()).status

@@ -15,14 +15,15 @@ from bernstein.checks.spec import CheckSpec
 from bernstein.core import jobs as job_views
 from bernstein.core.actions import DeleteJobs, RunCheck, RunFence, RunInspect
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons.waits import SOON_SECONDS
+from bernstein.core.reasons.limits import MAX_ROUNDS
+from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification import executed, verdicts
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification.expected.required import required_checks
 from bernstein.core.verification.look import Question
 from bernstein.core.waiting import parted
 from tests.unit.core import objects
-from tests.unit.core.objects import EVERYTHING, NOW, at, checked, job, over, pod, waiting
+from tests.unit.core.objects import EVERYTHING, NOW, at, checked, failed, job, over, pod, waiting
 from tests.unit.core.verification.comparisons import compared
 from tests.unit.core.verification.kinds import BOTH, TASK, Kind
 
@@ -172,6 +173,21 @@ def test_each_further_try_is_one_job() -> None:
         name = tree.name("lint", number)
         tree.look(passed, without_image(name), now=at(now))
         assert isinstance(tree.look(passed, cut_short(name), now=at(now)), rounds.CannotRun)
+
+
+@BOTH
+@pytest.mark.parametrize("reason", ["RepositoryUnreachable", "RepositoryAuthFailed"])
+def test_a_repository_that_is_away_for_long_uses_up_no_tries(kind: Kind, reason: str) -> None:
+    tree, now = Rounds(kind), 0.0
+    passed = checked(tree.name("signal-0"))
+
+    for number in range(MAX_ROUNDS + 1):
+        cut_off = job(tree.name("lint", number), over(failed("checkout", reason)))
+        assert isinstance(tree.look(passed, cut_off, now=at(now)), rounds.CannotRun)
+        now += PROBE_SECONDS + 1
+        assert asked(tree.look(passed, now=at(now))) == [tree.name("lint", number + 1)]
+
+    assert tree.status.gate_errors == 0
 
 
 def test_what_is_asked_otherwise_is_all_asked_anew() -> None:
