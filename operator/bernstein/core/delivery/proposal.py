@@ -227,8 +227,8 @@ def _seen(
     if crowded and status.waiting is not None:
         cause, helps = parted(status.waiting.message)
         text = f"{cause.rstrip('. ')}; nobody looks at it, as {most} others wait"
-        reason = status.waiting.reason
-        return OnItsWay(waits(status, reason, text, now, needs_person=True, remedy=helps))
+        why = status.waiting.reason
+        return OnItsWay(waits(status, why, text, now, needs_person=True, remedy=helps))
     unseen = watch.reason or (row.unread if row is not None else None)
     if unseen is not None:
         why = watch.message or "the forge answers nothing about it that can be read"
