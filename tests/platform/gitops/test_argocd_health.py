@@ -11,7 +11,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.kube.resource import Object
 from tests.platform.gitops import customizations, statuses
 from tests.platform.gitops.judges import Shown, shown
-from tests.unit.core.delivery.test_proposal import watched
+from tests.unit.core.delivery.proposed.proposals import watched
 from tests.unit.core.objects import sha
 from tests.unit.core.plans.decisions import GIVEN_UP, look
 from tests.unit.core.plans.part.parts import FIRST

@@ -12,7 +12,7 @@ from bernstein.api.verification import Verification
 from bernstein.controllers import verdict_metrics
 from bernstein.observe.metrics import Metrics
 from tests.unit.core import objects
-from tests.unit.core.delivery.test_proposal import project as on_a_forge
+from tests.unit.core.delivery.proposed.proposals import project as on_a_forge
 from tests.unit.core.objects import gate
 
 SIGNALS = objects.task(

@@ -10,7 +10,7 @@ from bernstein.controllers.projects import withdrawing
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
 from tests.unit.core import objects
-from tests.unit.core.delivery.test_proposal import project
+from tests.unit.core.delivery.proposed.proposals import project
 from tests.unit.core.retention.test_left_requests import proposed
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.integration import Integration
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import Failure
-from bernstein.api.programs.forge import ProposeResult, SeenPullRequest
 from bernstein.api.programs.forge_jobs import AskedForge
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.projects.watching import (
@@ -22,15 +19,25 @@ from bernstein.api.projects.workplace import Workplace
 from bernstein.api.requests import PlanRequest
 from bernstein.api.task import Task
 from bernstein.core.actions import PlanDecision, RunFence, RunLand, RunPropose, RunSeek
-from bernstein.core.jobs import JobView
 from bernstein.core.projects.repositories import digest
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.waiting import parted
 from tests.unit.core import objects
-from tests.unit.core.delivery.plans import INTEGRATION, ONTO, TASKS, landing, look, step, there
+from tests.unit.core.delivery.plans import INTEGRATION, ONTO, TASKS, landing, there
+from tests.unit.core.delivery.proposed.proposals import (
+    BRANCH,
+    LANDING,
+    URL,
+    opened,
+    project,
+    proposed,
+    proposing,
+    seen,
+    watched,
+    with_branch,
+)
 from tests.unit.core.objects import (
     BASE,
-    PLAN_UID,
     TIP,
     ended,
     failed,
@@ -40,57 +47,6 @@ from tests.unit.core.objects import (
     sha,
     stalled_for,
 )
-
-BRANCH = f"refs/heads/bernstein/web-{PLAN_UID.replace('-', '')[:8]}"
-URL = "https://git.example/app/pulls/7"
-FORGE = {"type": "gitea", "token": {"name": "forge", "key": "token"}}
-LANDING = step("Landing")
-
-
-def project(watch: PullRequestWatch | None = None, **pulls: Any) -> Workplace:
-    plain = objects.project()
-    (repository,) = plain.spec.repositories
-    found = objects.project(
-        repositories=[{**repository.dump(), "forge": FORGE}],
-        merge={"strategy": "pr", **({"pullRequest": pulls} if pulls else {})},
-    )
-    status = found.status.model_copy(update={"watch": watch})
-    return found.model_copy(update={"status": status})
-
-
-def seen(
-    status: PlanStatus | None, *jobs: JobView, of: Workplace | None = None, **more: Any
-) -> PlanDecision:
-    return look(status, *jobs, project=of or project(), **more)
-
-
-def proposing(**more: Any) -> PlanStatus:
-    begun = seen(LANDING.model_copy(update={"delivery": with_branch()})).status
-    pushed = seen(begun, landing(tip=sha(2))).status
-    assert pushed.delivery is not None
-    return pushed.model_copy(update={"delivery": pushed.delivery.model_copy(update=more)})
-
-
-def with_branch() -> Any:
-    assert LANDING.delivery is not None
-    return LANDING.delivery.model_copy(update={"branch": BRANCH})
-
-
-def proposed(state: str = "Open", at_sha: str | None = None, number: int = 7) -> JobView:
-    pull = SeenPullRequest(number, state, at_sha or sha(2))
-    return result_job("web-propose-2", "propose", ProposeResult(pull, URL))
-
-
-def opened() -> PlanStatus:
-    return seen(proposing(), proposed()).status
-
-
-def watched(state: str, at_sha: str | None = None, **more: Any) -> Workplace:
-    said = {"state": state, "sha": at_sha or sha(2), "base": more.pop("base", "main")}
-    said |= {name: more.pop(name, None) for name in ("ci", "unread")}
-    said |= {"repository": "app", "number": more.pop("number", 7)}
-    row = WatchedPullRequest.model_validate(said)
-    return project(PullRequestWatch(pull_requests=(row,), **more))
 
 
 def test_what_was_verified_is_pushed_to_a_branch_of_its_own_that_must_not_be_there() -> None:

@@ -18,8 +18,8 @@ from bernstein.core.actions import CancelTasks, CreateTasks, PlanDecision, RunLa
 from bernstein.core.jobs import JobView
 from tests.unit.core import objects
 from tests.unit.core.delivery.plans import ONTO, TASKS, landed, there
-from tests.unit.core.delivery.test_proposal import BRANCH, opened, project
-from tests.unit.core.delivery.test_proposal import seen as look
+from tests.unit.core.delivery.proposed.proposals import BRANCH, opened, project
+from tests.unit.core.delivery.proposed.proposals import seen as look
 from tests.unit.core.objects import result_job, sha, snapshot
 from tests.unit.core.objects import status as status_of
 

@@ -17,8 +17,15 @@ from bernstein.core.projects.actions import RunWatch
 from bernstein.core.projects.repositories import digest
 from bernstein.core.projects.watching import WatchSnapshot, decide
 from tests.unit.core import objects
+from tests.unit.core.delivery.proposed.proposals import (
+    FORGE,
+    opened,
+    project,
+    proposing,
+    seen,
+    watched,
+)
 from tests.unit.core.delivery.proposed.test_closing import cancel
-from tests.unit.core.delivery.test_proposal import FORGE, opened, project, proposing, seen, watched
 from tests.unit.core.objects import NOW, stalled_for
 from tests.unit.core.objects import at as later
 from tests.unit.core.projects.test_watching import HOUR, ONE, begun, job, limited

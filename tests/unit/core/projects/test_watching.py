@@ -20,7 +20,7 @@ from bernstein.core.projects.actions import RunWatch, WatchDecision
 from bernstein.core.projects.watching import WatchSnapshot, decide
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from tests.unit.core import objects
-from tests.unit.core.delivery.test_proposal import FORGE
+from tests.unit.core.delivery.proposed.proposals import FORGE
 from tests.unit.core.objects import NOW, Object, at, ended, failed, over, pod, running, sha
 
 A_LOOK = 56

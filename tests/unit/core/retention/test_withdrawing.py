@@ -22,7 +22,7 @@ from bernstein.core.projects import limits, readiness, repositories
 from bernstein.core.projects.actions import RunWithdraw, WithdrawDecision
 from bernstein.core.retention.withdrawing import MOST, WithdrawSnapshot, decide, expected
 from tests.unit.core import objects
-from tests.unit.core.delivery.test_proposal import project as on_forge
+from tests.unit.core.delivery.proposed.proposals import project as on_forge
 from tests.unit.core.objects import NOW, Object, at, ended, failed, over, pod, running, sha
 
 URL = "https://git.example.com/acme/shop/pulls/7"

@@ -32,8 +32,10 @@ from bernstein.core.waiting import (
 from bernstein.kube.resource import Object
 from tests.unit.core import objects
 from tests.unit.core.objects import at, checked, ended, job, pod, running, waiting
-from tests.unit.core.verification.kinds import BOTH, TASK, Kind
-from tests.unit.core.verification.test_rerun import (
+from tests.unit.core.verification.kinds import (
+    BOTH,
+    TASK,
+    Kind,
     Rounds,
     asked,
     cannot_run,

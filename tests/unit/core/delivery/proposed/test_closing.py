@@ -30,8 +30,7 @@ from tests.unit.core import objects
 from tests.unit.core.approvals.asked import decided
 from tests.unit.core.delivery import test_task_proposal as of_tasks
 from tests.unit.core.delivery.plans import ONTO, there
-from tests.unit.core.delivery.tasks import verified
-from tests.unit.core.delivery.test_proposal import (
+from tests.unit.core.delivery.proposed.proposals import (
     BRANCH,
     URL,
     opened,
@@ -40,6 +39,7 @@ from tests.unit.core.delivery.test_proposal import (
     seen,
     watched,
 )
+from tests.unit.core.delivery.tasks import verified
 from tests.unit.core.objects import at, ended, failed, job, over, result_job, sha
 from tests.unit.core.tasks import test_pending as people
 

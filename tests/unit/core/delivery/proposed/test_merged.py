@@ -6,7 +6,7 @@ from bernstein.core.actions import RunSeek
 from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.waiting import parted
 from tests.unit.core.delivery.plans import ONTO, there
-from tests.unit.core.delivery.test_proposal import opened, seen, watched
+from tests.unit.core.delivery.proposed.proposals import opened, seen, watched
 from tests.unit.core.objects import failed, job, over, sha, stalled_for
 
 

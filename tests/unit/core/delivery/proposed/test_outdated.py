@@ -22,7 +22,7 @@ from bernstein.core.actions import RunLand, RunPrepare, RunPropose
 from bernstein.core.jobs import JobView
 from tests.unit.core.delivery import test_task_proposal as of_tasks
 from tests.unit.core.delivery.plans import CANDIDATE, INTEGRATION, ONTO, TASKS, there
-from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, seen
+from tests.unit.core.delivery.proposed.proposals import BRANCH, URL, opened, project, seen
 from tests.unit.core.objects import (
     COMPARED,
     HEAD,

@@ -15,8 +15,8 @@ from bernstein.api.projects.workplace import Workplace
 from bernstein.core.actions import RunLand, RunPrepare
 from bernstein.core.jobs import JobView
 from tests.unit.core.delivery.plans import CANDIDATE, INTEGRATION, ONTO, TASKS, there
+from tests.unit.core.delivery.proposed.proposals import BRANCH, URL, opened, project, seen
 from tests.unit.core.delivery.proposed.test_outdated import row, told
-from tests.unit.core.delivery.test_proposal import BRANCH, URL, opened, project, seen
 from tests.unit.core.objects import COMPARED, TIP, failed, job, over, result_job, sha, stalled_for
 
 VERIFIED, THEIRS, AGAIN, MERGED = sha(2), sha(5), sha(6), sha(8)

@@ -12,7 +12,7 @@ from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.core.actions import PlanDecision
 from bernstein.core.jobs import JobView
 from tests.unit.core.delivery.plans import there
-from tests.unit.core.delivery.test_proposal import BRANCH, opened, project, watched
+from tests.unit.core.delivery.proposed.proposals import BRANCH, opened, project, watched
 from tests.unit.core.objects import sha
 from tests.unit.core.plans.decisions import GIVEN_UP, again, look
 from tests.unit.core.plans.part.parts import FIRST, landing_of, over, passed

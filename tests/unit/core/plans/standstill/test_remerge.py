@@ -13,7 +13,7 @@ from bernstein.core.actions import AskTask, PlanDecision, RunLand, RunPrepare, R
 from bernstein.core.jobs import JobView
 from bernstein.core.plans.decide import decide
 from tests.unit.core import objects
-from tests.unit.core.delivery import plans, test_proposal
+from tests.unit.core.delivery import plans
 from tests.unit.core.delivery.plans import prepared, step
 from tests.unit.core.objects import at, failed, job, over, plan_snapshot, stalled_for
 
@@ -64,8 +64,8 @@ def test_a_conflict_that_was_mended_by_hand_is_prepared_anew() -> None:
 
 def test_a_pull_request_that_could_not_be_opened_is_opened_at_once() -> None:
     refused = job("web-propose-2", over(failed("propose", "ForgeTokenRefused")))
-    on_a_forge = test_proposal.project()
-    held = test_proposal.seen(test_proposal.proposing(), refused).status
+    on_a_forge = proposals.project()
+    held = proposals.seen(proposals.proposing(), refused).status
     assert stalled_for(held.conditions) == "ForgeTokenRefused"
 
     begun = asked(held, refused, project=on_a_forge)
