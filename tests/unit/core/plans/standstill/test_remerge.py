@@ -15,6 +15,7 @@ from bernstein.core.plans.decide import decide
 from tests.unit.core import objects
 from tests.unit.core.delivery import plans
 from tests.unit.core.delivery.plans import prepared, step
+from tests.unit.core.delivery.proposed import proposals
 from tests.unit.core.objects import at, failed, job, over, plan_snapshot, stalled_for
 
 AGAIN = PlanRequest(id="m-1", verb="Remerge", by="ann", reason="the rule is gone")
