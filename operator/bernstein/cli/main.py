@@ -16,7 +16,7 @@ from typer.completion import completion_init  # type: ignore[attr-defined]
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from bernstein.cli.commands import COMMANDS, Subcommand
+from bernstein.cli.commands import COMMANDS, GROUPS, Subcommand
 from bernstein.cli.options import COMMON, reads_as, with_common_options
 from bernstein.cli.settings import CliSettings
 from bernstein.cli.shell import names, program
@@ -103,8 +103,7 @@ class _Program(_PlainHelp, TyperGroup):
     """The group of all commands. With `--json` it answers wrong calls in JSON, too."""
 
     def __init__(self, **attributes: Any) -> None:
-        every = [*map(_Later, COMMANDS), *_other_names()]
-        super().__init__(**attributes | {"commands": every})
+        super().__init__(**attributes | {"commands": [*_listed(), *_other_names()]})
 
     def main(self, args: Sequence[str] | None = None, *others: Any, **more: Any) -> Any:
         arguments = sys.argv[1:] if args is None else list(args)
@@ -117,11 +116,27 @@ class _Program(_PlainHelp, TyperGroup):
         sys.exit(code or 0)
 
 
+def _listed() -> list[_Later | _Group]:
+    """Commands and groups; a group stands where its first command does."""
+    groups: dict[str, _Group] = {}
+    listed: list[_Later | _Group] = []
+    for command in COMMANDS:
+        first, *rest = command.words
+        if not rest:
+            listed.append(_Later(command))
+            continue
+        if first not in groups:
+            groups[first] = _Group(name=first, help=GROUPS[first], no_args_is_help=True)
+            listed.append(groups[first])
+        groups[first].add_command(_Later(command, *rest))
+    return listed
+
+
 def _other_names() -> list[_Group]:
     """Groups that no help lists, with the commands that have a name of two words besides."""
     groups: dict[str, list[_Later]] = {}
     for command in COMMANDS:
-        if command.alias is not None:
+        if command.alias is not None and command.alias[0] not in GROUPS:
             group, name = command.alias
             groups.setdefault(group, []).append(_Later(command, name))
     return [
