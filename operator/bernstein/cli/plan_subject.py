@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from graphlib import CycleError
 from pathlib import Path
 from typing import Annotated, Any, Never
 
@@ -18,11 +19,10 @@ from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.output import plan_files
 from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.plan_source import PlanFile
-from bernstein.core import graph, projects
+from bernstein.core import projects
 from bernstein.core.outlines import outline as outlines
 from bernstein.core.outlines.outline import Outline
 from bernstein.core.plans import file as plan_file
-from bernstein.core.plans.expansion import stage_graph
 from bernstein.core.plans.field_errors import FieldError, FieldErrors
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.sanitise import count
@@ -55,9 +55,11 @@ async def find(terminal: Terminal, word: str) -> Outline:
         plan = await cluster.find_plan(name)
         if plan is None:
             raise await cluster.not_found(name, PLANS)
-        if graph.cycles(stage_graph(plan.spec)):
+        tasks, project = await cluster.tasks(name), await _project(cluster, plan)
+        try:
+            return outlines.of_plan(plan, tasks, project)
+        except CycleError:
             _refuse(terminal, f"Plan '{name}'", validate_plan(plan.spec, None, ROLES))
-        return outlines.of_plan(plan, await cluster.tasks(name), await _project(cluster, plan))
 
 
 def _is_file(word: str) -> bool:

@@ -27,8 +27,8 @@ class Subcommand:
     room: str = ""
     """Folder of this package that its module lies in; "": in the package itself."""
     alias: tuple[str, str] | None = None
-    """Two words by which it is called as well: a group and a command, or a group of GROUPS and an
-    option of it. A group that is not among GROUPS no help lists."""
+    """By which it is called as well: a group, which no help lists, and a command; or its own group,
+    and an option of that with its value."""
 
     @property
     def module(self) -> str:
@@ -49,7 +49,7 @@ class Subcommand:
         return self.words[-1].replace("-", "_")
 
 
-GROUPS = {"plan": "Shows what a plan holds, from a file or of the cluster."}
+GROUPS = {"plan": "Shows and draws plans, of files and of the cluster."}
 """Groups of commands, with what the list of commands says of them."""
 
 COMMANDS: tuple[Subcommand, ...] = (
@@ -59,6 +59,12 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand("run", "Runs a plan file in the cluster and shows its progress."),
     Subcommand("validate", "Checks plan files and objects, without a cluster.", cluster=False),
     Subcommand("plan show", "Shows what a plan holds, for people to read.", room="plan"),
+    Subcommand(
+        "plan graph",
+        "Draws the steps of a plan, what each waits for, and its critical path.",
+        room="plan",
+        alias=("plan", "--graph PLAN_OR_FILE"),
+    ),
     Subcommand(
         "schema", "Prints the JSON schema of plan files and objects, for editors.", cluster=False
     ),

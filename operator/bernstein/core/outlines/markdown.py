@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from bernstein.api.plan import Stage, Step
 from bernstein.core.delivery.pull_request import block, code
+from bernstein.core.drawing import mermaid
+from bernstein.core.outlines.graph import drawn
 from bernstein.core.outlines.outline import Fact, Outline, StepTask, minutes, signal_titles
 
 _LONGEST = 8192
@@ -28,6 +30,9 @@ def _parts(outline: Outline) -> Iterator[str]:
     if spec.description:
         yield block(spec.description, _LONGEST)
     yield "\n".join(f"- {_fact(each)}" for each in outline.facts)
+    rows = [*mermaid.rows(drawn(outline))]
+    if not mermaid.is_too_large(rows):
+        yield "\n".join(("```mermaid", *rows, "```"))
     for number, (stage, steps) in enumerate(outline.stages, 1):
         yield f"## {number}. {code(stage.name, _LONGEST)}"
         yield _after(outline.after[stage.name])

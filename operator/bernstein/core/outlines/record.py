@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bernstein.api.plan import Stage, Step
 from bernstein.api.signals import STEP_MINUTES
+from bernstein.core.drawing.model import Drawing
 from bernstein.core.outlines.outline import Outline, StepTask
 from bernstein.core.serializers import Document, estimate_record
 
@@ -50,3 +53,36 @@ def _step(outline: Outline, step: Step, task: StepTask | None) -> Document:
         "task": task.name if task is not None else None,
         "status": task.status if task is not None else None,
     }
+
+
+def graph_record(outline: Outline, drawing: Drawing) -> Document:
+    """What there is to draw: edges lead from a step or a group to another, and mean all of it."""
+    critical = frozenset(drawing.critical)
+    return {
+        "id": outline.name,
+        "name": drawing.title,
+        "estimate": estimate_record(outline.estimate),
+        "critical_path": list(drawing.critical),
+        "nodes": [
+            {
+                "id": node.id,
+                "title": node.title,
+                "role": node.role,
+                "minutes": step.estimated_minutes or STEP_MINUTES,
+                "task": task.name if task is not None else None,
+                "status": task.status if task is not None else None,
+                "is_critical": node.id in critical,
+            }
+            for node, (step, task) in zip(drawing.nodes, _steps(outline), strict=True)
+        ],
+        "groups": [
+            {"id": group.id, "title": group.title, "nodes": list(group.members)}
+            for group in drawing.groups
+        ],
+        "edges": [{"source": edge.source, "target": edge.target} for edge in drawing.edges],
+    }
+
+
+def _steps(outline: Outline) -> Iterator[tuple[Step, StepTask | None]]:
+    for _, steps in outline.stages:
+        yield from steps

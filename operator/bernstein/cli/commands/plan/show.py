@@ -40,6 +40,6 @@ async def _show(terminal: Terminal, word: str, *, as_markdown: bool) -> None:
         terminal.answer(outline_record(outline))
     elif as_markdown:
         for row in markdown(outline).splitlines():
-            terminal.quote(row)
+            terminal.code(row)
     else:
         outlines.tell(terminal, outline)
