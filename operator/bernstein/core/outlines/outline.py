@@ -75,7 +75,7 @@ class Outline:
         """Each stage with its steps and their Tasks."""
         tasks = iter(self.tasks or repeat(None))
         for stage in self.spec.stages:
-            yield stage, tuple((step, next(tasks)) for step in stage.steps)
+            yield stage, tuple((step, next(tasks, None)) for step in stage.steps)
 
     def route(self, step: Step) -> ModelRoute:
         """Model and effort that it begins with."""
