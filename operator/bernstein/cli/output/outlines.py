@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from rich.table import Table
+from rich.text import Text
 
 from bernstein.api.plan import Stage, Step
 from bernstein.cli.output.tables import MARKS, STYLES
-from bernstein.cli.output.terminal import Terminal, fitting, room
-from bernstein.core.outlines.outline import Fact, Outline, StepTask, minutes, signal_titles
-from bernstein.core.sanitise import line, text
+from bernstein.cli.output.terminal import Terminal, room
+from bernstein.core.outlines.outline import Outline, StepTask, minutes, signal_titles
+from bernstein.core.sanitise import ELLIPSIS, line, text
 
 _LABEL = 15
 """Columns."""
@@ -24,8 +27,7 @@ def tell(terminal: Terminal, outline: Outline) -> None:
     terminal.say(line(spec.name, _LONGEST), "bold")
     _describe(terminal, spec.description, "  ")
     terminal.say("")
-    for fact in outline.facts:
-        _tell_fact(terminal, fact)
+    _tell_values(terminal, ((fact.label, fact.values) for fact in outline.facts), indent=2)
     for stage, steps in outline.stages:
         terminal.say("")
         terminal.say(_heading(stage, outline.after[stage.name]), "bold")
@@ -34,16 +36,19 @@ def tell(terminal: Terminal, outline: Outline) -> None:
             _tell_step(terminal, outline, step, task)
 
 
-def _tell_fact(terminal: Terminal, fact: Fact) -> None:
-    values = [line(each, _LONGEST) for each in fact.values]
-    _tell_values(terminal, fact.label, values, "  ")
-
-
-def _tell_values(terminal: Terminal, label: str, values: Iterable[str], indent: str) -> None:
-    """Each on a line of its own, the first one behind the label."""
-    for value in values:
-        terminal.say(f"{indent}{label:<{_LABEL}}{value}")
-        label = ""
+def _tell_values(
+    terminal: Terminal, lists: Iterable[tuple[str, Sequence[str]]], *, indent: int
+) -> None:
+    """Each on lines of its own, beside the label of all."""
+    table = Table.grid()
+    table.add_column("label", width=indent + _LABEL)
+    table.add_column("value", overflow="fold")
+    for label, values in lists:
+        labels = (f"{' ' * indent}{label}", *[""] * len(values))
+        for each, value in zip(labels, values, strict=False):
+            table.add_row(Text(each), Text(line(value, _LONGEST)))
+    if table.row_count:
+        terminal.show(table)
 
 
 def _heading(stage: Stage, after: tuple[str, ...]) -> str:
@@ -53,8 +58,10 @@ def _heading(stage: Stage, after: tuple[str, ...]) -> str:
 
 
 def _describe(terminal: Terminal, words: str | None, indent: str) -> None:
-    rows = text(words or "", _LONGEST).split("\n") if words else []
-    for row in fitting(rows, room(terminal.people, _ROWS)):
+    """As many lines as there is room for, the first ones."""
+    rows = text(words, _LONGEST).split("\n") if words else []
+    shown = room(terminal.people, _ROWS)
+    for row in [*rows[:shown], *([ELLIPSIS] if len(rows) > shown else [])]:
         terminal.say(f"{indent}{row}", "dim")
 
 
@@ -74,5 +81,4 @@ def _tell_step(terminal: Terminal, outline: Outline, step: Step, task: StepTask 
         ("signals", signal_titles(step)),
         ("changes", ("nothing",) if step.changes == "none" else ()),
     )
-    for label, values in lists:
-        _tell_values(terminal, label, (line(each, _LONGEST) for each in values), "    ")
+    _tell_values(terminal, lists, indent=4)

@@ -31,7 +31,7 @@ def drawn(outline: Outline) -> Drawing:
     nodes: list[Node] = []
     groups: list[Group] = []
     for number, (stage, steps) in enumerate(outline.stages):
-        its = [_node(number, at, step, task) for at, (step, task) in enumerate(steps)]
+        its = [_node(outline, number, at, *each) for at, each in enumerate(steps)]
         nodes += its
         groups.append(Group(_stage(number), stage.name, tuple(node.id for node in its)))
     place = {stage.name: number for number, stage in enumerate(outline.spec.stages)}
@@ -67,14 +67,15 @@ def _repository(called: str) -> str:
     return f"repository {called}"
 
 
-def _node(stage: int, at: int, step: Step, task: StepTask | None) -> Node:
+def _node(outline: Outline, stage: int, at: int, step: Step, task: StepTask | None) -> Node:
+    status = task.status if task is not None else ""
     return Node(
         id=_id(stage, at),
         title=step.heading,
         role=step.role,
         time=duration(step.estimated_minutes or STEP_MINUTES),
-        state=task.status.replace("_", " ") if task is not None else "",
-        tone=TONES.get(task.status, "waiting") if task is not None else "",
+        state=status.replace("_", " "),
+        tone=TONES.get(status, "waiting") if outline.tasks else "",
     )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from graphlib import TopologicalSorter
 from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bernstein.api.plan import PlanSpec
 from bernstein.core.drawing.model import Drawing, Edge
+from bernstein.core.drawing.wiring import wired
 from bernstein.core.outlines import outline as outlines
 from bernstein.core.outlines.graph import TONES, drawn
 from bernstein.core.outlines.record import graph_record
 from bernstein.core.plans.estimate import minutes
 from bernstein.core.serializers import STATUSES
-from tests.unit.core.plans.plan_files import RATE_LIMIT
 
 
 def spec(*stages: dict[str, Any], **more: Any) -> PlanSpec:
@@ -74,7 +78,28 @@ def test_the_minutes_of_the_critical_path_are_those_of_the_estimate() -> None:
     assert [n["id"] for n in record["nodes"] if n["is_critical"]] == record["critical_path"]
 
 
+@given(st.lists(st.tuples(st.integers(1, 6), st.lists(st.integers(0, 7), max_size=4)), min_size=1))
+def test_steps_are_drawn_in_an_order_in_which_they_can_be_done(
+    shapes: list[tuple[int, list[int]]],
+) -> None:
+    stages = [
+        stage(
+            f"s{number}", *range(1, size + 1), dependsOn=[f"s{n}" for n in {*before} if n < number]
+        )
+        for number, (size, before) in enumerate(shapes)
+    ]
+    held = spec(*stages)
+    found = drawing(held)
+
+    first: dict[str, set[str]] = {}
+    for line in wired(found).lines:
+        first.setdefault(line.target, set()).add(line.source)
+    place = {each: at for at, each in enumerate(TopologicalSorter(first).static_order())}
+    assert list(found.critical) == sorted(found.critical, key=lambda each: place.get(each, 0))
+    times = {node.id: int(node.time.removesuffix(" min")) for node in found.nodes}
+    assert sum(times[each] for each in found.critical) == minutes(held)
+
+
 def test_every_status_of_a_task_has_its_tone() -> None:
     assert {*TONES} < {*STATUSES}
     assert {*STATUSES} - {*TONES} == {"planned", "open", "waiting_for_subtasks"}
-    assert RATE_LIMIT

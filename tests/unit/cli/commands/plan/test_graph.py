@@ -126,6 +126,8 @@ async def test_of_a_plan_of_the_cluster_each_step_has_its_state(
 
     assert "┃ ●  Add RateLimiter middleware " in text
     assert "  ✗  Write rate-limiter unit tests " in text
+    assert "┃ ○  Run full test suite " in text
+    assert "  ○  Update API reference " in text, "it has no Task yet"
     assert "\n2 closed, 1 in progress, 1 done, 1 failed, 1 open\n" in text
     assert "backend · 30 min · in progress" in drawn
     assert "class n5 failed" in drawn
