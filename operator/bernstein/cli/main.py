@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from inspect import Parameter
 from typing import Annotated, Any, Never
@@ -16,7 +16,7 @@ from typer.completion import completion_init  # type: ignore[attr-defined]
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from bernstein.cli.commands import COMMANDS, Subcommand
+from bernstein.cli.commands import COMMANDS, GROUPS, Subcommand
 from bernstein.cli.options import COMMON, reads_as, with_common_options
 from bernstein.cli.settings import CliSettings
 from bernstein.cli.shell import names, program
@@ -74,7 +74,36 @@ class _Command(_PlainHelp, TyperCommand):
 
 
 class _Group(_PlainHelp, TyperGroup):
-    """A group of commands below the program."""
+    """A group of commands below the program, some of which are called by an option, too."""
+
+    _options: Mapping[str, str] = {}
+    """The word of a command by that option."""
+
+    def call_by(self, usage: str, command: Subcommand) -> None:
+        """Takes an option with its value, such as `--graph FILE`, for the command with it."""
+        option, metavar = usage.split()
+        self._options = {**self._options, option: command.words[-1]}
+        self.params.append(_option(option, metavar, f"The same as `{command.name}`."))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        first, equals, value = args[0].partition("=") if args else ("", "", "")
+        if first in self._options:
+            args = [self._options[first], *([value] if equals else []), *args[1:]]
+        return super().parse_args(ctx, args)
+
+
+def _option(name: str, metavar: str, summary: str) -> Any:
+    """An option with a text for its value, as typer makes it of a function's parameter."""
+    said = Annotated[str | None, typer.Option(name, metavar=metavar, help=summary)]
+    parameter = Parameter("value", Parameter.KEYWORD_ONLY, default=None, annotation=said)
+
+    def asked(**given: Any) -> None:
+        del given
+
+    only_this = typer.Typer(add_completion=False)
+    only_this.command()(reads_as(asked, [parameter]))
+    (made,) = (p for p in typer.main.get_command(only_this).params if p.name == "value")
+    return made
 
 
 class _Later(TyperCommand):
@@ -103,8 +132,7 @@ class _Program(_PlainHelp, TyperGroup):
     """The group of all commands. With `--json` it answers wrong calls in JSON, too."""
 
     def __init__(self, **attributes: Any) -> None:
-        every = [*map(_Later, COMMANDS), *_other_names()]
-        super().__init__(**attributes | {"commands": every})
+        super().__init__(**attributes | {"commands": [*_listed(), *_other_names()]})
 
     def main(self, args: Sequence[str] | None = None, *others: Any, **more: Any) -> Any:
         arguments = sys.argv[1:] if args is None else list(args)
@@ -117,11 +145,29 @@ class _Program(_PlainHelp, TyperGroup):
         sys.exit(code or 0)
 
 
+def _listed() -> list[_Later | _Group]:
+    """Commands and groups; a group stands where its first command does."""
+    groups: dict[str, _Group] = {}
+    listed: list[_Later | _Group] = []
+    for command in COMMANDS:
+        first, *rest = command.words
+        if not rest:
+            listed.append(_Later(command))
+            continue
+        if first not in groups:
+            groups[first] = _Group(name=first, help=GROUPS[first], no_args_is_help=True)
+            listed.append(groups[first])
+        groups[first].add_command(_Later(command, *rest))
+        if command.alias is not None and command.alias[0] == first:
+            groups[first].call_by(command.alias[1], command)
+    return listed
+
+
 def _other_names() -> list[_Group]:
     """Groups that no help lists, with the commands that have a name of two words besides."""
     groups: dict[str, list[_Later]] = {}
     for command in COMMANDS:
-        if command.alias is not None:
+        if command.alias is not None and command.alias[0] not in GROUPS:
             group, name = command.alias
             groups.setdefault(group, []).append(_Later(command, name))
     return [

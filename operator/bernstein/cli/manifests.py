@@ -31,7 +31,7 @@ def is_more_than_a_plan_file(path: str) -> bool:
     if _is_folder(path):
         return True
     try:
-        documents = _documents(path)
+        documents = documents_of(path)
     except OSError:
         return False
     except plan_file.PlanSyntaxError:
@@ -44,7 +44,7 @@ def _seems_an_object(path: str) -> bool:
     return _KIND.search(plan_source.content(path)) is not None
 
 
-def _documents(path: str) -> list[object]:
+def documents_of(path: str) -> list[object]:
     """What the file holds, and in place of a List what that holds. Raises OSError and
     PlanSyntaxError."""
     found: list[object] = []
@@ -78,7 +78,7 @@ def _file(path: str, *, asked_for: bool) -> Checked | None:
     ours are passed over: `kustomize build` prints them together."""
     name = plan_source.called(path)
     try:
-        documents = _documents(path)
+        documents = documents_of(path)
     except OSError as error:
         return Checked(name, (), (FieldError("", f"cannot be read: {error.strerror}"),))
     except plan_file.PlanSyntaxError as error:

@@ -115,10 +115,10 @@ def test_an_unknown_command_ends_with_2(runner: CliRunner) -> None:
 def test_a_misspelled_command_is_answered_with_the_right_one(
     runner: CliRunner, command: Subcommand
 ) -> None:
-    name = command.name
+    *group, name = command.words
     misspelled = name[:-1] + "x" if len(name) > 3 else name + "x"
 
-    result = runner.invoke(app, ["--json", misspelled])
+    result = runner.invoke(app, ["--json", *group, misspelled])
 
     assert result.exit_code == 2
     assert f"No such command '{misspelled}'. Did you mean '{name}'" in result.stdout

@@ -3,7 +3,8 @@
 A new one is a line below, a module here or in a room below (a folder, where it takes more than
 one), a test module, and a row and a section in `docs/reference/cli.md`. The module of `list-tasks`
 is `list_tasks`, with a function of that name: its first parameter is the Settings, the others are
-the command's own options, and its docstring is the help.
+the command's own options, and its docstring is the help. Of the commands of a group, such as
+`plan show`, the second word names module and function.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ class Subcommand:
     """One command, whose module is imported when it is called."""
 
     name: str
+    """As it is typed: a word, or a group of GROUPS and a word."""
     summary: str
     """First line of its help, repeated here so that the list of commands imports none of them."""
     cluster: bool = True
@@ -25,7 +27,8 @@ class Subcommand:
     room: str = ""
     """Folder of this package that its module lies in; "": in the package itself."""
     alias: tuple[str, str] | None = None
-    """Two words by which it is called as well: a group, which no help lists, and a command."""
+    """By which it is called as well: a group, which no help lists, and a command; or its own group,
+    and an option of that with its value."""
 
     @property
     def module(self) -> str:
@@ -38,9 +41,16 @@ class Subcommand:
         return function
 
     @property
-    def _word(self) -> str:
-        return self.name.replace("-", "_")
+    def words(self) -> tuple[str, ...]:
+        return tuple(self.name.split())
 
+    @property
+    def _word(self) -> str:
+        return self.words[-1].replace("-", "_")
+
+
+GROUPS = {"plan": "Shows and draws plans, of files and of the cluster."}
+"""Groups of commands, with what the list of commands says of them."""
 
 COMMANDS: tuple[Subcommand, ...] = (
     Subcommand(
@@ -48,6 +58,13 @@ COMMANDS: tuple[Subcommand, ...] = (
     ),
     Subcommand("run", "Runs a plan file in the cluster and shows its progress."),
     Subcommand("validate", "Checks plan files and objects, without a cluster.", cluster=False),
+    Subcommand("plan show", "Shows what a plan holds, for people to read.", room="plan"),
+    Subcommand(
+        "plan graph",
+        "Draws the steps of a plan, what each waits for, and its critical path.",
+        room="plan",
+        alias=("plan", "--graph PLAN_OR_FILE"),
+    ),
     Subcommand(
         "schema", "Prints the JSON schema of plan files and objects, for editors.", cluster=False
     ),

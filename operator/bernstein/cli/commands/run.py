@@ -24,6 +24,7 @@ from bernstein.cli.output.views import view
 from bernstein.cli.plan_source import PLAN_FILE, PlanFile
 from bernstein.cli.settings import CliSettings
 from bernstein.cli.submission import submit
+from bernstein.core.outlines.words import summary
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.validation import validate_plan
@@ -173,7 +174,7 @@ class _Run:
                 details.tell_project(self._terminal, project)
             guess = estimate(spec, project.spec if project else None)
             plan_files.tell_warnings(self._terminal, file, guess, project.spec if project else None)
-            self._terminal.say(plan_files.summary(spec, guess))
+            self._terminal.say(summary(spec, guess))
             plan = await submit(self._terminal, cluster, plan_object)
             self._running = plan.metadata.name
             if not self._options.wait:

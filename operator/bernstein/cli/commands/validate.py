@@ -13,6 +13,7 @@ from bernstein.cli.output import plan_files
 from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.plan_source import PlanFile
 from bernstein.cli.settings import CliSettings
+from bernstein.core.outlines.words import summary
 from bernstein.core.plans.estimate import estimate
 
 
@@ -57,5 +58,5 @@ def _validate_plan_file(terminal: Terminal, file: PlanFile) -> None:
         terminal.answer(plan_files.valid_record(guess, warnings))
         return
     terminal.say(f"✓ {file.name} is valid", "green")
-    terminal.say(f"  {plan_files.summary(file.spec, guess)}")
+    terminal.say(f"  {summary(file.spec, guess)}")
     terminal.say(f"  ({guess.basis}; prices are this program's)", "dim")

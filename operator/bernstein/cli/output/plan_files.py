@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bernstein.api.plan import Estimate, PlanSpec
+from bernstein.api.plan import Estimate
 from bernstein.api.project import ProjectSpec
 from bernstein.cli.manifests import Checked
 from bernstein.cli.output.terminal import Terminal, room
@@ -94,17 +94,3 @@ def tell_warnings(
 def _tell(terminal: Terminal, warnings: Iterable[FieldError]) -> None:
     for warning in warnings:
         terminal.complain(f"! {warning.located}", "yellow")
-
-
-def summary(spec: PlanSpec, guess: Estimate) -> str:
-    """One line: size, time and money."""
-    steps = sum(len(stage.steps) for stage in spec.stages)
-    size = f"{count(len(spec.stages), 'stage')}, {count(steps, 'step')}"
-    cost = f", about ${float(guess.cost_usd):.2f}" if guess.cost_usd else ""
-    budget = f" of a budget of ${float(spec.budget):.2f}" if cost and spec.budget else ""
-    return f"{size}, about {_minutes(guess.minutes)}{cost}{budget}"
-
-
-def _minutes(number: int) -> str:
-    hours, rest = divmod(number, 60)
-    return f"{hours} h {rest:02} min" if hours else f"{rest} min"

@@ -25,7 +25,7 @@ from bernstein.core.plans.rows import names_by_stage
 from bernstein.core.sanitise import line, text
 from bernstein.core.serializers import task_status
 
-_STYLES = {
+STYLES = {
     "closed": "green",
     "done": "cyan",
     "in_progress": "blue",
@@ -35,7 +35,7 @@ _STYLES = {
     "blocked": "red",
     "cancelled": "dim",
 }
-_MARKS = {
+MARKS = {
     "closed": "✓",
     "done": "◆",
     "in_progress": "●",
@@ -88,7 +88,7 @@ def _task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool, tr
         cells = [
             *_namespace(task.metadata.namespace, namespaces),
             Text(task.metadata.name, no_wrap=True, overflow="ellipsis"),
-            Text(word, style=_STYLES.get(word, "")),
+            Text(word, style=STYLES.get(word, "")),
             Text(reason(task.status.waiting)),
             *([Text(str(task.status.attempt))] if tries else []),
             Text(spent(task.status)),
@@ -217,9 +217,9 @@ def _step_row(table: Table, title: str, task: Task | None, progress: str, plan: 
         table.add_row(Text(f"  ○ {line(title, _LONGEST_TITLE)}", style="dim"))
         return
     word = task_status(task)
-    style = _STYLES.get(word, "")
+    style = STYLES.get(word, "")
     table.add_row(
-        Text(f"  {_MARKS.get(word, '○')} {line(title, _LONGEST_TITLE)}", style=style),
+        Text(f"  {MARKS.get(word, '○')} {line(title, _LONGEST_TITLE)}", style=style),
         Text(word.replace("_", " "), style=style),
         Text(note(task, progress, plan), style="dim"),
         Text(spent(task.status, zero="")),

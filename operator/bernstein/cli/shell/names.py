@@ -30,6 +30,7 @@ PLANS, TASKS, SESSIONS, APPROVALS = "plans", "tasks", "sessions", "approvals"
 PROJECTS, NAMESPACES, CONTEXTS = "projects", "namespaces", "contexts"
 _OF_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "PLAN": (PLANS,),
+    "PLAN_OR_FILE": (PLANS,),
     "TASK": (TASKS,),
     "TASK_ID": (TASKS,),
     "TASK_OR_PLAN": (TASKS, PLANS),

@@ -81,7 +81,7 @@ def of_plan(
         meta,
         f"{_whose('Plan', meta, snapshot.project, status.project)}: "
         f"{len(rows)} of {count(len(status.tasks), 'step')}, ${_money(spent)}.",
-        _goal(plan.spec.description),
+        block(plan.spec.description),
         _table(plan, rows, snapshot.tasks),
         _details(plan, rows, snapshot.tasks),
         _whole(status, integration),
@@ -96,13 +96,13 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> PullRequestText:
     assert judged is not None
     plan = snapshot.plan
     told = _whose("Task", meta, snapshot.project, status.project)
-    told += f", of the Plan {_code(plan.metadata.name)}" if plan is not None else ""
+    told += f", of the Plan {code(plan.metadata.name)}" if plan is not None else ""
     return _text(
         task.spec.title,
         meta,
         f"{told}: {count(status.attempt, 'attempt')}, ${_money(status.spend_usd)}.",
-        _goal(task.spec.description),
-        f"Verified: {_code(judged.sha)}, {_counted(judged.checks)}.{_theirs(judged)}",
+        block(task.spec.description),
+        f"Verified: {code(judged.sha)}, {_counted(judged.checks)}.{_theirs(judged)}",
         _named(judged.checks),
         _more(f"bernstein -n {meta.namespace} logs task/{meta.name}", status.delivery),
     )
@@ -131,7 +131,7 @@ def _address_of(repository: Repository, sha: str) -> str | None:
 def why_closed(kind: str, meta: Metadata, project: Project | None, reason: str) -> str:
     """What is said on the pull request of what was cancelled."""
     told = f"{_whose(kind, meta, project, None)} was cancelled, so this pull request is closed."
-    why = _code(reason, _REASON)
+    why = code(reason, _REASON)
     return "\n\n".join(filter(None, (told, f"Why: {why}" if why else ""))) + "\n"
 
 
@@ -148,7 +148,7 @@ def _text(title: str, meta: Metadata, *parts: str) -> PullRequestText:
 
 def _whose(kind: str, meta: Metadata, project: Project | None, known: str | None) -> str:
     name = project.metadata.name if project is not None else known or ""
-    return f"{kind} {_code(f'{meta.namespace}/{meta.name}')} of the project {_code(name)}"
+    return f"{kind} {code(f'{meta.namespace}/{meta.name}')} of the project {code(name)}"
 
 
 def _more(command: str, delivery: Delivery | None) -> str:
@@ -187,13 +187,13 @@ def _without_meaning(found: re.Match[str]) -> str:
     return word[:-1] + _DEFUSED["-"] if is_key else word
 
 
-def _code(value: str, limit: int = _STEP) -> str:
+def code(value: str, limit: int = _STEP) -> str:
     """As code on one line, which may stand in a table; empty where there is nothing to show."""
     plain = defused(value, limit).replace("`", "'").replace("|", "\u00a6")
     return f"`{plain}`" if plain else ""
 
 
-def _goal(description: str | None, limit: int = _GOAL) -> str:
+def block(description: str | None, limit: int = _GOAL) -> str:
     """What was asked for, as a block of text."""
     words = text(description or "", limit)
     if not words:
@@ -206,7 +206,7 @@ def _table(plan: Plan, rows: Iterable[PlanTask], tasks: Mapping[str, Task]) -> s
     listed = [*rows]
     lines = ["| Step | Attempts | Verdicts | Cost |", "|---|---|---|---|"]
     for row in listed[:MOST_ROWS]:
-        cells = (_code(heading(plan, row)), str(row.attempts), _verdicts(tasks.get(row.name)))
+        cells = (code(heading(plan, row)), str(row.attempts), _verdicts(tasks.get(row.name)))
         lines.append(f"| {' | '.join(cells)} | ${_money(row.spend_usd)} |")
     if len(listed) > MOST_ROWS:
         lines.append(f"| and {len(listed) - MOST_ROWS} more | | | |")
@@ -231,17 +231,17 @@ def _details(plan: Plan, rows: Sequence[PlanTask], tasks: Mapping[str, Task]) ->
 def _detail(plan: Plan, row: PlanTask, task: Task | None) -> str:
     step = _step(plan, row)
     judged = task.status.verification if task is not None else None
-    asked = _goal(step.description if step is not None else None, _ASKED)
+    asked = block(step.description if step is not None else None, _ASKED)
     named = _named(judged.checks) if judged is not None else ""
     parts = [part for part in (asked, named) if part]
-    return "\n\n".join((f"Step {_code(heading(plan, row))}:", *parts)) if parts else ""
+    return "\n\n".join((f"Step {code(heading(plan, row))}:", *parts)) if parts else ""
 
 
 def _named(checks: Sequence[CheckResult]) -> str:
     """What the checks are called, those of one verdict together."""
     by_verdict: dict[str, list[str]] = {}
     for each in checks[:_CHECKS]:
-        by_verdict.setdefault(each.verdict, []).append(_code(each.title or each.name, _CHECK))
+        by_verdict.setdefault(each.verdict, []).append(code(each.title or each.name, _CHECK))
     told = [f"{word}: {', '.join(those)}" for word, those in sorted(by_verdict.items())]
     more = [f"and {len(checks) - _CHECKS} more"] if len(checks) > _CHECKS else []
     return f"{'; '.join((*told, *more))}." if told else ""
@@ -252,7 +252,7 @@ def _beside(others: Sequence[tuple[str, PullRequest | None]]) -> str:
     told = []
     for name, pull in others:
         page = _page(pull) if pull is not None else ""
-        told.append(f"{_code(name)}: {page}" if page else _code(name))
+        told.append(f"{code(name)}: {page}" if page else code(name))
     return f"The same Plan works in other repositories, too: {', '.join(told)}." if told else ""
 
 
@@ -285,15 +285,15 @@ def _counted(checks: Iterable[CheckResult]) -> str:
     listed = [*checks]
     found = Counter(result.verdict for result in listed)
     told = ", ".join(f"{number} {verdict}" for verdict, number in sorted(found.items()))
-    without = [_code(r.name) for r in listed if r.verdict == "Bypassed"][:_NAMED]
+    without = [code(r.name) for r in listed if r.verdict == "Bypassed"][:_NAMED]
     return f"{told} ({', '.join(without)})" if without else told or "none"
 
 
 def _whole(status: PlanStatus, integration: Integration) -> str:
     judged: Verification | None = status.verification
     if judged is None:
-        return f"Verified: {_code(integration.tip)}, as its last step landed it."
-    told = f"Verified as a whole: {_code(judged.sha)}, {_counted(judged.checks)}."
+        return f"Verified: {code(integration.tip)}, as its last step landed it."
+    told = f"Verified as a whole: {code(judged.sha)}, {_counted(judged.checks)}."
     named = _named(judged.checks)
     return "\n\n".join(filter(None, (told + _theirs(judged), named)))
 

@@ -1,6 +1,6 @@
 """What a Plan will take, before anything of it has run.
 
-Minutes: the longest step of every stage, summed along the chain of stages that takes longest.
+Minutes: those of the chain of steps that takes longest, of which each waits for the one before.
 
 Money: each step is taken to use the tokens of `TOKENS` for its scope, times `FACTOR` for its
 complexity, in one attempt, at the price of the model that it would get. Agents read the same
@@ -21,6 +21,7 @@ from bernstein.core import graph
 from bernstein.core.money import amounts, pricing
 from bernstein.core.plans.expansion import stage_graph
 from bernstein.core.plans.field_errors import FieldError
+from bernstein.core.projects import repositories
 from bernstein.core.routing import table as routing
 
 TOKENS: dict[Scope, UsageCounts] = {
@@ -77,12 +78,43 @@ def without_money(spec: PlanSpec) -> str | None:
 
 def minutes(spec: PlanSpec) -> int:
     """Minutes along the critical path, with as many agents as there are steps."""
-    longest = {
-        stage.name: max(s.estimated_minutes or STEP_MINUTES for s in stage.steps)
-        for stage in spec.stages
-    }
-    chain = graph.critical_path(stage_graph(spec), longest)
-    return sum(longest[name] for name in chain)
+    steps = (spec.stages[stage].steps[step] for stage, step in critical_steps(spec))
+    return sum(step.estimated_minutes or STEP_MINUTES for step in steps)
+
+
+def critical_steps(spec: PlanSpec) -> tuple[tuple[int, int], ...]:
+    """The steps on the critical path, the first one first: (index of the stage, index in it).
+
+    A step begins when all steps are done of the stages, and of the repository, that come first.
+    """
+    places: dict[str, tuple[int, int]] = {}
+    weights: dict[str, int] = {}
+    first: dict[str, tuple[str, ...]] = {}
+    done: dict[str, list[str]] = {}
+    """By stage and by repository its steps."""
+    after = stage_graph(spec)
+    for number, stage in enumerate(spec.stages):
+        begins = f"begins {number}"
+        first[begins] = tuple(f"stage {name}" for name in after[stage.name])
+        done[f"stage {stage.name}"] = []
+        for at, step in enumerate(stage.steps):
+            name = f"step {number} {at}"
+            places[name] = (number, at)
+            weights[name] = step.estimated_minutes or STEP_MINUTES
+            awaited = step.depends_on_repo
+            first[name] = (begins, *(_of_repository(spec, awaited) if awaited else ()))
+            its = _of_repository(spec, step.repo or stage.repo)
+            for whole in (f"stage {stage.name}", *its):
+                done.setdefault(whole, []).append(name)
+    first |= {name: tuple(steps) for name, steps in done.items()}
+    chain = graph.critical_path(first, weights)
+    return tuple(places[name] for name in chain if name in places)
+
+
+def _of_repository(spec: PlanSpec, said: str | None) -> tuple[str, ...]:
+    """The name of a repository of the plan in that graph; () where there is none."""
+    its = repositories.entry(spec, said) if spec.repos else None
+    return (f"repository {its.called}",) if its is not None else ()
 
 
 def _costs(spec: PlanSpec, project: ProjectSpec | None) -> dict[str, Decimal | None]:

@@ -16,7 +16,7 @@ from typer.core import TyperOption
 from typer.testing import CliRunner
 
 from bernstein.cli import commands
-from bernstein.cli.commands import COMMANDS, Subcommand
+from bernstein.cli.commands import COMMANDS, GROUPS, Subcommand
 from bernstein.cli.main import app, imported
 from bernstein.cli.settings import OFFLINE, CliSettings
 
@@ -62,7 +62,7 @@ def test_the_common_options_come_last_and_those_that_say_which_cluster_only_wher
 
 @EVERY
 def test_the_help_of_a_command_can_be_asked_for(runner: CliRunner, command: Subcommand) -> None:
-    long, short = (runner.invoke(app, [command.name, option]) for option in ("--help", "-h"))
+    long, short = (runner.invoke(app, [*command.words, option]) for option in ("--help", "-h"))
 
     assert (long.exit_code, short.exit_code) == (0, 0)
     assert long.stdout == short.stdout
@@ -72,7 +72,7 @@ def test_the_help_of_a_command_can_be_asked_for(runner: CliRunner, command: Subc
 
 @EVERY
 def test_no_help_has_the_placeholder_of_a_type(runner: CliRunner, command: Subcommand) -> None:
-    for words in ([], [command.name]):
+    for words in ((), command.words[:1], command.words):
         assert "<" not in runner.invoke(app, [*words, "--help"]).stdout.replace("1<=x<=", "")
 
 
@@ -80,7 +80,7 @@ def test_no_help_has_the_placeholder_of_a_type(runner: CliRunner, command: Subco
 def test_the_words_of_a_help_break_where_the_line_is_full(
     runner: CliRunner, command: Subcommand
 ) -> None:
-    shown = runner.invoke(app, [command.name, "--help"], env={"COLUMNS": "80"}).stdout
+    shown = runner.invoke(app, [*command.words, "--help"], env={"COLUMNS": "80"}).stdout
     rows = [row.strip() for row in shown.partition("╭")[0].splitlines()][2:]
     for row, following in pairwise(rows):
         if row and following:
@@ -91,8 +91,25 @@ def test_the_help_lists_the_commands_with_their_summaries_in_their_order(
     runner: CliRunner,
 ) -> None:
     rows = runner.invoke(app, ["--help"]).stdout.partition("Commands")[2].splitlines()[1:-1]
+    listed = [tuple(row.strip("│ ").split(maxsplit=1)) for row in rows if row.startswith("│")]
+    told = ((c.words[0], GROUPS.get(c.words[0], c.summary)) for c in COMMANDS)
+    assert listed == list(dict.fromkeys(told))
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_help_of_a_group_lists_its_commands_with_their_summaries(
+    runner: CliRunner, group: str
+) -> None:
+    helped = runner.invoke(app, [group, "--help"])
+    alone = runner.invoke(app, [group])
+
+    assert (helped.exit_code, alone.exit_code) == (0, 2)
+    assert helped.stdout.strip() == alone.output.strip()
+    assert GROUPS[group] in " ".join(helped.stdout.split())
+    rows = helped.stdout.partition("Commands")[2].splitlines()[1:-1]
     listed = [row.strip("│ ").split(maxsplit=1) for row in rows if row.startswith("│")]
-    assert listed == [[command.name, command.summary] for command in COMMANDS]
+    its = [c for c in COMMANDS if c.words[0] == group]
+    assert listed == [[command.words[1], command.summary] for command in its]
 
 
 @pytest.fixture

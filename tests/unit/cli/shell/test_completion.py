@@ -41,6 +41,12 @@ def test_another_shell_is_a_wrong_call(runner: CliRunner) -> None:
         ("bernstein --work", ["--workdir"]),
         ("bernstein status --all", ["--all-namespaces"]),
         ("bernstein res", ["resume"]),
+        ("bernstein pl", ["plan"]),
+        ("bernstein plan sh", ["show"]),
+        ("bernstein plan show --ma", ["--markdown"]),
+        ("bernstein plan --gr", ["--graph"]),
+        ("bernstein plan graph plan.yaml --format m", ["mermaid"]),
+        ("bernstein plan --graph plan.yaml --format d", ["dot"]),
     ],
 )
 def test_commands_and_their_options_are_completed(words: str, answer: list[str]) -> None:

@@ -64,6 +64,9 @@ async def told(kubeconfig: str, *words: str) -> list[str]:
     ("words", "answer"),
     [
         (("status", "w"), ["web"]),
+        (("plan", "graph", "w"), ["web"]),
+        (("plan", "show", "plan/w"), ["plan/web"]),
+        (("plan", "--graph", "w"), ["web"]),
         (("logs", "web"), ["web", "web-one", "web-one-s1", "web-two"]),
         (("verify", "web"), ["web-one", "web-two"]),
         (("approve", "task/web-t"), ["task/web-two"]),

@@ -9,7 +9,7 @@ import pytest
 
 from bernstein.api.plan import PlanSpec
 from bernstein.core.plans import file as plan_file
-from bernstein.core.plans.estimate import beyond_budget, estimate
+from bernstein.core.plans.estimate import beyond_budget, critical_steps, estimate
 from tests.unit.core.plans.plan_files import RATE_LIMIT
 
 
@@ -41,6 +41,17 @@ def test_the_longest_chain_of_stages_counts() -> None:
     )
 
     assert estimate(spec).minutes == 51
+
+
+def test_a_step_also_waits_for_all_of_a_repository() -> None:
+    show = stage("show", 7, 20, repo="web", depends_on=["draw"])
+    show["steps"][0]["depends_on_repo"] = "api"
+    first = (stage("serve", 10, 40, repo="api"), stage("draw", 15, repo="web", depends_on=[]))
+    data = {"name": "p", "repos": [{"path": "api"}, {"path": "web"}], "stages": [*first, show]}
+    spec = PlanSpec.model_validate(plan_file.plan_object(data)["spec"])
+
+    assert critical_steps(spec) == ((0, 1), (2, 0))
+    assert estimate(spec).minutes == 47
 
 
 def test_the_documented_example_fits_its_budget() -> None:

@@ -1,0 +1,1 @@
+"""Commands about plans, of files and of the cluster."""

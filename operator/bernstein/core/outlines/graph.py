@@ -1,0 +1,101 @@
+"""The stages of a plan as something to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bernstein.api.plan import PlanSpec, Step
+from bernstein.api.signals import STEP_MINUTES
+from bernstein.core.drawing.model import Drawing, Edge, Group, Node, Tone
+from bernstein.core.outlines.outline import Outline, StepTask
+from bernstein.core.outlines.words import duration
+from bernstein.core.plans.estimate import critical_steps
+from bernstein.core.projects import repositories
+
+TONES: dict[str, Tone] = {
+    "closed": "done",
+    "done": "verifying",
+    "claimed": "running",
+    "in_progress": "running",
+    "failed": "failed",
+    "orphaned": "failed",
+    "blocked": "failed",
+    "cancelled": "cancelled",
+}
+"""By status of a Task; of all others nothing has begun."""
+
+
+def drawn(outline: Outline) -> Drawing:
+    """A node for each step, in a group for each stage; an edge for each stage that comes first, and
+    for each repository that a step waits for."""
+    nodes: list[Node] = []
+    groups: list[Group] = []
+    for number, (stage, steps) in enumerate(outline.stages):
+        its = [_node(outline, number, at, *each) for at, each in enumerate(steps)]
+        nodes += its
+        groups.append(Group(_stage(number), stage.name, tuple(node.id for node in its)))
+    place = {stage.name: number for number, stage in enumerate(outline.spec.stages)}
+    edges = [
+        Edge(_stage(place[before]), _stage(place[name]))
+        for name, upstream in outline.after.items()
+        for before in upstream
+    ]
+    awaited = dict(_awaited(outline.spec))
+    groups += _repositories(outline.spec, set(awaited.values()))
+    known = {group.id for group in groups}
+    waits = ((_repository(called), step) for step, called in awaited.items())
+    edges += [Edge(before, step) for before, step in waits if before in known]
+    return Drawing(
+        title=outline.spec.name,
+        nodes=tuple(nodes),
+        groups=tuple(groups),
+        edges=tuple(edges),
+        critical=tuple(_id(*place) for place in critical_steps(outline.spec)),
+    )
+
+
+def _id(stage: int, step: int) -> str:
+    """People count from one."""
+    return f"step {stage + 1}.{step + 1}"
+
+
+def _stage(number: int) -> str:
+    return f"stage {number + 1}"
+
+
+def _repository(called: str) -> str:
+    return f"repository {called}"
+
+
+def _node(outline: Outline, stage: int, at: int, step: Step, task: StepTask | None) -> Node:
+    status = task.status if task is not None else ""
+    return Node(
+        id=_id(stage, at),
+        title=step.heading,
+        role=step.role,
+        time=duration(step.estimated_minutes or STEP_MINUTES),
+        state=status.replace("_", " "),
+        tone=TONES.get(status, "waiting") if outline.tasks else "",
+    )
+
+
+def _awaited(spec: PlanSpec) -> Iterator[tuple[str, str]]:
+    """(id of a step, the repository that it waits for)."""
+    for number, stage in enumerate(spec.stages):
+        for at, step in enumerate(stage.steps):
+            its = repositories.entry(spec, step.depends_on_repo) if step.depends_on_repo else None
+            if its is not None:
+                yield _id(number, at), its.called
+
+
+def _repositories(spec: PlanSpec, awaited: set[str]) -> Iterator[Group]:
+    """Those repositories with the steps that work there."""
+    members: dict[str, list[str]] = {called: [] for called in sorted(awaited)}
+    for number, stage in enumerate(spec.stages):
+        for at, step in enumerate(stage.steps):
+            its = repositories.entry(spec, step.repo or stage.repo)
+            if its is not None and its.called in members:
+                members[its.called].append(_id(number, at))
+    for called, those in members.items():
+        if those:
+            yield Group(_repository(called), f"the repository {called}", tuple(those), framed=False)
