@@ -85,12 +85,12 @@ def answer(request: Request, turn: Turn) -> tuple[Json, list[Event]]:
     response: Json = {
         "id": _identifier("resp"),
         "object": "response",
-        "status": "completed",
+        "status": "incomplete" if turn.cut else "completed",
         "model": request.body.get("model"),
         "output": items or [_message("done")],
         "usage": _usage(turn.usage),
         "error": None,
-        "incomplete_details": None,
+        "incomplete_details": {"reason": "max_output_tokens"} if turn.cut else None,
     }
     return response, list(_number(_events(response)))
 

@@ -67,6 +67,8 @@ class Turn:
     """Without a stream: seconds between two bytes of the answer."""
     endless: bool = False
     """Without a stream: an answer that does not end before reset."""
+    cut: bool = False
+    """Without a stream: the answer says that it reached the limit of its tokens."""
     stream_error: Failure | None = None
     """Start the stream, then an error event in it."""
     errors: tuple[Failure, ...] = ()
@@ -137,7 +139,7 @@ def _scenario(data: dict[str, Any]) -> Scenario:
 
 
 def _turn(data: dict[str, Any], scenario: str) -> Turn:
-    plain = {"text", "loop", "delay", "hang", "disconnect", "drip", "endless"}
+    plain = {"text", "loop", "delay", "hang", "disconnect", "drip", "endless", "cut"}
     _known(data, plain | {"write", "run", "calls", "usage", "stream_error", "errors"}, scenario)
     calls = [*data.get("calls", ()), *({k: data[k]} for k in ("write", "run") if k in data)]
     return Turn(

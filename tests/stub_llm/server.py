@@ -153,6 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
             "key": key[-_SHOWN_KEY:],
             "agent": self.headers.get("user-agent", ""),
             "max_tokens": body.get("max_tokens"),
+            "temperature": body.get("temperature"),
             "effort": (body.get("reasoning") or {}).get("effort"),
             "scenario": played.name,
             "turn": number,

@@ -65,7 +65,7 @@ def _anthropic(request: Request, turn: Turn) -> tuple[Json, list[Event]]:
         "role": "assistant",
         "model": request.body.get("model"),
         "content": [{"type": "text", "text": turn.text or "done"}],
-        "stop_reason": "end_turn",
+        "stop_reason": "max_tokens" if turn.cut else "end_turn",
         "stop_sequence": None,
         "usage": {
             "input_tokens": usage.input - usage.cache_read,
@@ -78,11 +78,12 @@ def _anthropic(request: Request, turn: Turn) -> tuple[Json, list[Event]]:
 
 def _chat(request: Request, turn: Turn) -> tuple[Json, list[Event]]:
     usage, message = turn.usage, {"role": "assistant", "content": turn.text or "done"}
+    why = "length" if turn.cut else "stop"
     return {
         "id": "chatcmpl-stub",
         "object": "chat.completion",
         "model": request.body.get("model"),
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": why}],
         "usage": {
             "prompt_tokens": usage.input,
             "prompt_tokens_details": {"cached_tokens": usage.cache_read},
@@ -94,8 +95,9 @@ def _chat(request: Request, turn: Turn) -> tuple[Json, list[Event]]:
 
 def _gemini(_request: Request, turn: Turn) -> tuple[Json, list[Event]]:
     usage, content = turn.usage, {"role": "model", "parts": [{"text": turn.text or "done"}]}
+    why = "MAX_TOKENS" if turn.cut else "STOP"
     return {
-        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "candidates": [{"content": content, "finishReason": why, "index": 0}],
         "usageMetadata": {
             "promptTokenCount": usage.input,
             "cachedContentTokenCount": usage.cache_read,

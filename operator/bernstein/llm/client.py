@@ -146,7 +146,8 @@ class Client:
                 why = {"reason": str(error.reason), "message": error.message}
                 if error.said:
                     why["said"] = error.said
-                self._note("model-failed", call, again=again, **why)
+                after = round(wait, 1) if again else None
+                self._note("model-failed", call, again=again, after_seconds=after, **why)
                 if not again:
                     raise
             await self._around.sleep(wait)

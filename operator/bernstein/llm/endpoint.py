@@ -18,12 +18,12 @@ from bernstein.web.secret import Secret, UnreadableSecretError
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A provider's API, as a configuration has it. Nothing in it is secret."""
+    """A provider's API, as a configuration has it. Nothing that is shown of it is secret."""
 
     provider: str
     """Name of one of PROVIDERS."""
-    key_file: str
-    """File with the key; it is read for every request, since Secrets change."""
+    key_source: str | Secret
+    """File with the key, which is read for every request, since Secrets change; or the key."""
     base_url: str | None = None
     """None: the provider's own."""
     ca_file: str | None = None
@@ -56,8 +56,10 @@ class Endpoint:
 
     def key(self) -> Secret:
         """Raises ModelError(ModelKeyUnreadable)."""
+        if isinstance(self.key_source, Secret):
+            return self.key_source
         try:
-            return Secret.read(self.key_file)
+            return Secret.read(self.key_source)
         except UnreadableSecretError as error:
             text = f"the model's key {error}"
             raise ModelError(ModelReason.MODEL_KEY_UNREADABLE, text) from None

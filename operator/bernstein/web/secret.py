@@ -16,7 +16,7 @@ _LONGEST_TEXT = 300
 
 
 class UnreadableSecretError(Exception):
-    """Its file is not there, or holds none; the text ends a sentence that begins with its name."""
+    """Where it should be there is none; the text ends a sentence that begins with its name."""
 
 
 class Secret:
@@ -31,9 +31,15 @@ class Secret:
         try:
             with Path(file).open("rb") as opened:
                 data = opened.read(_BYTES + 1)
-            value = data.decode("ascii").strip()
         except OSError as error:
             raise UnreadableSecretError(f"cannot be read: {error.strerror}") from None
+        return cls.of(data)
+
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """That which stands alone in a file or a variable. Raises UnreadableSecretError."""
+        try:
+            value = data.decode("ascii").strip()
         except UnicodeDecodeError:
             raise UnreadableSecretError("has characters that are not ASCII") from None
         if not value or len(data) > _BYTES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,7 +52,9 @@ class _Obedient(scenario.Script):
 
 def _outside_of_data(question: str) -> str:
     lines = question.splitlines()
-    mark, kept, inside = lines[0].split()[1], [], False
+    found = re.search(r"(\S+) begin: ", question)
+    assert found is not None
+    mark, kept, inside = found[1], [], False
     for line in lines:
         if mark in line:
             inside = f"{mark} begin: " in line
@@ -99,6 +102,11 @@ class Scripted:
                 for match, text in texts.items()
             ]
         }
+        self._http.state.script = scenario.parse(json.dumps(script))
+
+    def plays_turn(self, turn: Mapping[str, Any]) -> None:
+        """Answers every question with this turn, to whoever has the key."""
+        script = {"require_key": KEY, "scenarios": [{"name": "turn", "turns": [turn]}]}
         self._http.state.script = scenario.parse(json.dumps(script))
 
     def plays_to(self, asked: str, texts: Mapping[str, str]) -> None:

@@ -347,8 +347,10 @@ async def test_what_happens_is_noted(world: World) -> None:
     ours = {"reason": "ProviderUnavailable", "message": "the provider answered 529"}
     why = {**ours, "said": "busy"}
     tokens = {"input_tokens": 20, "output_tokens": 3}
+    (wait,) = world.waits
+    again = {"again": True, "after_seconds": round(wait, 1)}
     assert world.notes == [
-        ("model-failed", {**about, "attempt": 1, "again": True, **why}),
+        ("model-failed", {**about, "attempt": 1, **again, **why}),
         ("model-answered", {**about, "attempt": 2, "seconds": 0.0, "exact": True, **tokens}),
     ]
 

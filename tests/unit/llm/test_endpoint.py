@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.llm.endpoint import Endpoint
 from bernstein.llm.errors import ModelError
+from bernstein.web.secret import Secret
 
 KEY = "sk-the-key-0123456789"
 
@@ -114,3 +115,10 @@ def test_an_authority_that_cannot_be_read_is_said(tmp_path: Path) -> None:
         with pytest.raises(ModelError) as failed:
             Endpoint("openai", "key", ca_file=str(tmp_path / name)).trusted()
         assert failed.value.reason == "ProviderUntrusted"
+
+
+def test_a_key_that_somebody_has_read_already_is_the_one_that_is_sent() -> None:
+    endpoint = Endpoint("openai", Secret(KEY))
+
+    assert endpoint.key().reveal() == KEY
+    assert KEY not in repr(endpoint)

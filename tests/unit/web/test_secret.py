@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.web.secret import Secret
+from bernstein.web.secret import Secret, UnreadableSecretError
 
 KEY = "sk-the-key-0123456789"
 
@@ -32,3 +32,10 @@ def test_a_long_text_is_cut() -> None:
 def test_one_of_a_few_characters_is_found_whole() -> None:
     assert Secret("sk-1").shown("no sk-1") == "[redacted]"
     assert Secret("sk-1").shown("no sk-2") == "no sk-2"
+
+
+def test_one_is_taken_from_a_variable_as_from_a_file() -> None:
+    assert Secret.of(f" {KEY}\n".encode()).reveal() == KEY
+    for wrong in (b"", b" \n", b"a b", b"k" * 5000, b"sk-\xff"):
+        with pytest.raises(UnreadableSecretError):
+            Secret.of(wrong)

@@ -49,7 +49,7 @@ class Subcommand:
         return self.words[-1].replace("-", "_")
 
 
-GROUPS = {"plan": "Shows and draws plans, of files and of the cluster."}
+GROUPS = {"plan": "Drafts plan files; shows and draws plans, of files and of the cluster."}
 """Groups of commands, with what the list of commands says of them."""
 
 COMMANDS: tuple[Subcommand, ...] = (
@@ -58,6 +58,12 @@ COMMANDS: tuple[Subcommand, ...] = (
     ),
     Subcommand("run", "Runs a plan file in the cluster and shows its progress."),
     Subcommand("validate", "Checks plan files and objects, without a cluster.", cluster=False),
+    Subcommand(
+        "plan generate",
+        "Drafts a plan file with a model; it runs nothing.",
+        cluster=False,
+        room="plan",
+    ),
     Subcommand("plan show", "Shows what a plan holds, for people to read.", room="plan"),
     Subcommand(
         "plan graph",

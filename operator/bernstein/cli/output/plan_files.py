@@ -26,11 +26,11 @@ def refuse(terminal: Terminal, file: PlanFile, errors: tuple[FieldError, ...]) -
     warnings.
     """
     warnings = tuple(w for w in file.field_errors.warnings if w not in errors)
-    _tell(terminal, warnings)
+    tell_each(terminal, warnings)
     _tell_errors(terminal, errors, "✗ ")
     terminal.complain(f"{file.name}: {count(len(errors), 'problem')}")
     if terminal.json:
-        terminal.answer(_record(errors, warnings))
+        terminal.answer(record(errors, warnings))
 
 
 def tell_checked(terminal: Terminal, checked: Sequence[Checked]) -> None:
@@ -48,7 +48,7 @@ def tell_checked(terminal: Terminal, checked: Sequence[Checked]) -> None:
     if terminal.json:
         files = [
             {"file": each.name, "contents": list(each.contents)}
-            | _record(each.errors, each.warnings)
+            | record(each.errors, each.warnings)
             for each in checked
         ]
         valid = bool(checked) and not any(each.errors for each in checked)
@@ -65,10 +65,11 @@ def _tell_errors(terminal: Terminal, errors: Sequence[FieldError], mark: str) ->
 
 def valid_record(guess: Estimate, warnings: tuple[FieldError, ...]) -> Document:
     """JSON of a file without errors."""
-    return _record((), warnings) | {"estimate": estimate_record(guess)}
+    return record((), warnings) | {"estimate": estimate_record(guess)}
 
 
-def _record(errors: tuple[FieldError, ...], warnings: tuple[FieldError, ...]) -> Document:
+def record(errors: tuple[FieldError, ...], warnings: tuple[FieldError, ...]) -> Document:
+    """JSON of what was found in a file."""
     return {
         "valid": not errors,
         "errors": [_entry(each) for each in errors],
@@ -87,10 +88,11 @@ def tell_warnings(
     """Tells the warnings about a file without errors, and returns them."""
     of_budget = (*beyond_budget(file.spec, guess), *warned(file.spec, project))
     warnings = (*file.field_errors.warnings, *of_budget)
-    _tell(terminal, warnings)
+    tell_each(terminal, warnings)
     return warnings
 
 
-def _tell(terminal: Terminal, warnings: Iterable[FieldError]) -> None:
+def tell_each(terminal: Terminal, warnings: Iterable[FieldError]) -> None:
+    """A line for each of what is wrong, and yet no reason to stop."""
     for warning in warnings:
         terminal.complain(f"! {warning.located}", "yellow")

@@ -17,14 +17,13 @@ from bernstein.cli.commands.init.files import (
     PLAN,
     PROJECT,
     SECRETS_FILE,
-    File,
     files,
     project_object,
 )
-from bernstein.cli.commands.init.writing import write
 from bernstein.cli.commands.run import Strategy
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.local.gates import Note
+from bernstein.cli.local.writing import File, write
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.cli.shell import program

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
@@ -15,6 +14,7 @@ from bernstein.api.project import parse as parse_project
 from bernstein.cli.commands.doctor.projects import named
 from bernstein.cli.commands.init.answers import Answers
 from bernstein.cli.local import configuration
+from bernstein.cli.local.writing import File
 from bernstein.kube.resource import SECRETS
 
 PROJECT, SECRETS_FILE, PLAN = "project.yaml", "secrets.yaml", "plan.yaml"
@@ -34,14 +34,6 @@ _MEANING: Final[Mapping[str, str]] = {
     "agents[": "Key of the agent's model: treat it as known to the agent.",
     "models[": "Key of the models that judge.",
 }
-
-
-@dataclass(frozen=True)
-class File:
-    name: str
-    text: str
-    secret: bool = False
-    """What will stand in it is for nobody else to read."""
 
 
 def project_object(answers: Answers) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Models that the person at the terminal asks, with a key of that person's own."""
