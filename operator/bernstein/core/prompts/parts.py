@@ -30,6 +30,8 @@ class Part:
 
 HEAD = Part("head", 20)
 """Task, attempt, role, goal and stage."""
+ROLE = Part("role", 4)
+"""How an agent of its role works, and when it is done."""
 DESCRIPTION = Part("description", 15)
 FILES = Part("files", 8)
 CONSTRAINTS = Part("constraints", 8)
@@ -46,19 +48,20 @@ FINDINGS = Part("findings", 0)
 """Why the attempt before was rejected."""
 SAID = Part("review", 3)
 """What people and CI have said of the pull request."""
-RULES = Part("rules", 5)
+RULES = Part("rules", 3)
 """How to report, in our words."""
-UNREAD = Part("unread files", 5)
+UNREAD = Part("unread files", 3)
 """Context files without contents, each with a sentence on why. Only the pod knows these."""
 CHANGE = Part("rejected change", 0)
 """What the attempt before changed. Only the pod knows it."""
 
 TASK = (HEAD, DESCRIPTION, FILES, CONSTRAINTS, SIGNALS)
 """What the agent is asked to do, in the words of who asks."""
-WRITTEN = (*TASK, NOTES, RESUMED, AFRESH, FINDINGS, SAID, RULES)
+WRITTEN = (ROLE, *TASK, NOTES, RESUMED, AFRESH, FINDINGS, SAID, RULES)
 """What the operator writes."""
 CUT_ORDER = (
-    *(CHANGE, FINDINGS, SAID, UNREAD, FILES, SIGNALS, CONSTRAINTS, DESCRIPTION, HEAD, NOTES, RULES),
+    *(CHANGE, FINDINGS, SAID, UNREAD, ROLE, FILES, SIGNALS, CONSTRAINTS, DESCRIPTION, HEAD, NOTES),
+    RULES,
 )
 """What loses its end where the prompt is too long, the first one first. Before all of these,
 contents of context files are left out, the largest first."""

@@ -5,6 +5,7 @@ Where the prompt is put together, see `core/prompts`.
 
 from __future__ import annotations
 
+from bernstein import roles
 from bernstein.api.plan import Resolves
 from bernstein.api.pod import NO_CHANGE
 from bernstein.api.reasons import Reason
@@ -76,6 +77,7 @@ def prompt(
         parts.HEAD: f"Task: {spec.title}\nAttempt: {attempt}\nRole: {spec.role}"
         + (f"\nGoal: {spec.goal}" if spec.goal else "")
         + _stage(spec.stage, spec.stage_description),
+        parts.ROLE: roles.text(spec.role) or "",
         parts.DESCRIPTION: spec.description or "",
         parts.FILES: _paragraphs(
             _listed("Files that are yours to change", _own(spec.files, append_only)),

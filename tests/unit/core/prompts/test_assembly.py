@@ -60,6 +60,7 @@ SHAPES = {
         ),
     ),
     "with notes": (FIRST | {parts.NOTES: "Nothing is expected to change."}, ()),
+    "with a role": (FIRST | {parts.ROLE: "You are a backend engineer."}, ()),
     "a word alone": ({parts.HEAD: "Task: x"}, ()),
 }
 
@@ -150,6 +151,15 @@ def test_contents_go_before_the_rejected_change_and_that_before_the_findings() -
     ]
 
 
+def test_a_long_role_is_cut_before_what_the_task_says() -> None:
+    texts = FIRST | {parts.ROLE: "role\n" * 4000, parts.FILES: "- src/a.py\n" * 500}
+
+    made = put_together(texts, budget=8000)
+
+    assert [each.partition(":")[0] for each in made.cut] == ["role"]
+    assert "(role: the last " in made.text
+
+
 def test_a_cut_is_said_outside_of_the_data_with_its_size() -> None:
     made = put_together(FIRST | {parts.CHANGE: "+line\n" * 5000}, budget=SMALLEST)
 
@@ -176,6 +186,7 @@ def test_the_largest_task_that_the_api_takes_has_room() -> None:
     made = put_together(
         {
             parts.HEAD: wide * 9000,
+            parts.ROLE: wide * 8192,
             parts.DESCRIPTION: wide * 8192,
             parts.FILES: f"- {wide * 256}\n" * 40,
             parts.CONSTRAINTS: f"- {wide * 1024}\n" * 50,
