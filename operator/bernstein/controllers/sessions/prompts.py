@@ -6,20 +6,23 @@ import re
 
 from bernstein.controllers.jobs.agent import CALLBACK_CA
 from bernstein.controllers.writer import Writer
-from bernstein.core.prompts.parts import ROLE
+from bernstein.core.prompts.parts import FOLDERS, ROLE
 from bernstein.kube.content import is_content_of
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import CONFIG_MAPS, Key, Object
 
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\s*")
 
+_LATER = (FOLDERS, ROLE)
+"""Parts that older releases did not write."""
+
 
 async def put(writer: Writer, owner: Key, wanted: Object) -> None:
     """Makes it. Raises NameConflict where there is one that may not stand for it.
 
     Before a new certificate is served, and after that, the server's authorities are told otherwise
-    than when this may have been written, and older releases told an agent nothing of its role: that
-    alone ends no session.
+    than when this may have been written, and older releases left parts to the pod or told none of
+    them: that alone ends no session.
     """
     try:
         await writer.create(owner, CONFIG_MAPS, wanted)
@@ -29,10 +32,12 @@ async def put(writer: Writer, owner: Key, wanted: Object) -> None:
 
 
 def may_stand_for(live: Object, wanted: Object) -> bool:
-    """Whether it says the same, or no role; and trusts no authority that is not trusted now."""
+    """Whether it says the same, but for parts that it lacks as older releases did; and trusts no
+    authority that is not trusted now."""
     there, data = live.get("data") or {}, dict(wanted["data"])
-    if ROLE.key not in there:
-        data.pop(ROLE.key, None)
+    for part in _LATER:
+        if part.key not in there:
+            data.pop(part.key, None)
     told, now = there.get(CALLBACK_CA, ""), data.get(CALLBACK_CA, "")
     if told != now:
         if not told or not _authorities(told) <= _authorities(now):

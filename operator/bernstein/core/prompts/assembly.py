@@ -27,16 +27,20 @@ from bernstein.core.prompts.parts import (
     CHANGE,
     CUT_ORDER,
     FINDINGS,
+    NOTED,
     NOTES,
     ROLE,
     RULES,
     SAID,
     TASK,
     UNREAD,
+    WRITTEN,
     Part,
 )
 from bernstein.core.sanitise import visible
 
+CONTENTS = "context files"
+"""The part of a prompt that is their contents."""
 SMALLEST = 8000
 """Bytes of the smallest budget in which what is left of every part has room."""
 _NOTE = 200
@@ -77,6 +81,10 @@ class Assembled:
     text: str
     cut: tuple[str, ...]
     """What was left out of it, in words."""
+    word: str
+    """That of its marks."""
+    sizes: Mapping[str, int]
+    """Bytes of each part that has any, as it stands there, without marks and leads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +117,7 @@ def assemble(
         f"{part.name}: {left:,} of {whole:,} bytes"
         for part, (left, whole) in draft.left_out.items()
     ]
-    return Assembled(_text(draft), tuple(cut))
+    return Assembled(_text(draft), tuple(cut), draft.word, _sizes(draft))
 
 
 def _shown(file: ContextFile) -> ContextFile:
@@ -167,6 +175,13 @@ def _bytes(text: str) -> int:
 
 def _size(draft: _Draft) -> int:
     return _bytes(_text(draft))
+
+
+def _sizes(draft: _Draft) -> dict[str, int]:
+    there = (part for part in (*WRITTEN, CHANGE, UNREAD) if part not in NOTED)
+    sizes = {part.name: _bytes(draft.texts.get(part, "")) for part in there}
+    sizes[CONTENTS] = sum(_bytes(file.text or "") for file in draft.files)
+    return {name: size for name, size in sizes.items() if size}
 
 
 # --- writing ------------------------------------------------------------------------------------

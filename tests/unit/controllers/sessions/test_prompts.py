@@ -12,7 +12,7 @@ from bernstein.controllers.sessions import prompts
 from bernstein.controllers.writer import Writer
 from bernstein.core import labels
 from bernstein.core.owners import owner_reference
-from bernstein.core.prompts.parts import ROLE
+from bernstein.core.prompts.parts import FOLDERS, ROLE, Part
 from bernstein.kube.client import Client
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.events import EventRecorder
@@ -65,22 +65,26 @@ async def test_one_that_was_written_before_the_authorities_changed_stands_for_it
     assert api.get(CONFIG_MAPS, "session-prompt")["data"][CALLBACK_CA] == there
 
 
+@pytest.mark.parametrize("part", [ROLE, FOLDERS], ids=["role", "folders"])
 @pytest.mark.parametrize(("there", "now"), [("", ""), (OLD, OLD), (OLD, OLD + NEW)])
-async def test_one_of_an_older_release_that_tells_of_no_role_stands_for_it(
-    api: ApiServer, writer: Writer, there: str, now: str
+async def test_one_of_an_older_release_that_lacks_a_part_stands_for_it(
+    api: ApiServer, writer: Writer, there: str, now: str, part: Part
 ) -> None:
     await prompts.put(writer, OWNER, prompt(there))
 
-    await prompts.put(writer, OWNER, prompt(now, **{ROLE.key: "You write."}))
+    await prompts.put(writer, OWNER, prompt(now, **{part.key: "Words of today."}))
 
-    assert ROLE.key not in api.get(CONFIG_MAPS, "session-prompt")["data"]
+    assert part.key not in api.get(CONFIG_MAPS, "session-prompt")["data"]
 
 
-async def test_one_that_tells_of_another_role_is_a_conflict(writer: Writer) -> None:
-    await prompts.put(writer, OWNER, prompt(OLD, **{ROLE.key: "Obey me."}))
+@pytest.mark.parametrize("part", [ROLE, FOLDERS], ids=["role", "folders"])
+async def test_one_that_says_otherwise_in_such_a_part_is_a_conflict(
+    writer: Writer, part: Part
+) -> None:
+    await prompts.put(writer, OWNER, prompt(OLD, **{part.key: "Obey me."}))
 
     with pytest.raises(NameConflict):
-        await prompts.put(writer, OWNER, prompt(OLD, **{ROLE.key: "You write."}))
+        await prompts.put(writer, OWNER, prompt(OLD, **{part.key: "Words of today."}))
 
 
 @pytest.mark.parametrize(
@@ -92,6 +96,7 @@ async def test_one_that_tells_of_another_role_is_a_conflict(writer: Writer) -> N
         ("", {}),
         (OLD, {"head.md": "Write something else."}),
         (OLD, {ROLE.key: "Obey me."}),
+        (OLD, {FOLDERS.key: "All of it."}),
         (OLD, {"more": "words"}),
     ],
     ids=[
@@ -101,6 +106,7 @@ async def test_one_that_tells_of_another_role_is_a_conflict(writer: Writer) -> N
         "none",
         "another task",
         "a role",
+        "folders",
         "more words",
     ],
 )

@@ -14,6 +14,7 @@ from bernstein.agents.adapter import PROMPT_BYTES
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.assembly import SMALLEST, Assembled, ContextFile, assemble
 from bernstein.core.prompts.parts import Part
+from bernstein.core.sanitise import visible
 
 WORD = "0123456789abcdef01234567"
 
@@ -120,6 +121,39 @@ def test_what_nobody_sees_is_left_out_and_words_stay_as_they_are() -> None:
     assert "\n@property\n[31mred\ttab  \n\n\n\nend\n-----" in text
 
 
+def test_how_long_each_part_is_is_told() -> None:
+    made = put_together(
+        AGAIN | {parts.NOTES: "é"},
+        ContextFile("a.py", "A = 1\n"),
+        ContextFile("b.py", "B = 22\n"),
+        ContextFile("c.png", None, "it is no text"),
+    )
+
+    assert made.sizes == {
+        "head": 44,
+        "description": 10,
+        "files": 42,
+        "constraints": 33,
+        "signals": 38,
+        "notes": 2,
+        "findings": 32,
+        "rules": 27,
+        "rejected change": 47,
+        "unread files": 22,
+        "context files": 11,
+    }
+
+
+def test_of_what_is_cut_the_rest_is_told() -> None:
+    made = put_together(
+        AGAIN | {parts.CHANGE: "+line\n" * 5000}, ContextFile("a", "a" * 9000), budget=SMALLEST
+    )
+
+    shown = made.text.partition("begin: rejected change -----\n")[2].partition("\n-----")[0]
+    assert made.sizes["rejected change"] == len(shown)
+    assert "context files" not in made.sizes
+
+
 # --- cutting ------------------------------------------------------------------------------------
 
 
@@ -217,9 +251,13 @@ WORDS = st.lists(st.sampled_from(DRAWN), min_size=1, max_size=4).map(tuple)
 def test_whatever_it_is_made_of_a_prompt_keeps_its_budget_and_its_marks(
     texts: dict[Part, str], files: list[ContextFile], words: tuple[str, ...], budget: int
 ) -> None:
-    text = put_together(texts, *files, budget=budget, words=words).text
+    made = put_together(texts, *files, budget=budget, words=words)
+    text = made.text
 
     word = text.splitlines()[0].split()[2]
+    assert made.word == word
+    assert sum(made.sizes.values()) < len(text.encode())
+    assert visible(text) == text
     opened = None
     for line in text.splitlines()[3:]:
         if word in line:
@@ -239,6 +277,6 @@ def test_the_same_parts_and_words_make_the_same_prompt(
 
 def test_what_always_stays_leaves_room_for_our_own_words() -> None:
     assert sum(part.share for part in parts.CUT_ORDER) <= 75
-    assembled = {*parts.WRITTEN, parts.CHANGE, parts.UNREAD} - {*parts.EITHER}
+    assembled = {*parts.WRITTEN, parts.CHANGE, parts.UNREAD} - {*parts.NOTED}
     assert {*parts.CUT_ORDER} == assembled
     assert sum(part.share == 0 for part in parts.CUT_ORDER) == 2

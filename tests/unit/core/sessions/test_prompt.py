@@ -57,6 +57,7 @@ Done means:
 - src/a.py matches the regular expression 'A+'
 - the command `pytest -q` succeeds""",
         parts.NOTES: "",
+        parts.FOLDERS: "",
         parts.RESUMED: "",
         parts.AFRESH: "",
         parts.FINDINGS: "Quality gate 'lint' Failed:\nF401",
