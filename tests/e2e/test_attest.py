@@ -54,8 +54,9 @@ def secret(private: Path, public: Path) -> Object:
     }
 
 
-def clone(here: World, folder: Path) -> Path:
-    """Made with the account *read*, through the server's own name and certificate."""
+def clone(here: World, folder: Path, refs: str = "refs/bernstein/attestations/*") -> Path:
+    """One that has these refs, too. Made with the account *read*, through the server's own name and
+    certificate."""
     folder.mkdir()
     ca = folder / "ca.crt"
     ca.write_text(here.server.certificate.ca)
@@ -67,10 +68,9 @@ def clone(here: World, folder: Path) -> Path:
         settings = [f"http.curloptResolve={host}:{port}:127.0.0.1"]
         settings.append(f"http.extraHeader=Authorization: Basic {token}")
         git = ["git", *(word for each in settings for word in ("-c", each))]
-        every = "+refs/bernstein/attestations/*:refs/bernstein/attestations/*"
         for command in (
             ["clone", "--quiet", url, str(folder / "clone")],
-            ["-C", str(folder / "clone"), "fetch", "--quiet", url, every],
+            ["-C", str(folder / "clone"), "fetch", "--quiet", url, f"+{refs}:{refs}"],
         ):
             subprocess.run([*git, *command], check=True, env=environment)
     return folder / "clone"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ import yaml
 
 from tests.demo import manifests
 from tests.e2e.conftest import MakeWorld, Object, World, condition, state
+from tests.e2e.test_attest import clone
 from tests.stack import Stack
 
 ENOUGH = 300
@@ -142,7 +145,7 @@ def test_codex_does_a_task_and_its_tokens_are_counted_and_priced(codex: Codex) -
     assert "sk-stub" not in spec
 
 
-def test_a_liar_is_told_the_verdict_in_its_next_prompt(codex: Codex) -> None:
+def test_a_liar_is_told_the_verdict_in_its_next_prompt(codex: Codex, tmp_path: Path) -> None:
     task = codex.here.closed("liar", ENOUGH)
     ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
     assert ends == [("EmptyDiff", True), ("SignalFailed", True), ("Succeeded", True)]
@@ -158,6 +161,11 @@ def test_a_liar_is_told_the_verdict_in_its_next_prompt(codex: Codex) -> None:
     told = session["prompt"]
     assert (told["base"], told.get("cut", [])) == (session["work"]["base"], [])
     assert told["bytes"] >= len(third.encode())
+    git = clone(codex.here, tmp_path / "git", "refs/bernstein/*")
+    shown = codex.here.bernstein("prompt", "liar", "--session", "3", "--repo", str(git))
+    assert shown.code == 0, shown.err
+    assert hashlib.sha256(shown.out.encode()).hexdigest() == told["digest"]
+    assert third.strip() == shown.out.strip()
     assert codex.here.on_server("ls-tree", "--name-only", "main", "old.py") == ""
 
 

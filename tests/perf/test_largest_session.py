@@ -68,6 +68,12 @@ def report() -> Object:
     }
 
 
+def prompt() -> Object:
+    parts = {f"{number:02}{'p' * 62}": 2**31 for number in range(20)}
+    told = {"digest": "f" * 64, "bytes": 2**31, "base": SHA, "cut": [text(300)] * 20}
+    return told | {"mark": "0" * 64, "parts": parts, "changeMissing": "R" * 64}
+
+
 def status() -> Object:
     """That of one that has ended, with sixteen conditions."""
     kinds = [*ConditionType][:16]
@@ -84,7 +90,7 @@ def status() -> Object:
         ],
         "job": "j" * 40,
         "pod": {"name": "p" * 40, "uid": "u" * 64, "node": "n" * 253},
-        "prompt": {"digest": "f" * 64, "bytes": 2**31, "base": SHA, "cut": [text(300)] * 20},
+        "prompt": prompt(),
         "abandoned": {"reason": "R" * 64, "message": text(2048)},
         "report": report(),
         "work": work | {"protected": text(128), "protectedBy": "f" * 64},

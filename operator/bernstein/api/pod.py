@@ -149,6 +149,14 @@ class PromptConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PartSize:
+    """How many bytes of a prompt one of its parts takes."""
+
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class PromptResult:
     """The prompt as the agent gets it: its SHA-256, bytes, and what was cut."""
 
@@ -157,6 +165,12 @@ class PromptResult:
     cut: tuple[str, ...] = ()
     resumed: bool | None = None
     """Whether the files are those of the checkpoint that it was to go on from; None: of none."""
+    mark: str = ""
+    """The word of its marks, by which it can be put together again."""
+    parts: tuple[PartSize, ...] = ()
+    """What is left of each part, without its marks."""
+    unshown: str = ""
+    """Reason why the rejected change is not in it; "": it is, or there is none."""
 
 
 @dataclass(frozen=True, slots=True)

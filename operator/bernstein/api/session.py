@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -225,6 +226,20 @@ class Prompt(Model):
     """What was left out of it for want of room."""
     resumed: bool | None = None
     """Whether its files are those of the checkpoint that it was to start with; absent: of none."""
+    mark: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="Word of the marks around what others have written in it, drawn for it alone. "
+        "Absent: an older release.",
+    )
+    parts: Annotated[Mapping[str, Annotated[int, Field(ge=0)]], Field(max_length=20)] = Field(
+        default_factory=dict,
+        description="Bytes of each part that has any, without its marks. Absent: an older release.",
+    )
+    change_missing: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="Reason for which it lacks what the attempt before changed. Absent: it has "
+        "that, or is to have none.",
+    )
 
 
 class AgentSessionStatus(Model):

@@ -18,7 +18,15 @@ from tests.unit.api import messages
 from tests.unit.rooms import ROOT
 
 OURS = ROOT / "operator"
-LATER = {"PrepareResult.altered": "it declares paths as they are shown, as it always did"}
+_SHOWN = "it shows a prompt without what the pod added, as it always did"
+LATER = {
+    "PrepareResult.altered": "it declares paths as they are shown, as it always did",
+    **{
+        f"{where}.{name}": _SHOWN
+        for where in ("PromptResult", "CheckoutResult.prompt")
+        for name in ("mark", "parts", "unshown")
+    },
+}
 """`Kind.field` that only one release has -> why the other does well without it."""
 
 

@@ -8,10 +8,16 @@ from pydantic.alias_generators import to_camel
 
 from bernstein import agents
 from bernstein.agents import TakesBaseUrl, TakesCommand, TellsTokens
+from bernstein.api.project import Agent
+from bernstein.api.signals import Assignment
+from bernstein.api.vocabulary import COMPLEXITIES, ROLES, SCOPES
 from bernstein.checks import gates, signals
 from bernstein.checks.content.restricted import INTERNAL
 from bernstein.checks.gate import Command
-from tests.unit.docs.pages import REFERENCE, table
+from bernstein.core.routing.table import route
+from bernstein.core.sessions.limits import timeout_seconds
+from tests.unit.core import objects
+from tests.unit.docs.pages import REFERENCE, ROOT, table
 
 Row = list[str]
 
@@ -54,6 +60,34 @@ def adapter_problems() -> list[str]:
         for adapter in agents.ADAPTERS
     ]
     return _problems("project.md", "Adapters", expected)
+
+
+def role_problems() -> list[str]:
+    """roles.md: name, what it does, model and effort that it chooses, whether it gets more time."""
+    page = ROOT / "docs" / "explanation" / "roles.md"
+    rows = list(table(page, "The built-in roles"))
+    found = [f"{row[0]} has no word on what it does" for row in rows if not row[1]]
+    shown = [[name, model, time] for name, _, model, time in rows]
+    expected = [[name, _model(name), _time(name)] for name in ROLES]
+    return found if shown == expected else [*found, f"{shown} is not {expected}"]
+
+
+def _model(role: str) -> str:
+    agent = Agent(name="some", adapter="demo", image="some")
+    routes = {
+        route(Assignment(title="Some", role=role, scope=scope, complexity=complexity), agent)
+        for scope in SCOPES
+        for complexity in COMPLEXITIES
+    }
+    only = next(iter(routes))
+    return "by the work" if len(routes) > 1 else f"{only.tier}, {only.effort}"
+
+
+def _time(role: str) -> str:
+    project = objects.project()
+    plain, own = (timeout_seconds(objects.task(role=each), project) for each in ("backend", role))
+    assert own in (plain, 2 * plain)
+    return "twice" if own == 2 * plain else ""
 
 
 def _problems(page: str, heading: str, expected: list[Row]) -> list[str]:

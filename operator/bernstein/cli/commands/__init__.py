@@ -92,7 +92,7 @@ COMMANDS: tuple[Subcommand, ...] = (
     ),
     Subcommand(
         "prompt",
-        "Shows what an agent was told, as far as it is known outside of its pod.",
+        "Shows exactly what an agent was told, or what the first one will be told.",
         room="tasks",
     ),
     Subcommand(

@@ -94,6 +94,18 @@ class Terminal:
         """Writes the JSON that scripts read; control characters in it are escaped."""
         self.out.out(json.dumps(value, indent=2), highlight=False)
 
+    def exactly(self, words: str) -> None:
+        """Writes these words to standard output, in UTF-8 and to the byte: what is compared by its
+        digest. They are sanitised already, by `visible`."""
+        file = self.out.file
+        file.flush()
+        binary = getattr(file, "buffer", None)
+        if binary is None:
+            file.write(words)
+        else:
+            binary.write(words.encode())
+            binary.flush()
+
     def stream(self, value: object) -> None:
         """Writes one of many JSON values, on a line of its own."""
         self.out.out(json.dumps(value), highlight=False)

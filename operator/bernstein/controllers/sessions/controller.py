@@ -27,6 +27,7 @@ from bernstein.core.actions import RunFence
 from bernstein.core.delivery import task as delivery
 from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
+from bernstein.core.sessions import prompt
 from bernstein.core.sessions.actions import (
     DeleteJob,
     KeepLog,
@@ -46,9 +47,7 @@ from bernstein.core.sessions.decide import (
     refuse,
     with_refusal,
 )
-from bernstein.core.sessions.prompt import prompt
 from bernstein.core.sessions.reading import REPORTED, judgement
-from bernstein.core.verification.expected import rules
 from bernstein.kube.errors import NameConflict, WriteRefused
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Due, Result
@@ -278,18 +277,7 @@ class SessionController(KindController):
         assert snapshot.project is not None
         agent = snapshot.project.spec.agent(session.spec.agent)
         assert agent is not None
-        resume, resolves = session.spec.resume_ref, snapshot.resolves
-        goes_on = resume is not None and (resolves is None or resume != resolves.ref)
-        plan = snapshot.plan.spec if snapshot.plan is not None else None
-        append_only = rules.only_added_to(snapshot.project.spec, plan)
-        texts = prompt(
-            snapshot.task,
-            session.spec.attempt,
-            goes_on=goes_on,
-            append_only=append_only,
-            resolves=resolves,
-            said=snapshot.said,
-        )
+        texts = prompt.of_snapshot(snapshot, session.spec.attempt, session.spec.resume_ref)
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
         context = snapshot.task.spec.context_files
         config_map = prompt_config_map(session, texts, context, self._context.settings)

@@ -6,32 +6,44 @@ import re
 
 from bernstein.controllers.jobs.agent import CALLBACK_CA
 from bernstein.controllers.writer import Writer
+from bernstein.core.prompts.parts import FOLDERS, ROLE
 from bernstein.kube.content import is_content_of
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import CONFIG_MAPS, Key, Object
 
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\s*")
 
+_LATER = (FOLDERS, ROLE)
+"""Parts that older releases did not write."""
+
 
 async def put(writer: Writer, owner: Key, wanted: Object) -> None:
     """Makes it. Raises NameConflict where there is one that may not stand for it.
 
     Before a new certificate is served, and after that, the server's authorities are told otherwise
-    than when this may have been written: that alone ends no session.
+    than when this may have been written, and older releases left parts to the pod or told none of
+    them: that alone ends no session.
     """
     try:
         await writer.create(owner, CONFIG_MAPS, wanted)
     except NameConflict as conflict:
-        if conflict.differs != "spec" or not is_before_another_was_told(conflict.live, wanted):
+        if conflict.differs != "spec" or not may_stand_for(conflict.live, wanted):
             raise
 
 
-def is_before_another_was_told(live: Object, wanted: Object) -> bool:
-    """Whether it says the same, and trusts no authority that is not trusted now."""
-    told = (live.get("data") or {}).get(CALLBACK_CA, "")
-    now = wanted["data"].get(CALLBACK_CA, "")
-    same = {**wanted, "data": {**wanted["data"], CALLBACK_CA: told}}
-    return is_content_of(live, same) and bool(told) and _authorities(told) <= _authorities(now)
+def may_stand_for(live: Object, wanted: Object) -> bool:
+    """Whether it says the same, but for parts that it lacks as older releases did; and trusts no
+    authority that is not trusted now."""
+    there, data = live.get("data") or {}, dict(wanted["data"])
+    for part in _LATER:
+        if part.key not in there:
+            data.pop(part.key, None)
+    told, now = there.get(CALLBACK_CA, ""), data.get(CALLBACK_CA, "")
+    if told != now:
+        if not told or not _authorities(told) <= _authorities(now):
+            return False
+        data[CALLBACK_CA] = told
+    return is_content_of(live, {**wanted, "data": data})
 
 
 def _authorities(bundle: str) -> set[str]:

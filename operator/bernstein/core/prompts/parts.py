@@ -6,7 +6,7 @@ The operator leaves each in the ConfigMap of a session; the pod adds what it rea
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 SUFFIX = ".md"
@@ -30,35 +30,42 @@ class Part:
 
 HEAD = Part("head", 20)
 """Task, attempt, role, goal and stage."""
+ROLE = Part("role", 4)
+"""How an agent of its role works, and when it is done."""
 DESCRIPTION = Part("description", 15)
 FILES = Part("files", 8)
 CONSTRAINTS = Part("constraints", 8)
 SIGNALS = Part("signals", 8)
 NOTES = Part("notes", 3)
 """What else holds of this attempt, in our words."""
+FOLDERS = Part("folders", 0)
+"""Which part of the repository is checked out, in our words; a prompt has it in its NOTES."""
 RESUMED = Part("resumed", 0)
 """The notes of a session that begins with the files of a checkpoint, in our words."""
 AFRESH = Part("afresh", 0)
 """Those of the same session where these files cannot be had."""
 EITHER = (RESUMED, AFRESH)
 """Only the pod knows which of them holds: `begun` makes it part of NOTES."""
+NOTED = (FOLDERS, *EITHER)
+"""What `begun` makes part of NOTES, or leaves out."""
 FINDINGS = Part("findings", 0)
 """Why the attempt before was rejected."""
 SAID = Part("review", 3)
 """What people and CI have said of the pull request."""
-RULES = Part("rules", 5)
+RULES = Part("rules", 3)
 """How to report, in our words."""
-UNREAD = Part("unread files", 5)
+UNREAD = Part("unread files", 3)
 """Context files without contents, each with a sentence on why. Only the pod knows these."""
 CHANGE = Part("rejected change", 0)
 """What the attempt before changed. Only the pod knows it."""
 
 TASK = (HEAD, DESCRIPTION, FILES, CONSTRAINTS, SIGNALS)
 """What the agent is asked to do, in the words of who asks."""
-WRITTEN = (*TASK, NOTES, RESUMED, AFRESH, FINDINGS, SAID, RULES)
+WRITTEN = (ROLE, *TASK, NOTES, FOLDERS, RESUMED, AFRESH, FINDINGS, SAID, RULES)
 """What the operator writes."""
 CUT_ORDER = (
-    *(CHANGE, FINDINGS, SAID, UNREAD, FILES, SIGNALS, CONSTRAINTS, DESCRIPTION, HEAD, NOTES, RULES),
+    *(CHANGE, FINDINGS, SAID, UNREAD, ROLE, FILES, SIGNALS, CONSTRAINTS, DESCRIPTION, HEAD, NOTES),
+    RULES,
 )
 """What loses its end where the prompt is too long, the first one first. Before all of these,
 contents of context files are left out, the largest first."""
@@ -81,25 +88,12 @@ def begun(texts: Mapping[Part, str], *, resumed: bool) -> dict[Part, str]:
 
     Who has the files needs no word on what was found before, and has what was changed in them.
     """
-    if not texts.get(RESUMED):
-        return {**texts}
-    which, told = (RESUMED, (FINDINGS, CHANGE)) if resumed else (AFRESH, ())
-    notes = "\n\n".join(filter(None, (texts.get(NOTES), texts.get(which))))
-    kept = {part: text for part, text in texts.items() if part not in (*EITHER, *told)}
-    return kept | {NOTES: notes}
-
-
-def partial(texts: Mapping[Part, str], folders: Sequence[str]) -> dict[Part, str]:
-    """The parts of a session that got these folders of the repository alone; none: all of it."""
-    if not folders:
-        return {**texts}
-    named = ", ".join(f"`{folder}`" for folder in folders)
-    told = (
-        "Of the repository only these folders are in your checkout, with the files beside and "
-        f"above each: {named}. What is elsewhere exists, and stays as it is: put nothing in its "
-        "place."
-    )
-    return {**texts, NOTES: "\n\n".join(filter(None, (texts.get(NOTES), told)))}
+    goes_on = bool(texts.get(RESUMED))
+    which = (RESUMED if resumed else AFRESH,) if goes_on else ()
+    told = (FINDINGS, CHANGE) if goes_on and resumed else ()
+    notes = "\n\n".join(filter(None, map(texts.get, (NOTES, FOLDERS, *which))))
+    kept = {part: text for part, text in texts.items() if part not in (NOTES, *NOTED, *told)}
+    return kept | ({NOTES: notes} if notes else {})
 
 
 def context_of(content: Mapping[str, str]) -> tuple[str, ...]:

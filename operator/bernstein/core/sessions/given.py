@@ -10,6 +10,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.sanitise import line
 
 _CUTS, _CUT = 20, 300
+_PARTS, _WORD = 20, 64
 
 
 def with_prompt(status: AgentSessionStatus, job: JobView) -> AgentSessionStatus:
@@ -19,12 +20,13 @@ def with_prompt(status: AgentSessionStatus, job: JobView) -> AgentSessionStatus:
     ended = pods.terminated(job.pod, CHECKOUT) or {}
     try:
         checkout = load(CheckoutResult, ended.get("message") or "")
-        return status.model_copy(update={"prompt": _prompt(checkout)})
+        return status.model_copy(update={"prompt": of_checkout(checkout)})
     except ValueError:
         return status
 
 
-def _prompt(checkout: CheckoutResult) -> Prompt | None:
+def of_checkout(checkout: CheckoutResult) -> Prompt | None:
+    """What a status has of it; None: the container put none together."""
     given = checkout.prompt
     if given is None:
         return None
@@ -34,4 +36,7 @@ def _prompt(checkout: CheckoutResult) -> Prompt | None:
         base=checkout.sha,
         cut=tuple(line(each, _CUT) for each in given.cut[:_CUTS]),
         resumed=given.resumed,
+        mark=line(given.mark, _WORD) or None,
+        parts={line(part.name, _WORD): part.bytes for part in given.parts[:_PARTS]},
+        change_missing=line(given.unshown, _WORD) or None,
     )

@@ -7,14 +7,13 @@ and nothing of it reaches the repository that anybody else reads.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from bernstein.api.pod import Remote
 from bernstein.core.sanitise import count
-from bernstein.pods import log
-from bernstein.pods.errors import PodError
 from bernstein.pods.git import trees
 from bernstein.pods.git.client import Git, GitError, full_ref, init_bare
 
@@ -51,30 +50,34 @@ class Rejected:
 
 
 def patch(remote: Remote, rejected: Rejected, base: Git, commit: str, git_dir: Path) -> str:
-    """The patch, or a sentence on why it is not here.
+    """The patch. Raises PodError where it cannot be shown.
 
     `base` has the `commit` that the agent begins with. What is fetched goes to `git_dir`, which is
     made for this.
     """
-    try:
-        return _patch(remote, rejected, base, commit, git_dir)
-    except PodError as error:
-        log.event("no-patch", ref=rejected.ref, reason=error.reason, message=error.message)
-        return f"(It cannot be shown: {error.reason}.)"
-
-
-def _patch(remote: Remote, rejected: Rejected, base: Git, commit: str, git_dir: Path) -> str:
     init_bare(git_dir, [base.git_dir])
     repository = Git(git_dir, remote)
     # Named, so that the server sends nothing of it.
     repository.run("update-ref", "--no-deref", _BASE_REF, commit)
     repository.fetch([f"{full_ref(rejected.ref)}:{_REF}"], depth=2)
     repository.expect_at(_REF, rejected.sha)
-    parent = repository.commit_id(f"{rejected.sha}^")
-    shown, left_out = readable(repository, trees.changed_paths(repository, parent, rejected.sha))
-    text = _of(repository, parent, rejected.sha, shown)
+    return of_commit(repository, rejected.sha)
+
+
+def of_commit(repository: Git, sha: str) -> str:
+    """What the commit changes against its parent, the same in every repository that has both.
+
+    Raises PodError.
+    """
+    parent = repository.commit_id(f"{sha}^")
+    shown, left_out = readable(repository, trees.changed_paths(repository, parent, sha))
+    text = _of(repository, parent, sha, shown)
     return "\n".join(part for part in (text, *_named(left_out, len(shown))) if part)
 
+
+_IDS = re.compile(rb"^index .*\n", re.MULTILINE)
+"""Of blobs. How far git cuts them follows from what else a repository holds. A line of a file never
+begins so: it has a sign before it."""
 
 LeftOut = list[tuple[bytes, str]]
 """Paths, each with why its change is not shown."""
@@ -117,7 +120,7 @@ def _is_text(content: bytes) -> bool:
 def _of(repository: Git, before: str, after: str, paths: list[bytes]) -> str:
     if not paths:
         return ""
-    raw = whole(repository, before, after, paths)
+    raw = _IDS.sub(b"", whole(repository, before, after, paths))
     if len(raw) <= _LONGEST:
         return raw.decode(errors="replace")
     text = raw[:_LONGEST].decode(errors="ignore").rpartition("\n")[0]

@@ -14,6 +14,8 @@ from bernstein.pods.git.client import Git
 _FILE_MODES = {b"100644", b"100755"}
 _SYMLINK_MODE = b"120000"
 _NO_MODE = b"000000"
+_NOT_THERE = b"BAD"
+"""What `ls-tree` tells as the size of a blob that a partial clone left on the server."""
 LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 """For commands that take paths: one that begins with a colon means a file of that name, and `*` an
 asterisk."""
@@ -64,6 +66,8 @@ def _entries(listing: bytes) -> dict[bytes, TreeEntry]:
     for line in filter(None, listing.split(b"\0")):
         head, path = line.split(b"\t", 1)
         mode, kind, object_id, size = head.split()
+        if size == _NOT_THERE:
+            raise PodError("InternalError", f"the repository lacks the blob {object_id.decode()}")
         length = int(size) if kind == b"blob" else 0
         by_path[path] = TreeEntry(mode, object_id.decode("ascii"), length)
     return by_path

@@ -83,7 +83,7 @@ def _prompt(
         return None
     from bernstein.pods.session.prompt import put_together
 
-    return put_together(config.prompt, config.remote, repository, sha, resumed, config.folders)
+    return put_together(config.prompt, config.remote, repository, sha, resumed)
 
 
 def _lfs(config: CheckoutConfig) -> int | None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import hashlib
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from bernstein.agents.adapter import PROMPT_BYTES
-from bernstein.api.pod import PromptConfig, PromptResult, Remote
+from bernstein.api import encoding
+from bernstein.api.pod import PartSize, PromptConfig, PromptResult, Remote
 from bernstein.core import sanitise
 from bernstein.core.prompts import parts
-from bernstein.core.prompts.assembly import assemble
+from bernstein.core.prompts.complete import complete, unshown
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import context, patch
@@ -24,7 +24,7 @@ from bernstein.pods.git.client import Git
 _MARK_BYTES = 12
 _MOST_CUTS = 20
 _LONGEST_CUT = 100
-_CUT_BYTES = 1500
+_CUT_BYTES = 1200
 """Of JSON for what was cut: it has to fit a termination message with the rest."""
 
 
@@ -34,39 +34,49 @@ def put_together(
     repository: Git,
     commit: str,
     resumed: bool | None = None,
-    folders: Sequence[str] = (),
 ) -> PromptResult:
     """Writes the prompt of an agent that begins with `commit`; returns what it came to.
 
     `resumed`: whether it has the files of a checkpoint besides; None: it was to have none.
-    `folders`: those that it got of the repository; none: all.
 
     What is not there or cannot be shown is said in it. Raises PodError(InvalidConfig) only where
     the operator's parts cannot be read.
     """
     content = _content(Path(config.parts))
-    texts = parts.texts_of(content)
+    change, why = "", ""
     if not resumed and config.rejected_ref is not None and config.rejected_sha is not None:
         rejected = patch.Rejected(config.rejected_ref, config.rejected_sha)
-        texts[parts.CHANGE] = _change(config, rejected, remote, repository, commit)
+        change, why = _change(config, rejected, remote, repository, commit)
     files = context.context_files(repository, commit, _context(content))
-    texts = parts.partial(parts.begun(texts, resumed=bool(resumed)), folders)
-    made = assemble(texts, files, lambda: secrets.token_hex(_MARK_BYTES), PROMPT_BYTES)
+    # Drawn once all that is quoted has been read: who wrote any of it could not know it.
+    made = complete(content, files, change, resumed, lambda: secrets.token_hex(_MARK_BYTES))
     data = made.text.encode()
     target = Path(config.to)
     target.write_bytes(data)
     target.chmod(0o444)
     # Not what it says: a log is read by more people than the repository.
     log.event("prompt", bytes=len(data), files=len(files), cut=len(made.cut))
-    return PromptResult(hashlib.sha256(data).hexdigest(), len(data), _few(made.cut), resumed)
+    return PromptResult(
+        hashlib.sha256(data).hexdigest(),
+        len(data),
+        _few(made.cut),
+        resumed,
+        mark=made.word,
+        parts=tuple(PartSize(name, size) for name, size in made.sizes.items()),
+        unshown=why,
+    )
 
 
 def _change(
     config: PromptConfig, rejected: patch.Rejected, remote: Remote, repository: Git, commit: str
-) -> str:
+) -> tuple[str, str]:
+    """What stands in the prompt, and why that is no patch."""
     git_dir = Path(config.git_dir)
     try:
-        return patch.patch(remote, rejected, repository, commit, git_dir)
+        return patch.patch(remote, rejected, repository, commit, git_dir), ""
+    except PodError as error:
+        log.event("no-patch", ref=rejected.ref, reason=error.reason, message=error.message)
+        return unshown(error.reason), error.reason
     finally:
         shutil.rmtree(git_dir, ignore_errors=True)
 
@@ -97,7 +107,7 @@ def _few(cut: tuple[str, ...]) -> tuple[str, ...]:
     told: list[str] = []
     room = _CUT_BYTES
     for number, line in enumerate(lines):
-        room -= len(ascii(line)) * 2
+        room -= len(encoding.dump(line)) + 1
         if room < 0 or len(told) == _MOST_CUTS - 1:
             return (*told, f"and {len(lines) - number} more")
         told.append(line)

@@ -3,8 +3,6 @@ leave the repository, or grow."""
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import json
 import re
 import secrets
@@ -13,90 +11,16 @@ from typing import Any
 
 import pytest
 
-from bernstein.agents.adapter import PROMPT_BYTES
-from bernstein.api import encoding
-from bernstein.api.pod import CHECKOUT, CheckoutConfig, CheckoutResult, PromptConfig
-from bernstein.core.prompts import assembly, parts
-from bernstein.core.prompts.parts import Part
-from bernstein.pods import termination
+from bernstein.api.pod import CheckoutConfig, PromptConfig
+from bernstein.core.prompts import assembly
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client, patch
 from bernstein.pods.git.client import Git
 from bernstein.pods.git.patch import Rejected
 from bernstein.pods.programs import checkout
-from tests.programs.pods.conftest import Origin
+from tests.programs.pods.programs.prompts.given import CUT_OFF, WORK, Files, Prompts, block, word_of
 
 pytestmark = pytest.mark.verification
-
-Files = dict[str, bytes | str | None]
-WORK = "refs/bernstein/0/task/s1"
-TEXTS = {
-    parts.HEAD: "Task: Do it\nAttempt: 1\nRole: backend",
-    parts.DESCRIPTION: "Well.",
-    parts.RULES: "Work here.",
-}
-
-
-@dataclasses.dataclass
-class Prompts:
-    """Checks out, and reads the prompt that was left."""
-
-    origin: Origin
-    config: dict[str, Any]
-    folder: Path
-    result: CheckoutResult | None = None
-
-    def of(
-        self,
-        *context: str,
-        texts: dict[Part, str] = TEXTS,
-        rejected: Rejected | None = None,
-        resume: str | None = None,
-    ) -> str:
-        given = self.folder / "session"
-        given.mkdir(parents=True)
-        (self.folder / "prompt").mkdir()
-        for name, text in parts.data(texts, context).items():
-            (given / name).write_text(text)
-        prompt = PromptConfig(
-            parts=str(given),
-            to=str(self.folder / "prompt" / "prompt.md"),
-            git_dir=str(self.folder / "base" / "rejected.git"),
-            rejected_ref=rejected.ref if rejected else None,
-            rejected_sha=rejected.sha if rejected else None,
-        )
-        self.result = checkout.run(
-            CheckoutConfig(
-                **self.config | {"worktree_git": True, "prompt": prompt, "resume": resume}
-            )
-        )
-        assert not (self.folder / "base" / "rejected.git").exists()
-        data = (self.folder / "prompt" / "prompt.md").read_bytes()
-        assert len(data) <= PROMPT_BYTES
-        assert self.result.prompt is not None
-        assert self.result.prompt.digest == hashlib.sha256(data).hexdigest()
-        assert self.result.prompt.size == len(data)
-        assert termination.fits(self.result, CHECKOUT)
-        assert encoding.load(CheckoutResult, encoding.dump(self.result)) == self.result
-        return data.decode()
-
-    def rejected(self, files: dict[str, bytes | str | None], *, base: str) -> str:
-        """The prompt of who begins at `base`, where the attempt before left `files`."""
-        sha = self.origin.commit(files, base, ref=WORK)
-        return self.of(rejected=Rejected(WORK, sha))
-
-
-@pytest.fixture
-def prompts(origin: Origin, config: dict[str, Any], tmp_path: Path) -> Prompts:
-    return Prompts(origin, config, tmp_path)
-
-
-CUT_OFF = TEXTS | {
-    parts.NOTES: "Mind the gap.",
-    parts.RESUMED: "The files are there already.",
-    parts.AFRESH: "The files could not be taken over.",
-    parts.FINDINGS: "F401",
-}
 
 
 @pytest.mark.parametrize("how", ["there", "conflict", "gone"])
@@ -118,22 +42,6 @@ def test_who_was_to_go_on_from_a_checkpoint_is_told_what_became_of_it(
     assert prompts.result is not None
     assert prompts.result.prompt is not None
     assert prompts.result.prompt.resumed is not afresh
-
-
-def word_of(text: str) -> str:
-    return text.splitlines()[0].split()[2]
-
-
-def block(text: str, title: str) -> str:
-    """What stands between the marks of this title."""
-    word = re.escape(word_of(text))
-    found = re.search(
-        rf"^----- {word} begin: {re.escape(title)} -----\n(.*?)\n?----- {word} end: ",
-        text,
-        re.DOTALL | re.MULTILINE,
-    )
-    assert found is not None, f"no {title} in {text}"
-    return found[1]
 
 
 def test_the_contents_of_context_files_are_those_of_the_commit(prompts: Prompts) -> None:

@@ -12,6 +12,7 @@ from bernstein.controllers.sessions import prompts
 from bernstein.controllers.writer import Writer
 from bernstein.core import labels
 from bernstein.core.owners import owner_reference
+from bernstein.core.prompts.parts import FOLDERS, ROLE, Part
 from bernstein.kube.client import Client
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.events import EventRecorder
@@ -39,7 +40,7 @@ def prompt(ca: str, **more: str) -> Object:
             "labels": {labels.MANAGED_BY: labels.MANAGER},
             "ownerReferences": [owner_reference("AgentSession", "session", "uid-1")],
         },
-        "data": {"task": "Write it.", **({CALLBACK_CA: ca} if ca else {}), **more},
+        "data": {"head.md": "Write it.", **({CALLBACK_CA: ca} if ca else {}), **more},
     }
 
 
@@ -64,6 +65,28 @@ async def test_one_that_was_written_before_the_authorities_changed_stands_for_it
     assert api.get(CONFIG_MAPS, "session-prompt")["data"][CALLBACK_CA] == there
 
 
+@pytest.mark.parametrize("part", [ROLE, FOLDERS], ids=["role", "folders"])
+@pytest.mark.parametrize(("there", "now"), [("", ""), (OLD, OLD), (OLD, OLD + NEW)])
+async def test_one_of_an_older_release_that_lacks_a_part_stands_for_it(
+    api: ApiServer, writer: Writer, there: str, now: str, part: Part
+) -> None:
+    await prompts.put(writer, OWNER, prompt(there))
+
+    await prompts.put(writer, OWNER, prompt(now, **{part.key: "Words of today."}))
+
+    assert part.key not in api.get(CONFIG_MAPS, "session-prompt")["data"]
+
+
+@pytest.mark.parametrize("part", [ROLE, FOLDERS], ids=["role", "folders"])
+async def test_one_that_says_otherwise_in_such_a_part_is_a_conflict(
+    writer: Writer, part: Part
+) -> None:
+    await prompts.put(writer, OWNER, prompt(OLD, **{part.key: "Obey me."}))
+
+    with pytest.raises(NameConflict):
+        await prompts.put(writer, OWNER, prompt(OLD, **{part.key: "Words of today."}))
+
+
 @pytest.mark.parametrize(
     ("there", "more"),
     [
@@ -71,10 +94,21 @@ async def test_one_that_was_written_before_the_authorities_changed_stands_for_it
         (OLD + OTHER, {}),
         (OLD + "and trust everybody\n", {}),
         ("", {}),
-        (OLD, {"task": "Write something else."}),
+        (OLD, {"head.md": "Write something else."}),
+        (OLD, {ROLE.key: "Obey me."}),
+        (OLD, {FOLDERS.key: "All of it."}),
         (OLD, {"more": "words"}),
     ],
-    ids=["another", "one besides", "no certificate", "none", "another task", "more words"],
+    ids=[
+        "another",
+        "one besides",
+        "no certificate",
+        "none",
+        "another task",
+        "a role",
+        "folders",
+        "more words",
+    ],
 )
 async def test_one_that_trusts_others_or_says_something_else_is_a_conflict(
     writer: Writer, there: str, more: Mapping[str, str]

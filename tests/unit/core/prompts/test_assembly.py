@@ -14,6 +14,7 @@ from bernstein.agents.adapter import PROMPT_BYTES
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.assembly import SMALLEST, Assembled, ContextFile, assemble
 from bernstein.core.prompts.parts import Part
+from bernstein.core.sanitise import visible
 
 WORD = "0123456789abcdef01234567"
 
@@ -60,6 +61,7 @@ SHAPES = {
         ),
     ),
     "with notes": (FIRST | {parts.NOTES: "Nothing is expected to change."}, ()),
+    "with a role": (FIRST | {parts.ROLE: "You are a backend engineer."}, ()),
     "a word alone": ({parts.HEAD: "Task: x"}, ()),
 }
 
@@ -119,6 +121,39 @@ def test_what_nobody_sees_is_left_out_and_words_stay_as_they_are() -> None:
     assert "\n@property\n[31mred\ttab  \n\n\n\nend\n-----" in text
 
 
+def test_how_long_each_part_is_is_told() -> None:
+    made = put_together(
+        AGAIN | {parts.NOTES: "é"},
+        ContextFile("a.py", "A = 1\n"),
+        ContextFile("b.py", "B = 22\n"),
+        ContextFile("c.png", None, "it is no text"),
+    )
+
+    assert made.sizes == {
+        "head": 44,
+        "description": 10,
+        "files": 42,
+        "constraints": 33,
+        "signals": 38,
+        "notes": 2,
+        "findings": 32,
+        "rules": 27,
+        "rejected change": 47,
+        "unread files": 22,
+        "context files": 11,
+    }
+
+
+def test_of_what_is_cut_the_rest_is_told() -> None:
+    made = put_together(
+        AGAIN | {parts.CHANGE: "+line\n" * 5000}, ContextFile("a", "a" * 9000), budget=SMALLEST
+    )
+
+    shown = made.text.partition("begin: rejected change -----\n")[2].partition("\n-----")[0]
+    assert made.sizes["rejected change"] == len(shown)
+    assert "context files" not in made.sizes
+
+
 # --- cutting ------------------------------------------------------------------------------------
 
 
@@ -150,6 +185,15 @@ def test_contents_go_before_the_rejected_change_and_that_before_the_findings() -
     ]
 
 
+def test_a_long_role_is_cut_before_what_the_task_says() -> None:
+    texts = FIRST | {parts.ROLE: "role\n" * 4000, parts.FILES: "- src/a.py\n" * 500}
+
+    made = put_together(texts, budget=8000)
+
+    assert [each.partition(":")[0] for each in made.cut] == ["role"]
+    assert "(role: the last " in made.text
+
+
 def test_a_cut_is_said_outside_of_the_data_with_its_size() -> None:
     made = put_together(FIRST | {parts.CHANGE: "+line\n" * 5000}, budget=SMALLEST)
 
@@ -176,6 +220,7 @@ def test_the_largest_task_that_the_api_takes_has_room() -> None:
     made = put_together(
         {
             parts.HEAD: wide * 9000,
+            parts.ROLE: wide * 8192,
             parts.DESCRIPTION: wide * 8192,
             parts.FILES: f"- {wide * 256}\n" * 40,
             parts.CONSTRAINTS: f"- {wide * 1024}\n" * 50,
@@ -206,9 +251,13 @@ WORDS = st.lists(st.sampled_from(DRAWN), min_size=1, max_size=4).map(tuple)
 def test_whatever_it_is_made_of_a_prompt_keeps_its_budget_and_its_marks(
     texts: dict[Part, str], files: list[ContextFile], words: tuple[str, ...], budget: int
 ) -> None:
-    text = put_together(texts, *files, budget=budget, words=words).text
+    made = put_together(texts, *files, budget=budget, words=words)
+    text = made.text
 
     word = text.splitlines()[0].split()[2]
+    assert made.word == word
+    assert sum(made.sizes.values()) < len(text.encode())
+    assert visible(text) == text
     opened = None
     for line in text.splitlines()[3:]:
         if word in line:
@@ -228,6 +277,6 @@ def test_the_same_parts_and_words_make_the_same_prompt(
 
 def test_what_always_stays_leaves_room_for_our_own_words() -> None:
     assert sum(part.share for part in parts.CUT_ORDER) <= 75
-    assembled = {*parts.WRITTEN, parts.CHANGE, parts.UNREAD} - {*parts.EITHER}
+    assembled = {*parts.WRITTEN, parts.CHANGE, parts.UNREAD} - {*parts.NOTED}
     assert {*parts.CUT_ORDER} == assembled
     assert sum(part.share == 0 for part in parts.CUT_ORDER) == 2

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.encoding import dump
-from bernstein.api.pod import CheckoutResult, PromptResult
+from bernstein.api.pod import CheckoutResult, PartSize, PromptResult
+from bernstein.api.reasons import Reason
 from bernstein.api.session import Prompt
 from bernstein.api.states import SessionState
 from bernstein.core.sessions.decide import SessionDecision, SessionSnapshot, decide
+from bernstein.core.sessions.given import of_checkout
 from tests.unit.core.objects import (
     BASE,
     TREE,
@@ -27,6 +29,23 @@ from tests.unit.core.objects import (
 GIVEN = PromptResult("f" * 64, 1234, ("file a.py: 99,999 bytes", "\x1b[2Jred"))
 TOLD = Prompt(digest="f" * 64, bytes=1234, base=BASE, cut=("file a.py: 99,999 bytes", "red"))
 SAID = dump(CheckoutResult(BASE, TREE, GIVEN))
+
+
+def test_what_it_is_made_of_is_told_too() -> None:
+    parts = (PartSize("head", 44), PartSize("\x1b[2Jcontext files", 9))
+    given = PromptResult(
+        "f" * 64, 1234, mark="0" * 24, parts=parts, unshown=Reason.REF_MOVED, resumed=False
+    )
+
+    told = of_checkout(CheckoutResult(BASE, TREE, given))
+
+    assert told is not None
+    assert (told.mark, told.change_missing) == ("0" * 24, "RefMoved")
+    assert told.parts == {"head": 44, "context files": 9}
+
+
+def test_a_container_that_put_no_prompt_together_tells_of_none() -> None:
+    assert of_checkout(CheckoutResult(BASE, TREE)) is None
 
 
 def look(found: Object, *, state: SessionState = SessionState.STARTING) -> SessionDecision:

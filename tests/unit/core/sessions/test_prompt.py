@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bernstein import roles
 from bernstein.api.pod import NO_CHANGE
 from bernstein.api.task import Task
 from bernstein.core.prompts import parts
@@ -44,6 +45,7 @@ Attempt: 2
 Role: backend
 Goal: Better web
 Stage: build: All that guards the API""",
+        parts.ROLE: roles.text("backend"),
         parts.DESCRIPTION: "Use Redis.",
         parts.FILES: "Files that are yours to change:\n- src/a.py",
         parts.CONSTRAINTS: "Constraints:\n- No new dependency.",
@@ -55,6 +57,7 @@ Done means:
 - src/a.py matches the regular expression 'A+'
 - the command `pytest -q` succeeds""",
         parts.NOTES: "",
+        parts.FOLDERS: "",
         parts.RESUMED: "",
         parts.AFRESH: "",
         parts.FINDINGS: "Quality gate 'lint' Failed:\nF401",

@@ -48,6 +48,7 @@ async def _session_record(cluster: Cluster, session: AgentSession) -> Document:
         "state": (session.status.state or SessionState.STARTING).lower(),
         "pod": pod.name if pod else None,
         "progress": line(report.progress, 200) if report and report.progress else None,
+        "prompt": _prompt(session),
         "outcome": _outcome(session),
         "judgement": session.status.judgement,
         "logs": {
@@ -55,6 +56,19 @@ async def _session_record(cluster: Cluster, session: AgentSession) -> Document:
             for name, words in log.texts.items()
         },
         "logs_missing": log.missing or None,
+    }
+
+
+def _prompt(session: AgentSession) -> Document | None:
+    """What its agent got, once it has begun."""
+    given = session.status.prompt
+    if given is None:
+        return None
+    return {
+        "digest": given.digest,
+        "bytes": given.bytes,
+        "parts": dict(given.parts),
+        "cut": [line(each, 300) for each in given.cut],
     }
 
 

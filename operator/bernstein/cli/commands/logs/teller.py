@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bernstein.api.pod import AGENT
-from bernstein.api.session import AgentSession
+from bernstein.api.session import AgentSession, Prompt
 from bernstein.api.states import SessionState
 from bernstein.api.verification import CheckResult
 from bernstein.cli.cluster import Cluster
@@ -20,6 +20,8 @@ from bernstein.cli.output.terminal import Terminal
 from bernstein.core.sanitise import line, text
 
 _LONGEST_OUTCOME = 4096
+_DIGEST = 12
+"""Characters of a prompt's digest: enough to tell it from others."""
 
 
 @dataclass
@@ -29,6 +31,8 @@ class _Shown:
     characters: dict[str, int] = field(default_factory=dict)
     """Of its logs, by container."""
     titled: bool = False
+    prompted: bool = False
+    """What its agent got as its prompt has been told."""
     missing: str = ""
     progress: str = ""
     speaks: bool = False
@@ -114,6 +118,9 @@ class Teller:
         if not shown.titled:
             shown.titled = True
             self._terminal.say(_title(session), "bold")
+        if session.status.prompt is not None and not shown.prompted:
+            shown.prompted = True
+            self._terminal.say(_prompt(session.status.prompt), "dim")
         log = await pod_log.read(self._cluster, session)
         for entry in pod_log.in_order(_fresh(session, log, shown)):
             self._terminal.say(str(entry))
@@ -170,6 +177,12 @@ def _how(session: AgentSession) -> str:
 def _title(session: AgentSession) -> str:
     spec = session.spec
     return f"── {session.metadata.name} · attempt {spec.attempt} · {spec.agent}, {spec.model} ──"
+
+
+def _prompt(given: Prompt) -> str:
+    """`bernstein prompt` shows the text, and the whole digest."""
+    left_out = f"; left out: {', '.join(given.cut)}" if given.cut else ""
+    return f"prompt: {given.bytes:,} bytes, SHA-256 {given.digest[:_DIGEST]}{left_out}"
 
 
 def _fresh(session: AgentSession, log: PodLog, shown: _Shown) -> dict[str, str]:

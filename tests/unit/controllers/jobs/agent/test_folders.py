@@ -10,6 +10,8 @@ from bernstein.api.pod import CheckoutConfig, RecorderConfig
 from bernstein.api.projects.repository import Checkout
 from bernstein.api.projects.workplace import Workplace
 from bernstein.core.prompts import parts
+from bernstein.core.sessions.prompt import of_snapshot
+from bernstein.core.snapshot import TaskSnapshot
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.test_repositories import KINDS, row
 from tests.unit.core import objects
@@ -56,11 +58,27 @@ def test_what_is_no_plain_path_of_a_folder_is_refused(folder: str) -> None:
         Checkout(folders=(folder,))
 
 
+def told(project: Workplace, *, goes_on: bool = False) -> str:
+    """What holds for the attempt of a Task of this Project that is to change nothing."""
+    snapshot = TaskSnapshot(task=objects.task(changes="none"), project=project)
+    texts = of_snapshot(snapshot, 1, "refs/bernstein/1/work/s1" if goes_on else None)
+    return parts.begun(texts, resumed=goes_on)[parts.NOTES]
+
+
 def test_an_agent_is_told_which_folders_it_has() -> None:
-    texts = parts.partial({parts.NOTES: "a note"}, FOLDERS)
-    assert texts[parts.NOTES].startswith("a note\n\nOf the repository only these folders")
-    assert "`services/billing`, `.github`" in texts[parts.NOTES]
+    note = told(objects.project(repositories=[row("first")]))
+
+    with_them = told(with_folders())
+    assert with_them.startswith(f"{note}\n\nOf the repository only these folders")
+    assert "`services/billing`, `.github`" in with_them
+
+
+def test_who_goes_on_from_a_checkpoint_is_told_so_too() -> None:
+    note = told(with_folders(), goes_on=True)
+
+    assert "Of the repository only these folders" in note
+    assert note.endswith("look at it (`git status`, `git diff`) and go on from there.")
 
 
 def test_who_has_all_of_it_is_told_nothing() -> None:
-    assert parts.partial({parts.NOTES: "a note"}, ()) == {parts.NOTES: "a note"}
+    assert "folders" not in told(objects.project(repositories=[row("first")]))

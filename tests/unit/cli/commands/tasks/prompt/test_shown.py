@@ -1,25 +1,19 @@
-"""`bernstein prompt`: what can be told of a prompt from a session and its ConfigMap."""
+"""What can be told of a prompt from a session, its ConfigMap, and what was put together anew."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from bernstein.api.session import AgentSession, Prompt
 from bernstein.api.verification import RejectedWork
-from bernstein.cli.commands.tasks.prompt import shown_of
+from bernstein.cli.commands.tasks.prompt.shown import compared, shown_of
 from bernstein.cli.errors import CliError
 from bernstein.core.prompts import parts
-from tests.unit.cli import calls
+from bernstein.core.prompts.complete import complete
+from tests.unit.cli.commands.tasks.prompt.scenes import BASE, CONTENT, MARK, PLAIN, SHA, told_of
 from tests.unit.core import objects
-
-SHA, BASE = "a" * 40, "b" * 40
-CONTENT = parts.data(
-    {parts.HEAD: "Task: Do it\nAttempt: 2", parts.FINDINGS: "F401", parts.RULES: "Work here."},
-    ["README.md", "a\x1b[2J.py"],
-)
 
 
 def session(**spec: object) -> AgentSession:
@@ -27,8 +21,8 @@ def session(**spec: object) -> AgentSession:
     return made.model_copy(update={"spec": made.spec.model_copy(update=spec)})
 
 
-def given(made: AgentSession) -> AgentSession:
-    told = Prompt(digest="f" * 64, bytes=1234, base=BASE)
+def given(made: AgentSession, **more: Any) -> AgentSession:
+    told = Prompt(**{"digest": "f" * 64, "bytes": 1234, "base": BASE} | more)
     return made.model_copy(update={"status": made.status.model_copy(update={"prompt": told})})
 
 
@@ -50,11 +44,9 @@ def test_of_a_session_that_was_cut_off_it_shows_what_became_of_its_files(
 ) -> None:
     texts = {parts.RESUMED: "They are there.", parts.AFRESH: "They are not."}
     texts[parts.FINDINGS] = "F401"
-    told = Prompt(digest="f" * 64, bytes=1234, base=BASE, resumed=resumed)
     made = session(rejected=RejectedWork(ref="refs/bernstein/1/a/s1", sha=SHA))
-    made = made.model_copy(update={"status": made.status.model_copy(update={"prompt": told})})
 
-    text = shown_of(parts.data(texts, []), made).text
+    text = shown_of(parts.data(texts, []), given(made, resumed=resumed)).text
 
     assert ("They are not." in text) is (resumed is False)
     assert ("They are there." in text) is (resumed is not False)
@@ -68,6 +60,15 @@ def test_before_the_pod_has_told_no_commit_is_named() -> None:
     assert "rejected change" not in text
 
 
+def test_a_change_that_the_pod_could_not_show_is_not_promised() -> None:
+    made = session(rejected=RejectedWork(ref="refs/bernstein/1/a/s1", sha=SHA))
+
+    text = shown_of(CONTENT, given(made, change_missing="RefMoved")).text
+
+    assert "\n(It cannot be shown: RefMoved.)\n" in text
+    assert SHA not in text
+
+
 def test_a_prompt_that_an_older_release_wrote_is_the_whole() -> None:
     shown = shown_of({"prompt.md": "Task: Do it\n", "callback-ca.crt": "x"}, session())
 
@@ -79,11 +80,15 @@ def test_what_is_no_list_of_paths_is_refused() -> None:
         shown_of({"context.json": "{}"}, session())
 
 
-def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(
-    runner: CliRunner, tmp_path: Path
-) -> None:
-    calls.is_no_name(runner, tmp_path, "prompt", "..")
+def test_the_digest_says_whether_it_is_the_same() -> None:
+    made = complete(PLAIN, [], "", None, lambda: MARK)
+    told = Prompt.model_validate(told_of(made))
+    other = told.model_copy(update={"digest": "0" * 64, "parts": {"head": 1200}})
 
-
-def test_without_a_kubeconfig_it_says_so(runner: CliRunner, tmp_path: Path) -> None:
-    calls.needs_a_kubeconfig(runner, tmp_path, "prompt", "x")
+    assert compared(told, made).exact
+    assert not compared(other, made).exact
+    (first, _) = compared(other, made).notes
+    assert "head (1,200 bytes there, 11 here), rules (0 bytes there, 10 here)" in first
+    (first, why) = compared(told.model_copy(update={"digest": "0" * 64}), made, partial=True).notes
+    assert "of the same length in every part" in first
+    assert "--refetch" in why
