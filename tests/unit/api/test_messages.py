@@ -18,7 +18,10 @@ from tests.unit.api import messages
 from tests.unit.rooms import ROOT
 
 OURS = ROOT / "operator"
-LATER = {"PrepareResult.altered": "it declares paths as they are shown, as it always did"}
+LATER = {
+    "PrepareResult.altered": "it declares paths as they are shown, as it always did",
+    "RecorderResult.documents": "it reads no document, and no status of it tells of one",
+}
 """`Kind.field` that only one release has -> why the other does well without it."""
 
 
