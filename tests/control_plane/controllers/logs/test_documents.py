@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from bernstein.api.pod import LeftDocument
 from bernstein.controllers.logs import documents as keeping
 from bernstein.core.documents import OUTPUT, handed, kept
 from bernstein.core.sessions import documents
+from bernstein.kube.errors import Requeue
 from bernstein.kube.resource import CONFIG_MAPS, Object
 from tests.background import eventually
 from tests.control_plane.controllers.kubelet import works
@@ -122,3 +124,26 @@ async def test_after_a_crash_before_it_was_recorded_it_is_kept_once(
 
     writes = [w for w in await quiet.writes() if w.name == "one-s1-documents"]
     assert [(w.verb, w.code) for w in writes] == [("create", 201)]
+
+
+async def test_after_a_crash_between_the_two_writes_what_is_there_stands(
+    quiet: World, logs: NodeLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, tries = keeping.keep, 0
+
+    async def keep_and_break(*told: Any) -> None:
+        nonlocal tries
+        tries += 1
+        await keep(*told)
+        if tries == 1:
+            raise Requeue(0.1, "as if it had ended here")
+
+    monkeypatch.setattr(keeping, "keep", keep_and_break)
+    logs.recorded = printed(VALUES)
+    await quiet.start()
+    await quiet.task("one")
+    task = await quiet.task_in("one", "Closed")
+
+    writes = [w for w in await quiet.writes() if w.name == "one-s1-documents"]
+    assert [(w.verb, w.code) for w in writes] == [("create", 201), ("create", 409)]
+    assert task["status"]["output"] == {"session": "one-s1", **TOLD}
