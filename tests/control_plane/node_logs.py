@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from bernstein.api.pod import AGENT
+from bernstein.api.pod import AGENT, RECORDER
 from bernstein.core.logs.packed import KEY
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
@@ -37,13 +37,16 @@ class Question(NamedTuple):
 
 
 class NodeLogs:
-    """Every container has printed `printed`; where that is None it never gets to an answer."""
+    """Every container has printed `printed`, but recorders `recorded`; where that is None it never
+    gets to an answer."""
 
     def __init__(self) -> None:
         self.printed: bytes | None = b""
+        self.recorded: bytes | None = b""
         self.asked: list[Question] = []
         """Of what checks have printed."""
         self.asked_of_agents: list[Question] = []
+        self.asked_of_recorders: list[Question] = []
         self._connections: set[asyncio.Transport] = set()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
@@ -51,14 +54,15 @@ class NodeLogs:
             self._connections.add(request.transport)
         place = request.match_info
         question = Question(place["pod"], place["container"], dict(request.query))
-        of_agent = question.container == AGENT
-        (self.asked_of_agents if of_agent else self.asked).append(question)
-        if self.printed is None:
+        by_container = {AGENT: self.asked_of_agents, RECORDER: self.asked_of_recorders}
+        by_container.get(question.container, self.asked).append(question)
+        printed = self.recorded if question.container == RECORDER else self.printed
+        if printed is None:
             await asyncio.Event().wait()
         response = web.StreamResponse()
         await response.prepare(request)
-        assert self.printed is not None
-        await response.write(self.printed)
+        assert printed is not None
+        await response.write(printed)
         await response.write_eof()
         return response
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.e2e.conftest import EXISTS, LIE, MakeWorld, does, with_default_gates, writing
+from tests.e2e.conftest import EXISTS, LIE, MakeWorld, Object, does, with_default_gates, writing
 
 TESTS = {"type": "test_passes", "command": "python3 -m pytest -q -p no:cacheprovider"}
 
@@ -56,3 +56,34 @@ def test_a_step_that_changes_nothing_is_verified_and_closed_without_a_merge(
     task = here.closed("look")
     assert task["status"]["delivery"]["state"] == "NoChange"
     assert here.tip() == before
+
+
+FILLED = """printf '"'; head -c 65534 /dev/zero | tr '\\000' x; printf '"'"""
+
+
+def test_values_that_an_agent_leaves_are_read_with_the_command_and_in_no_commit(
+    world: MakeWorld,
+) -> None:
+    def leaves(values: str) -> Object:
+        steps = writing("new.py", "X = 1\n")["steps"]
+        return {"steps": [*steps, {"write": {"path": ".bernstein/output.json", "content": values}}]}
+
+    large = {"steps": [{"run": f"mkdir .bernstein; ({FILLED}) > .bernstein/output.json"}]}
+    here = world(
+        [does("values", leaves('{"n": 1e400}'), leaves('{"n": [1, null]}')), does("large", large)]
+    )
+    here.task("values", completionSignals=[EXISTS])
+    here.task("large", changes="none", completionSignals=[TESTS])
+    task, other = here.closed("values"), here.closed("large")
+
+    shown = here.bernstein("output", "values", "--json").json
+    much = here.bernstein("output", "large", "--json").json
+
+    refused, _ = task["status"]["attempts"]
+    assert refused["reason"] == "DocumentRefused"
+    assert refused["message"].endswith("one of its numbers is too large")
+    assert (shown["output"], shown["session"]) == ({"n": [1, None]}, "values-s2")
+    assert task["status"]["output"]["sha256"] == shown["sha256"]
+    assert (much["output"], much["bytes"]) == ("x" * 65534, 65536)
+    assert other["status"]["delivery"]["state"] == "NoChange"
+    assert not [name for name in here.files() if name.startswith(".bernstein")]

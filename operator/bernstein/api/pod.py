@@ -306,7 +306,8 @@ class FinalRecord:
 
     outcome: str
     """Succeeded, or one of the Reasons AgentFailed, RateLimited, UsageLimited, ModelAuthFailed,
-    ProviderUnavailable, MaxTurns, Refused, NoFinalRecord, Blocked, BlockRefused."""
+    ProviderUnavailable, MaxTurns, Refused, NoFinalRecord, Blocked, BlockRefused,
+    DocumentRefused."""
     message: str = ""
     """One sentence, at most 500 characters, sanitised."""
     text: str = ""
@@ -319,6 +320,16 @@ class FinalRecord:
     """In our words, how it says that it is not sure."""
     waits_for: tuple[str, ...] = ()
     """Where it is Blocked: names of Tasks that it says it waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftDocument:
+    """A document that the agent left beside its code, which the recorder's log has."""
+
+    name: str
+    size: int
+    """In bytes."""
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +354,7 @@ class RecorderResult:
     """Where nothing changed: which new paths rules ignore, and which rules."""
     let_go: float | None = None
     """When the agent's command was let start (Unix, in seconds); older recorders did not say."""
+    documents: tuple[LeftDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,6 +154,8 @@ class Reason(StrEnum):
     """The agent says that it can go on only once something else has happened."""
     BLOCK_REFUSED = "BlockRefused"
     """The agent says so once too often, or in a way that cannot be read."""
+    DOCUMENT_REFUSED = "DocumentRefused"
+    """The agent left a document that is not taken, such as one that is too large or no JSON."""
     UNCLAIMED = "Unclaimed"
     """A person asked for its claim back before its agent had begun."""
     KILLED = "Killed"

@@ -21,6 +21,7 @@ from bernstein.api.meta import (
     UsageCounts,
     cel,
     immutable_except,
+    list_map,
     named,
     one_way,
 )
@@ -242,6 +243,17 @@ class Prompt(Model):
     )
 
 
+class KeptDocument(Model):
+    """A document that the agent left beside its code, in the ConfigMap `<session>-documents`."""
+
+    name: Annotated[str, Field(max_length=63)]
+    """Key in the ConfigMap, such as output.json."""
+    bytes: int
+    """How long it is."""
+    sha256: Annotated[str, Field(max_length=64)]
+    """SHA-256 of it: what the ConfigMap has under the name counts only with this one."""
+
+
 class AgentSessionStatus(Model):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -259,6 +271,10 @@ class AgentSessionStatus(Model):
     )
     report: Report | None = None
     work: Work | None = None
+    documents: (
+        Annotated[tuple[KeptDocument, ...], Field(max_length=5, json_schema_extra=list_map("name"))]
+        | None
+    ) = Field(default=None, description="What it left beside its code, where it reports success.")
     usage: UsageCounts | None = None
     """Tokens that count, once it has ended."""
     outcome: Outcome | None = None

@@ -195,6 +195,17 @@ class Blocked(Model):
     )
 
 
+class Output(Model):
+    """The output.json of a session. It is in the ConfigMap `<session>-documents`."""
+
+    session: Annotated[str, Field(max_length=63)]
+    """AgentSession that left it."""
+    bytes: int
+    """How long it is."""
+    sha256: Annotated[str, Field(max_length=64)]
+    """SHA-256 of it."""
+
+
 class TaskStatus(WithWaiting):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -256,6 +267,11 @@ class TaskStatus(WithWaiting):
         default=None,
         description="An attempt of this round of attempts was begun because the work before did "
         "not merge.",
+    )
+    output: Output | None = Field(
+        default=None,
+        description="Values that its agent left for others to read. Absent: the last session that "
+        "reported success left none.",
     )
     verification: Verification | None = None
     approval: AskedApproval | None = None

@@ -182,6 +182,11 @@ def agent_log(session: str) -> str:
     return f"{session}-log"
 
 
+def documents(session: str) -> str:
+    """Name of the ConfigMap with what the agent of this session left beside its code."""
+    return f"{session}-documents"
+
+
 def refs_of(uid: str) -> str:
     """The folder of all refs of a Plan and its Tasks, or of a Task without a Plan."""
     return f"{_REFS}/{uid.replace('-', '')[:16]}"

@@ -200,7 +200,6 @@ class Pod:
         base = self.remote.refs[self.config("checkout")["ref"]]
         empty = bool(final.pop("empty", False))
         usage = final.pop("usage", Usage(input=1000, output=100))
-        stopped = final.pop("stopped", None)
         commit = base if empty else self.remote.commit(config["ref"], base)
         tree = final.pop("tree", tree_of(commit))
         self.remote.refs[config["ref"]] = commit
@@ -210,8 +209,9 @@ class Pod:
             tree=tree,
             changed=_changed(0 if empty else 1, self.config("recorder")),
             usage=usage,
+            stopped=final.pop("stopped", None),
+            documents=final.pop("documents", ()),
             final=FinalRecord(**{"outcome": "Succeeded", **final}),
-            stopped=stopped,
         )
         said = "" if empty else recorded.final.outcome
         pushed = programs.PusherResult(base, commit, tree, final=True, outcome=said)

@@ -26,6 +26,7 @@ LATER = {
         for where in ("PromptResult", "CheckoutResult.prompt")
         for name in ("mark", "parts", "unshown")
     },
+    "RecorderResult.documents": "it reads no document, and no status of it tells of one",
 }
 """`Kind.field` that only one release has -> why the other does well without it."""
 

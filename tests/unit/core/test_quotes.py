@@ -80,6 +80,7 @@ def test_no_line_of_others_passes_for_ours(theirs: str) -> None:
 FINALS = (
     *("AgentFailed", "RateLimited", "UsageLimited", "ModelAuthFailed", "ProviderUnavailable"),
     *("MaxTurns", "Refused", "NoFinalRecord", "Blocked", "BlockRefused"),
+    "DocumentRefused",
 )
 SAYS: dict[str, Object] = {
     kind: agent_pod(

@@ -96,6 +96,7 @@ TABLE = {
     "VerificationMissing": (Retry.NEVER, False, "statuses"),
     "Blocked": (Retry.UNBLOCKED, False, "bernstein unblock"),
     "BlockRefused": (Retry.AT_ONCE, True, "what it waits for"),
+    "DocumentRefused": (Retry.AT_ONCE, True, "Read why"),
     "Unclaimed": (Retry.AT_ONCE, False, ""),
     "Killed": (Retry.AT_ONCE, False, ""),
     "Cancelled": (Retry.NEVER, False, ""),

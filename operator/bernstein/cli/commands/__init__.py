@@ -96,6 +96,11 @@ COMMANDS: tuple[Subcommand, ...] = (
         room="tasks",
     ),
     Subcommand(
+        "output",
+        "Shows the values that a task's agent has left for others to read.",
+        room="tasks",
+    ),
+    Subcommand(
         "watch",
         "Tells what happens to Tasks and Plans, one line for each event.",
         room="namespace",

@@ -57,8 +57,8 @@ class LogReader:
     def __init__(self, client: Client, clock: Clock = REAL) -> None:
         self._client = client
         self._clock = clock
-        self._readings: dict[str, _Reading] = {}
-        """By the pod's uid."""
+        self._readings: dict[tuple[str, str], _Reading] = {}
+        """By the pod's uid and the container."""
         self._asked: asyncio.Queue[_Reading] = asyncio.Queue()
 
     async def run(self) -> None:
@@ -76,22 +76,22 @@ class LogReader:
         """
         self._forget()
         pods = tuple(pods)
-        asked = [pod for pod in pods if _uid(pod) not in self._readings]
+        asked = [pod for pod in pods if (_uid(pod), container) not in self._readings]
         new = [self._ask(pod, container, timestamps=timestamps) for pod in asked]
         if new:
             waiting = asyncio.gather(*(reading.done.wait() for reading in new))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(waiting, PATIENCE)
-        readings = {_uid(pod): self._readings[_uid(pod)] for pod in pods}
+        readings = {_uid(pod): self._readings[_uid(pod), container] for pod in pods}
         if not all(self._is_over(reading) for reading in readings.values()):
             raise Requeue(AGAIN_SECONDS, "logs are being read")
         for uid in readings:
-            del self._readings[uid]
+            del self._readings[uid, container]
         return {uid: r.text for uid, r in readings.items() if r.text is not None}
 
     def _ask(self, pod: Object, container: str, *, timestamps: bool) -> _Reading:
         reading = _Reading(pod, container, timestamps, self._clock.monotonic() + SECONDS)
-        self._readings[_uid(pod)] = reading
+        self._readings[_uid(pod), container] = reading
         self._asked.put_nowait(reading)
         return reading
 
@@ -101,7 +101,7 @@ class LogReader:
     def _forget(self) -> None:
         """Drops what nobody has come back for."""
         oldest = self._clock.monotonic() - 12 * SECONDS
-        self._readings = {uid: r for uid, r in self._readings.items() if r.until > oldest}
+        self._readings = {of: r for of, r in self._readings.items() if r.until > oldest}
 
     async def _work(self) -> None:
         while True:

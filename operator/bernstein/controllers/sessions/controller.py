@@ -17,6 +17,7 @@ from bernstein.controllers.caches.indexes import SESSION
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.logs import agents as agent_logs
+from bernstein.controllers.logs import documents
 from bernstein.controllers.predicates import session_matters
 from bernstein.controllers.sessions import prompts, usage_metrics
 from bernstein.controllers.sessions.watches import watches
@@ -30,6 +31,7 @@ from bernstein.core.owners import owner_reference
 from bernstein.core.sessions import prompt
 from bernstein.core.sessions.actions import (
     DeleteJob,
+    KeepDocuments,
     KeepLog,
     Launch,
     ReleasePods,
@@ -264,6 +266,8 @@ class SessionController(KindController):
                 await self._writer.delete_job(key, job)
             case KeepLog(pod):
                 await agent_logs.keep(key, session, pod, self._context)
+            case KeepDocuments():
+                await documents.keep(key, session, action, self._context)
             case ReleasePods():
                 await self._release(key)
             case ReleaseSession():

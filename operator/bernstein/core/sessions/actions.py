@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bernstein.api.session import KeptDocument
 from bernstein.core.actions import RunFence
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
@@ -29,6 +30,16 @@ class KeepLog:
 
 
 @dataclass(frozen=True)
+class KeepDocuments:
+    """Make the ConfigMap of what its recorder has printed in this pod, before it goes."""
+
+    pod: Object
+    documents: tuple[KeptDocument, ...]
+    again: bool
+    """Whether to wait, and to ask once more, where they cannot be had now; else they are lost."""
+
+
+@dataclass(frozen=True)
 class ReleasePods:
     """Take our finalizer off all pods of the session: its outcome is recorded.
 
@@ -41,4 +52,6 @@ class ReleaseSession:
     """Take our finalizer off the session that is being deleted: it is settled."""
 
 
-SessionAction = Launch | RunFence | DeleteJob | KeepLog | ReleasePods | ReleaseSession
+SessionAction = (
+    Launch | RunFence | DeleteJob | KeepLog | KeepDocuments | ReleasePods | ReleaseSession
+)

@@ -27,7 +27,7 @@ from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.remedies import with_remedy
 from bernstein.core.runs import State
 from bernstein.core.sanitise import text as sanitise
-from bernstein.core.sessions import outcome, reading
+from bernstein.core.sessions import documents, outcome, reading
 from bernstein.core.sessions.actions import (
     DeleteJob,
     KeepLog,
@@ -129,7 +129,19 @@ def _told(snapshot: SessionSnapshot, decision: SessionDecision, now: datetime) -
     status = reading.told(session, decision.status, snapshot.judged, now)
     if _rests(session, status, now):
         return replace(decision, status=session.status)
-    return _with_log(snapshot, replace(decision, status=status), now)
+    return _with_documents(
+        snapshot, _with_log(snapshot, replace(decision, status=status), now), now
+    )
+
+
+def _with_documents(
+    snapshot: SessionSnapshot, decision: SessionDecision, now: datetime
+) -> SessionDecision:
+    """The decision with what becomes of what the agent left beside its code: that comes first."""
+    keep = documents.to_keep(snapshot.session.status, decision.status, snapshot.job, now)
+    if keep is None:
+        return decision
+    return replace(decision, actions=(keep, *decision.actions))
 
 
 def _with_log(
@@ -311,6 +323,7 @@ def _end(
         "state": SessionState.DEAD,
         "outcome": ending.outcome,
         "work": ending.work,
+        "documents": ending.documents or None,
         "usage": usage,
         "abandoned": None,
         "ended_at": now,

@@ -23,7 +23,7 @@ from bernstein.api.pod import (
 )
 from bernstein.api.programs.setup import SETUP
 from bernstein.api.reasons import Reason
-from bernstein.api.session import AgentSession, Outcome, Work
+from bernstein.api.session import AgentSession, KeptDocument, Outcome, Work
 from bernstein.api.states import SessionState
 from bernstein.api.waiting import Abandoned
 from bernstein.core import diagnosis, pods
@@ -34,7 +34,7 @@ from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import line, quoting
 from bernstein.core.sanitise import text as sanitise
-from bernstein.core.sessions import blocked, trailers
+from bernstein.core.sessions import blocked, documents, trailers
 from bernstein.core.verification import candidate, executed
 
 T = TypeVar("T")
@@ -55,6 +55,7 @@ _ENDS: Mapping[str, str] = {
     Reason.NO_FINAL_RECORD: "the agent's output has no end",
     Reason.BLOCKED: "the agent says that it waits for something",
     Reason.BLOCK_REFUSED: "the agent says that it waits for something, and that is not taken",
+    Reason.DOCUMENT_REFUSED: "the agent left a document that is not taken",
 }
 """How a run ended, by what the agent's output is read as."""
 
@@ -68,6 +69,8 @@ class Ending:
     usage: UsageCounts | None = None
     ran: timedelta = timedelta()
     """For how long its agent ran, as its node tells; nothing where that does not."""
+    documents: tuple[KeptDocument, ...] = ()
+    """What it left beside its code; nothing where it does not report success."""
 
 
 def failed(reason: str, message: str, *, started: bool, exit_code: int | None = None) -> Outcome:
@@ -89,7 +92,9 @@ def classify(session: AgentSession, job: JobView) -> Ending:
     recorded = recorded or _committed_end(job.pod)
     work = _work(session, job.pod, recorded)
     outcome = _outcome(session, job.pod, recorded, work)
-    return Ending(outcome=outcome, work=work, usage=usage, ran=pods.ran_for(job.pod, AGENT))
+    left = recorded.documents if recorded is not None and outcome.reason == "Succeeded" else ()
+    ran = pods.ran_for(job.pod, AGENT)
+    return Ending(outcome, work, usage, ran, documents.of_session(left))
 
 
 def without_pod(session: AgentSession) -> Ending:

@@ -12,6 +12,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.checks import signals
 from bernstein.checks.globs import Listed, first_wildcard, plain
+from bernstein.core.documents import MOST_BYTES, OUTPUT
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
 from bernstein.core.sessions import blocked
@@ -27,7 +28,9 @@ If you can go on only once something else has happened, write that into the file
 {blocked.PATH} (which is not committed) and end:
 {{"text": "what you wait for", "tasks": ["names", "of Tasks"]}}
 Without names of Tasks a person is asked. A last line `{blocked.LINE} what you wait for` does the \
-same."""
+same.
+Values that others are to read, if there are any, go as JSON into the file {OUTPUT.path} (which is
+not committed and has at most {MOST_BYTES >> 10} KiB)."""
 
 _NOTHING_CHANGES = "Nothing is expected to change: report what you found."
 _GOES_ON = """\

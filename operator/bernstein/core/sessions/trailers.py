@@ -18,7 +18,7 @@ OUTCOMES = frozenset(
         *("Succeeded", Reason.AGENT_FAILED, Reason.RATE_LIMITED, Reason.USAGE_LIMITED),
         *(Reason.MODEL_AUTH_FAILED, Reason.PROVIDER_UNAVAILABLE, Reason.MAX_TURNS),
         *(Reason.REFUSED, Reason.NO_FINAL_RECORD, Reason.BLOCKED, Reason.BLOCK_REFUSED),
-        Reason.STALLED,
+        *(Reason.DOCUMENT_REFUSED, Reason.STALLED),
     )
 )
 _OUTCOME, _UNSURE = "Bernstein-Outcome", "Bernstein-Unsure"

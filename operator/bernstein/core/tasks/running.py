@@ -16,6 +16,7 @@ from bernstein.core.conditions import find
 from bernstein.core.fsm import ACTIVE, move
 from bernstein.core.reasons import policy
 from bernstein.core.scheduling import chain, opening
+from bernstein.core.sessions import documents
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import blocked
@@ -197,7 +198,13 @@ def _reported_done(
             "formatting": formatted.to_begin(checks),
         }
         judged = judged.model_copy(update=known)
-    begun = {"infrastructure_failures": 0, "checkpoint": None, "checkpoint_sha": None}
+    output = documents.output_of(session.metadata.name, session.status)
+    begun = {
+        "output": output,
+        "infrastructure_failures": 0,
+        "checkpoint": None,
+        "checkpoint_sha": None,
+    }
     return move(status, TaskState.DONE, "Reported", now).model_copy(
         update={"verification": judged, **begun}
     )

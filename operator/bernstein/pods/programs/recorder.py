@@ -16,9 +16,10 @@ from bernstein import agents
 from bernstein.agents import StreamParser, low_confidence, records
 from bernstein.agents.adapter import MESSAGE_LIMIT, PROGRESS_LIMIT, TEXT_LIMIT
 from bernstein.api import encoding, pod
-from bernstein.api.pod import FinalRecord, RecorderConfig, RecorderResult
+from bernstein.api.pod import FinalRecord, LeftDocument, RecorderConfig, RecorderResult
 from bernstein.api.reasons import Reason
 from bernstein.core import sanitise
+from bernstein.core.documents import DOCUMENTS, handed
 from bernstein.core.sessions import blocked, trailers
 from bernstein.pods import log, sigterm
 from bernstein.pods.errors import PodError
@@ -72,6 +73,7 @@ class Recorder:
         self._progress = ""
         self._live = Live(config.output)
         self._agent_ended = False
+        self._documents: dict[str, bytes] = {}
         self._let_go = time.time()
 
     def close(self) -> None:
@@ -220,11 +222,12 @@ class Recorder:
             self._checkpoint()
         ending: Trailers = ()
         try:
-            final = self._waiting(self._read_rest())
+            final = self._with_documents(self._waiting(self._read_rest()))
             ending = trailers.of(_sanitised(final), self._stopped)
         finally:  # a parser's defect must not lose the work
             self._save(ending)
         result = self._result(final)
+        self._hand_over()
         self._report(result)
         return result
 
@@ -259,6 +262,10 @@ class Recorder:
                 skipped=self._work.skipped,
                 ignored=self._work.ignored,
                 let_go=round(self._let_go, 1),
+                documents=tuple(
+                    LeftDocument(name, len(document), handed.digest(document))
+                    for name, document in self._documents.items()
+                ),
             )
         )
 
@@ -279,6 +286,28 @@ class Recorder:
         return dataclasses.replace(
             final, outcome=Reason.BLOCKED, message=block.text, waits_for=block.tasks
         )
+
+    def _with_documents(self, final: FinalRecord) -> FinalRecord:
+        """Take what an agent that reports success has left beside its code. Its record, where that
+        is not what it is to be."""
+        if self._stopped is not None or final.outcome != "Succeeded":
+            return final
+        for document in DOCUMENTS:
+            try:
+                data = self._work.document(document)
+            except ValueError as error:
+                text = f"{document.path} is not taken: {error}"
+                self._documents.clear()
+                return dataclasses.replace(final, outcome=Reason.DOCUMENT_REFUSED, message=text)
+            if data is not None:
+                self._documents[document.name] = data
+        return final
+
+    def _hand_over(self) -> None:
+        """Print what was taken: the operator reads it from the log."""
+        for name, document in self._documents.items():
+            for row in handed.lines(name, document):
+                print(row, flush=True)  # noqa: T201
 
     def _report(self, result: RecorderResult | None) -> None:
         """Send the result (or, without one, the last usage) to the server.

@@ -10,10 +10,12 @@ from pathlib import Path
 from bernstein.api.pod import Changed, RecorderConfig
 from bernstein.api.programs.commit import CommitText
 from bernstein.checks.changes import changed_from_paths
+from bernstein.core import documents
+from bernstein.core.documents import DOCUMENTS, Document
 from bernstein.core.sessions import blocked
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
-from bernstein.pods.worktree import packs
+from bernstein.pods.worktree import left, packs
 from bernstein.pods.worktree.folders import Folders
 from bernstein.pods.worktree.ignored import Ignored
 from bernstein.pods.worktree.objects import Objects, RefusedContents, with_trailer
@@ -22,6 +24,7 @@ from bernstein.pods.worktree.walker import Tree, Walker
 _TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
 _REFUSAL_ROUNDS = 3
 _BLOCKED = os.fsencode(blocked.PATH)
+_UNKEPT = (_BLOCKED, *(os.fsencode(document.path) for document in DOCUMENTS))
 
 Trailers = tuple[tuple[str, str], ...]
 """Names and values."""
@@ -37,9 +40,7 @@ class Checkpoints:
         self.objects = Objects(Path(config.git_dir), Path(config.base_git_dir))
         base = self.objects.base_entries
         unseen = Folders(config.folders).left_out(base)
-        self._walker = Walker(
-            config.worktree, base, config.limits, unkept=(_BLOCKED,), unseen=unseen
-        )
+        self._walker = Walker(config.worktree, base, config.limits, unkept=_UNKEPT, unseen=unseen)
         self._number = max(packs.numbers(self._packs), default=0)
         self._entries = self.objects.base_entries
         self._skipped = 0
@@ -121,11 +122,23 @@ class Checkpoints:
 
         Raises ValueError, which says what is wrong with it.
         """
+        data = self._left(_BLOCKED, blocked.MOST_BYTES)
+        return blocked.read(data) if data is not None else None
+
+    def document(self, document: Document) -> bytes | None:
+        """What the agent has left as this; None: nothing. Raises ValueError in the same way."""
+        data = self._left(os.fsencode(document.path), documents.MOST_BYTES)
+        problem = left.problem(document, data) if data is not None else ""
+        if problem:
+            raise ValueError(problem)
+        return data
+
+    def _left(self, path: bytes, most: int) -> bytes | None:
+        """As much of the file as shows whether it has more than `most` bytes."""
         try:
-            data = self._walker.read(_BLOCKED, blocked.MOST_BYTES + 1)
+            return self._walker.read(path, most + 1)
         except OSError:
             raise ValueError("it is no regular file that can be read") from None
-        return blocked.read(data) if data is not None else None
 
     def changed(self) -> Changed:
         """What the last commit changes against the base."""

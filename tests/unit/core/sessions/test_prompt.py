@@ -71,7 +71,10 @@ If you can go on only once something else has happened, write that into the file
 .bernstein/blocked.json (which is not committed) and end:
 {{"text": "what you wait for", "tasks": ["names", "of Tasks"]}}
 Without names of Tasks a person is asked. A last line `BLOCKED: what you wait for` does the \
-same.""",
+same.
+Values that others are to read, if there are any, go as JSON into the file .bernstein/output.json \
+(which is
+not committed and has at most 64 KiB).""",
     }
 
 

@@ -1,0 +1,50 @@
+"""What a session left beside its code: what its status says of that, and when it is fetched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from bernstein.api.pod import RECORDER, LeftDocument
+from bernstein.api.session import AgentSessionStatus, KeptDocument
+from bernstein.api.states import SessionState
+from bernstein.api.task import Output
+from bernstein.core import pods
+from bernstein.core.documents import DOCUMENTS, MOST_BYTES, OUTPUT
+from bernstein.core.jobs import JobView
+from bernstein.core.sessions.actions import KeepDocuments
+
+PATIENCE_SECONDS = 300
+"""From the end of its recorder on: for so long the end of the session waits for a node that does
+not tell what was left."""
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_NAMES = tuple(document.name for document in DOCUMENTS)
+
+
+def of_session(left: Iterable[LeftDocument]) -> tuple[KeptDocument, ...]:
+    """What its recorder has told, as far as we know such documents."""
+    told = {each.name: each for each in left if _is_possible(each)}
+    kept = (told[name] for name in _NAMES if name in told)
+    return tuple(KeptDocument(name=each.name, bytes=each.size, sha256=each.sha256) for each in kept)
+
+
+def _is_possible(left: LeftDocument) -> bool:
+    return 0 <= left.size <= MOST_BYTES and _DIGEST.fullmatch(left.sha256) is not None
+
+
+def to_keep(
+    before: AgentSessionStatus, after: AgentSessionStatus, job: JobView | None, now: datetime
+) -> KeepDocuments | None:
+    """What is to be done before the status becomes `after`."""
+    if before.state is SessionState.DEAD or not after.documents or job is None or job.pod is None:
+        return None
+    ended = (pods.terminated(job.pod, RECORDER) or {}).get("finishedAt")
+    until = pods.parse_time(ended) + timedelta(seconds=PATIENCE_SECONDS) if ended else now
+    return KeepDocuments(job.pod, after.documents, again=now < until)
+
+
+def output_of(session: str, status: AgentSessionStatus) -> Output | None:
+    """What the Task's status says of the values that this session left."""
+    found = next((each for each in status.documents or () if each.name == OUTPUT.name), None)
+    return Output(session=session, bytes=found.bytes, sha256=found.sha256) if found else None
