@@ -398,12 +398,6 @@ STANDSTILL = (
         )
         for kind in ("Task", "Plan")
     ),
-    Change(
-        "a repository that is away costs no gate error",
-        "Task",
-        ("gateErrors",),
-        lambda pair: any("RepositoryUnreachable: " in str(s.get("waiting")) for s in _both(pair)),
-    ),
     Change("a suspended Plan has one reason to wait", "Plan", _TOLD, _is_suspended),
     Change(
         "a Task that tries again what needs a person says so until it moves",

@@ -407,4 +407,13 @@ DRAINED = (
         ("again", "conditions", "gateErrors", "verification.checks", "waiting"),
         _was_drained_while_it_read,
     ),
+    Change(
+        "a repository that is away costs no gate error",
+        "Task",
+        ("gateErrors",),
+        lambda pair: any(
+            "RepositoryUnreachable: " in str(status.get("waiting"))
+            for status in (pair.recorded, pair.today)
+        ),
+    ),
 )
