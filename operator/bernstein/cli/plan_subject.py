@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from graphlib import CycleError
 from pathlib import Path
 from typing import Annotated, Any, Never
 
@@ -55,11 +54,9 @@ async def find(terminal: Terminal, word: str) -> Outline:
         plan = await cluster.find_plan(name)
         if plan is None:
             raise await cluster.not_found(name, PLANS)
-        tasks, project = await cluster.tasks(name), await _project(cluster, plan)
-        try:
-            return outlines.of_plan(plan, tasks, project)
-        except CycleError:
+        if not outlines.is_sound(plan.spec):
             _refuse(terminal, f"Plan '{name}'", validate_plan(plan.spec, None, ROLES))
+        return outlines.of_plan(plan, await cluster.tasks(name), await _project(cluster, plan))
 
 
 def _is_file(word: str) -> bool:

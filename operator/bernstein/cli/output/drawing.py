@@ -74,6 +74,10 @@ class _Text:
             if group is not None:
                 self._tell_group(group)
             self._terminal.show(self._table(nodes))
+        if self._drawing.notes:
+            self._terminal.say("")
+        for note in self._drawing.notes:
+            self._terminal.say(shown(note))
 
     def _tell_group(self, group: Group) -> None:
         first, *more = self._sentences(group.id) or [""]

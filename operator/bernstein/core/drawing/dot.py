@@ -11,6 +11,8 @@ from bernstein.core.drawing.wiring import Joint, Line, wired
 
 _COLUMNS = 36
 """Of a label, so that boxes are no ribbons."""
+_COLUMNS_OF_ALL = 100
+"""Of what stands above the whole."""
 _COLOURS = {
     "waiting": "gray50",
     "running": "blue",
@@ -30,7 +32,8 @@ def rows(drawing: Drawing) -> Iterator[str]:
     ids |= {joint.id: f"j{number}" for number, joint in enumerate(wiring.joints, 1)}
     critical = frozenset(drawing.critical)
     yield "digraph plan {"
-    yield f"    label={_quoted(drawing.title)}; labelloc=t; fontname=Helvetica;"
+    told = _quoted(drawing.title, *drawing.notes, columns=_COLUMNS_OF_ALL)
+    yield f"    label={told}; labelloc=t; fontname=Helvetica;"
     yield "    node [shape=box, style=rounded, fontname=Helvetica];"
     yield "    edge [fontname=Helvetica];"
     for number, (group, nodes) in enumerate(drawing.framed):
@@ -79,6 +82,6 @@ def _attributes(line: Line) -> Iterator[str]:
         yield "penwidth=3"
 
 
-def _quoted(*parts: str) -> str:
-    told = [row for part in parts for row in textwrap.wrap(shown(part), _COLUMNS)]
+def _quoted(*parts: str, columns: int = _COLUMNS) -> str:
+    told = [row for part in parts for row in textwrap.wrap(shown(part), columns)]
     return '"' + "\\n".join(row.translate(_ESCAPED) for row in told) + '"'

@@ -26,6 +26,8 @@ _STYLES = {
 _ARROW = re.compile(r" +[nj][0-9]+ (?:-->|==>|-\.->)")
 _UNSAFE = re.compile(r"[^\w ,()/.+='?\x80-\U0010ffff-]|_")
 """What could mean something in a label: quotes, entities, tags, Markdown, comments, icons."""
+_DIRECTIVE = re.compile(r"[%{}]")
+"""What could make a directive of a comment."""
 _LIST_OR_LINK = re.compile(r"^[-+]|(?:^\d+|\bwww)[.)]", re.IGNORECASE)
 """Markdown all the same: what begins an item of a list, or an address."""
 
@@ -36,6 +38,7 @@ def rows(drawing: Drawing) -> Iterator[str]:
     ids = {node.id: f"n{number}" for number, node in enumerate(drawing.nodes, 1)}
     ids |= {joint.id: f"j{number}" for number, joint in enumerate(wiring.joints, 1)}
     yield "graph TD"
+    yield from (f"    %% {_DIRECTIVE.sub('', shown(note))}" for note in drawing.notes)
     for number, (group, nodes) in enumerate(drawing.framed):
         inside = [f"{ids[node.id]}[{_label(node)}]" for node in nodes]
         if group is None:

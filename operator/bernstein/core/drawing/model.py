@@ -61,6 +61,8 @@ class Drawing:
     """Each pair once for a label."""
     critical: tuple[str, ...] = ()
     """Ids of the nodes on the critical path, the first one first."""
+    notes: tuple[str, ...] = ()
+    """What is to be known of the whole."""
 
     @cached_property
     def members(self) -> Mapping[str, tuple[str, ...]]:

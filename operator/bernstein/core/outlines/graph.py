@@ -8,7 +8,7 @@ from bernstein.api.plan import PlanSpec, Step
 from bernstein.api.signals import STEP_MINUTES
 from bernstein.core.drawing.model import Drawing, Edge, Group, Node, Tone
 from bernstein.core.outlines.outline import Outline, StepTask
-from bernstein.core.outlines.words import duration
+from bernstein.core.outlines.words import duration, summary
 from bernstein.core.plans.estimate import critical_steps
 from bernstein.core.projects import repositories
 
@@ -51,6 +51,7 @@ def drawn(outline: Outline) -> Drawing:
         groups=tuple(groups),
         edges=tuple(edges),
         critical=tuple(_id(*place) for place in critical_steps(outline.spec)),
+        notes=(summary(outline.spec, outline.estimate), f"({outline.estimate.basis})"),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from graphlib import CycleError
 from itertools import repeat
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from bernstein.checks import signals
 from bernstein.core.approvals import answers, policy
 from bernstein.core.money import amounts
 from bernstein.core.outlines.words import duration, forecast
-from bernstein.core.plans.estimate import estimate
+from bernstein.core.plans.estimate import critical_steps, estimate
 from bernstein.core.plans.expansion import stage_graph
 from bernstein.core.plans.rows import names_of_steps
 from bernstein.core.routing import table
@@ -152,8 +153,22 @@ def of_file(spec: PlanSpec) -> Outline:
     return Outline(spec, estimate(spec))
 
 
+def is_sound(spec: PlanSpec) -> bool:
+    """Whether its stages depend on stages that there are, and nothing on itself. Nobody may have
+    looked at that yet where the cluster has just taken a Plan."""
+    after = stage_graph(spec)
+    if not all(name in after for upstream in after.values() for name in upstream):
+        return False
+    try:
+        critical_steps(spec)
+    except CycleError:
+        return False
+    return True
+
+
 def of_plan(plan: Plan, tasks: list[Task], project: Project | None) -> Outline:
-    """Of a Plan of the cluster, with the state of each step. `project`: None where it is not known.
+    """Of a Plan of the cluster that is sound, with the state of each step. `project`: None where it
+    is not known.
 
     The estimate is that which the Plan began with.
     """

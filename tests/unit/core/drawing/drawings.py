@@ -37,7 +37,8 @@ def drawings(draw: st.DrawFn) -> Drawing:
     edge = st.builds(Edge, ends, ends, WORDS, st.booleans())
     edges = draw(st.lists(edge, max_size=12, unique_by=lambda e: (e.source, e.target, e.label)))
     path = draw(st.lists(st.sampled_from(ids), unique=True))
-    return Drawing(draw(WORDS), nodes, tuple(groups), tuple(edges), tuple(path))
+    notes = tuple(draw(st.lists(WORDS, max_size=2)))
+    return Drawing(draw(WORDS), nodes, tuple(groups), tuple(edges), tuple(path), notes)
 
 
 def chain(*sizes: int) -> Drawing:

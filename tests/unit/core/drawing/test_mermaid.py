@@ -114,6 +114,8 @@ def test_every_node_is_drawn_once_and_every_line_leads_to_one(drawing: Drawing) 
         elif found := FRAME.fullmatch(row):
             depth += 1
             decoded(found["label"])
+        elif row.startswith("%% "):
+            assert re.fullmatch(r"%% [^%{}\n]*", row)
         elif row == "end":
             depth -= 1
         else:

@@ -17,9 +17,7 @@ from bernstein.cli.settings import CliSettings
 from bernstein.core.drawing import dot, mermaid
 from bernstein.core.drawing.model import Drawing
 from bernstein.core.outlines.graph import drawn
-from bernstein.core.outlines.outline import Outline
 from bernstein.core.outlines.record import graph_record
-from bernstein.core.outlines.words import summary
 
 
 class Format(StrEnum):
@@ -66,7 +64,7 @@ async def _graph(terminal: Terminal, word: str, form: Format) -> None:
         terminal.answer(graph_record(outline, drawing))
     elif form is Format.TEXT:
         drawings.tell(terminal, drawing)
-        _sum_up(terminal, outline, drawing)
+        _sum_up(terminal, drawing)
     else:
         rows = [*_LANGUAGES[form](drawing)]
         for row in rows:
@@ -81,13 +79,9 @@ _TOO_LARGE = (
 )
 
 
-def _sum_up(terminal: Terminal, outline: Outline, drawing: Drawing) -> None:
-    guess = outline.estimate
-    terminal.say("")
+def _sum_up(terminal: Terminal, drawing: Drawing) -> None:
+    path = " → ".join(drawings.critical_titles(drawing))
+    terminal.say(f"{drawings.CRITICAL} critical path: {path}")
     states = Counter(node.state for node in drawing.nodes if node.state)
     if states:
         terminal.say(", ".join(f"{number} {state}" for state, number in states.items()))
-    terminal.say(summary(outline.spec, guess))
-    terminal.say(f"  ({guess.basis})", "dim")
-    path = " → ".join(drawings.critical_titles(drawing))
-    terminal.say(f"{drawings.CRITICAL} critical path: {path}")

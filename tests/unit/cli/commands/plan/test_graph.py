@@ -32,7 +32,7 @@ rate-limit-api
    Update API reference                                        docs       30 min
 
 3 stages, 7 steps, about 1 h 30 min, about $4.11 of a budget of $5.00
-  (critical path; tokens by scope and complexity, one attempt per step, list prices)
+(critical path; tokens by scope and complexity, one attempt per step, list prices)
 ┃ critical path: design → implement → verify
 """
 NAMES = {"n1": "D1", "n2": "D2", "n3": "I1", "n4": "I2", "n5": "I3", "n6": "V1", "n7": "V2"}
@@ -128,9 +128,17 @@ async def test_of_a_plan_of_the_cluster_each_step_has_its_state(
     assert "  ✗  Write rate-limiter unit tests " in text
     assert "┃ ○  Run full test suite " in text
     assert "  ○  Update API reference " in text, "it has no Task yet"
-    assert "\n2 closed, 1 in progress, 1 done, 1 failed, 1 open\n" in text
+    assert text.endswith("\n2 closed, 1 in progress, 1 done, 1 failed, 1 open\n")
     assert "backend · 30 min · in progress" in drawn
     assert "class n5 failed" in drawn
+
+
+@pytest.mark.parametrize("form", ["mermaid", "dot"])
+def test_the_estimate_stands_in_every_drawing(runner: CliRunner, good: str, form: str) -> None:
+    told = runner.invoke(app, ["plan", "graph", good, "--format", form]).stdout
+
+    assert "about 1 h 30 min, about" in told
+    assert "(critical path" in told
 
 
 async def test_with_json_it_is_what_scripts_read(bernstein: Bernstein, running: str) -> None:

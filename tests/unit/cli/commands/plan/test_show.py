@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,7 +15,7 @@ from bernstein.core.plans import file as plan_file
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
-from tests.unit.cli.scenes import HOSTILE, condition, plan, running_tasks
+from tests.unit.cli.scenes import HOSTILE, plan, running_tasks
 from tests.unit.cli.scenes import name as task_name
 from tests.unit.core import objects
 from tests.unit.core.plans.plan_files import RATE_LIMIT
@@ -210,18 +211,35 @@ async def test_a_plan_that_is_not_there_is_answered_with_those_that_are(
     assert running in answer.err
 
 
-async def test_a_plan_of_the_cluster_that_is_a_circle_is_refused(
-    api: ApiServer, bernstein: Bernstein
+REPOSITORIES = {
+    "repos": [{"path": "api"}, {"path": "web"}],
+    "stages": [{"name": "a", "steps": [{"title": "b", "dependsOnRepo": "api"}]}],
+}
+UNKNOWN = [{"name": "a", "dependsOn": ["b"], "steps": [{"title": "b"}]}]
+
+
+@pytest.mark.parametrize("command", ["show", "graph"])
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({}, "Cycle detected: design -> verify -> implement -> design"),
+        (REPOSITORIES, "Cycle detected: repository 'api' -> step 'b' -> repository 'api'"),
+        ({"stages": UNKNOWN}, "Stage 'a' depends on unknown stage 'b'"),
+    ],
+)
+async def test_a_plan_of_the_cluster_without_an_order_is_refused(
+    api: ApiServer, bernstein: Bernstein, command: str, spec: dict[str, Any], said: str
 ) -> None:
-    failed = [condition("Validated", "False", "PlanInvalid", "Cycle detected")]
-    obj = plan(phase="Invalid", conditions=failed).dump()
+    obj = plan(phase="Invalid").dump()
     obj["spec"]["stages"][0]["dependsOn"] = ["verify"]
+    obj["spec"] |= spec
     api.put(PLANS, "limits", "team", **obj | {"metadata": obj["metadata"] | {"name": "limits"}})
 
-    answer = await bernstein("plan", "show", "limits")
+    answer = await bernstein("plan", command, "limits")
 
-    assert answer.code == 2
-    assert "Cycle detected: design -> verify -> implement -> design" in answer.err
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+    assert "Traceback" not in answer.err
 
 
 async def test_with_json_it_is_what_scripts_read(
