@@ -137,9 +137,10 @@ def _told(snapshot: SessionSnapshot, decision: SessionDecision, now: datetime) -
 def _with_documents(
     snapshot: SessionSnapshot, decision: SessionDecision, now: datetime
 ) -> SessionDecision:
-    """The decision with what becomes of what the agent left beside its code: that comes first."""
+    """The decision with what becomes of what the agent left beside its code: that comes first. Of
+    a session that is being deleted nobody will read it."""
     keep = documents.to_keep(snapshot.session.status, decision.status, snapshot.job, now)
-    if keep is None:
+    if keep is None or _is_deleted(snapshot.session):
         return decision
     return replace(decision, actions=(keep, *decision.actions))
 

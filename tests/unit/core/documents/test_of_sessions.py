@@ -101,6 +101,12 @@ def test_who_is_stopped_is_not_waited_for() -> None:
     assert kept(look(leaves(LEFT), subject=AT_WORK.model_copy(update={"spec": spec}))) == []
 
 
+def test_who_is_being_deleted_is_not_waited_for() -> None:
+    metadata = AT_WORK.metadata.model_copy(update={"deletion_timestamp": at(-1)})
+
+    assert kept(look(leaves(LEFT), subject=AT_WORK.model_copy(update={"metadata": metadata}))) == []
+
+
 def test_a_name_that_is_told_twice_counts_once() -> None:
     again = LeftDocument(OUTPUT.name, 13, SHA)
 
