@@ -13,7 +13,15 @@ from tests.unit.controllers.jobs.test_admission import allowed, may_be_allowed
 
 PLACED = {
     "nodeSelector": {"team": "agents"},
-    "tolerations": [{"key": "team", "value": "agents", "effect": "NoSchedule"}],
+    "tolerations": [
+        {"key": "team", "value": "agents", "effect": "NoSchedule"},
+        {
+            "key": "maintenance",
+            "operator": "Exists",
+            "effect": "NoExecute",
+            "tolerationSeconds": 60,
+        },
+    ],
     "priorityClassName": "batch",
 }
 LABELS = {"cost-centre": "42"}
