@@ -38,7 +38,7 @@ def rows(drawing: Drawing) -> Iterator[str]:
     ids = {node.id: f"n{number}" for number, node in enumerate(drawing.nodes, 1)}
     ids |= {joint.id: f"j{number}" for number, joint in enumerate(wiring.joints, 1)}
     yield "graph TD"
-    yield from (f"    %% {_DIRECTIVE.sub('', shown(note))}" for note in drawing.notes)
+    yield from (f"    %% {shown(_DIRECTIVE.sub('', note))}" for note in drawing.notes)
     for number, (group, nodes) in enumerate(drawing.framed):
         inside = [f"{ids[node.id]}[{_label(node)}]" for node in nodes]
         if group is None:

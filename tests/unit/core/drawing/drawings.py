@@ -11,7 +11,8 @@ from bernstein.core.drawing.model import Drawing, Edge, Group, Node, Tone
 NASTY = (
     *('"', "\\", "]", "end", "`x`", "a\nb", "<b>x</b>", "&amp;", "#quot;", "%%{init: {}}%%"),
     *("1. one", "- two", "www.a.b", "x://y", "style a:b#c;", "\u202egnp.exe", "\x1b[2J", ""),
-    *("-->", "|x|", "subgraph", "click n1", "\\N \\G \\", "*a* _b_", "{", "ﬂ°quot¶ß", "日本語"),
+    *("-->", "|x|", "subgraph", "click n1", "\\N \\G \\", "*a* _b_", "{"),
+    *("\\n", "ﬂ°quot¶ß", "日本語"),
 )
 WORDS = st.sampled_from(NASTY) | st.text(max_size=20)
 TONES = st.sampled_from(get_args(Tone))

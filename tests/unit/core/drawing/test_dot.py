@@ -16,6 +16,7 @@ from bernstein.core.drawing.wiring import wired
 from tests.unit.core.drawing.drawings import NASTY, chain, drawings, largest
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|->|[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[{}\[\]=;,]|\s+')
+ESCAPE = re.compile(r'\\(["\\n])')
 SMALL = """\
 digraph plan {
     label="chain"; labelloc=t; fontname=Helvetica;
@@ -71,9 +72,9 @@ def statements(text: str) -> Iterator[list[str]]:
 
 def read(label: str) -> str:
     """As it is shown; lines that were broken are one."""
-    inner = label[1:-1].replace("\\n", "\n")
-    assert "\\" not in re.sub(r'\\["\\]', "", inner)
-    return html.unescape(re.sub(r'\\(["\\])', r"\1", inner)).replace("\n", " ")
+    inner = label[1:-1]
+    assert "\\" not in ESCAPE.sub("", inner)
+    return html.unescape(ESCAPE.sub(lambda found: found[1].replace("n", " "), inner))
 
 
 def attributes(statement: list[str]) -> dict[str, str]:

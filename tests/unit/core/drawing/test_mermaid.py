@@ -79,6 +79,12 @@ def test_no_words_mean_anything_to_mermaid(words: str) -> None:
     assert decoded(one(words)) == shown(words)
 
 
+def test_a_note_of_nothing_but_signs_is_no_empty_comment() -> None:
+    rows = [*mermaid.rows(Drawing("", (Node("a", "a"),), notes=("{",)))]
+
+    assert rows[1] == "    %% (no words)"
+
+
 @pytest.mark.parametrize("words", ["1. one", "12) two", "- three", "+ four", "see WWW.x"])
 def test_words_that_would_be_a_list_or_a_link_are_none(words: str) -> None:
     """Of these a viewer says that it does not know them, in place of the words."""
