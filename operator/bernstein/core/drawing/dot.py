@@ -28,8 +28,7 @@ _ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
 def rows(drawing: Drawing) -> Iterator[str]:
     """Line by line."""
     wiring = wired(drawing)
-    ids = {node.id: f"n{number}" for number, node in enumerate(drawing.nodes, 1)}
-    ids |= {joint.id: f"j{number}" for number, joint in enumerate(wiring.joints, 1)}
+    ids = wiring.ids_in(drawing)
     critical = frozenset(drawing.critical)
     yield "digraph plan {"
     told = _quoted(drawing.title, *drawing.notes, columns=_COLUMNS_OF_ALL)

@@ -35,8 +35,7 @@ _LIST_OR_LINK = re.compile(r"^[-+]|(?:^\d+|\bwww)[.)]", re.IGNORECASE)
 def rows(drawing: Drawing) -> Iterator[str]:
     """Line by line."""
     wiring = wired(drawing)
-    ids = {node.id: f"n{number}" for number, node in enumerate(drawing.nodes, 1)}
-    ids |= {joint.id: f"j{number}" for number, joint in enumerate(wiring.joints, 1)}
+    ids = wiring.ids_in(drawing)
     yield "graph TD"
     yield from (f"    %% {shown(_DIRECTIVE.sub('', note))}" for note in drawing.notes)
     for number, (group, nodes) in enumerate(drawing.framed):

@@ -43,6 +43,11 @@ class Wiring:
     joints: tuple[Joint, ...]
     lines: tuple[Line, ...]
 
+    def ids_in(self, drawing: Drawing) -> dict[str, str]:
+        """By id of a node or a joint one that every language takes: n1, n2, ...; j1, j2, ..."""
+        ids = {node.id: f"n{number}" for number, node in enumerate(drawing.nodes, 1)}
+        return ids | {joint.id: f"j{number}" for number, joint in enumerate(self.joints, 1)}
+
 
 def wired(drawing: Drawing) -> Wiring:
     """The same each time."""
