@@ -78,7 +78,13 @@ def test_the_minutes_of_the_critical_path_are_those_of_the_estimate() -> None:
     assert [n["id"] for n in record["nodes"] if n["is_critical"]] == record["critical_path"]
 
 
-@given(st.lists(st.tuples(st.integers(1, 6), st.lists(st.integers(0, 7), max_size=4)), min_size=1))
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 6), st.lists(st.integers(0, 7), max_size=4)),
+        min_size=1,
+        max_size=40,
+    )
+)
 def test_steps_are_drawn_in_an_order_in_which_they_can_be_done(
     shapes: list[tuple[int, list[int]]],
 ) -> None:
