@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.meta import Condition, ConditionType, UsageCounts
-from bernstein.api.plan import LedgerEntry, Plan, PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import LedgerEntry, PlanTask
 from bernstein.api.projects.gates import Gates
 from bernstein.api.signals import Signal
 from bernstein.api.verification import MOST_CHECKS, CheckAgain, CheckResult, Verification

@@ -21,7 +21,6 @@ from bernstein.api.meta import (
     Metadata,
     Model,
     Money,
-    Name,
     ObjectName,
     Sha,
     Text,
@@ -35,6 +34,8 @@ from bernstein.api.meta import (
 )
 from bernstein.api.money import Dollars
 from bernstein.api.older import WithWaiting
+from bernstein.api.plans.rows import MAX_ROWS, PlanTask, Settled
+from bernstein.api.plans.workflow import Workflow, WorkflowStatus
 from bernstein.api.projects.repository import RepositoryPath
 from bernstein.api.requests import Answers, PlanRequests, answered_once, kept_until_answered
 from bernstein.api.signals import Assignment, Constraints, Files
@@ -47,9 +48,6 @@ DELIVERED_PARTIALLY = "DeliveredPartially"
 MAX_STAGES = 40
 MAX_STEPS = 50
 """Of a stage."""
-MAX_SETTLED = 100
-MAX_ROWS = MAX_STAGES * MAX_STEPS
-"""Sessions that a Plan settles itself at a time; more wait until these are gone."""
 
 
 class Step(Assignment):
@@ -119,7 +117,10 @@ class PlanRepository(Model):
 class PlanSpec(Model):
     model_config = {
         **Model.model_config,
-        "json_schema_extra": cel(one_way("cancel")),
+        "json_schema_extra": cel(
+            one_way("cancel"),
+            ("has(self.stages) != has(self.workflow)", "give either 'stages' or 'workflow'"),
+        ),
     }
 
     name: Line = Field(description="What the plan is for; told to every agent as the goal.")
@@ -146,9 +147,13 @@ class PlanSpec(Model):
     )
     stages: Annotated[
         tuple[Stage, ...],
-        Field(min_length=1, max_length=MAX_STAGES, json_schema_extra=list_map("name")),
-    ]
+        Field(max_length=MAX_STAGES, json_schema_extra={**list_map("name"), "minItems": 1}),
+    ] = ()
     """One after the other, unless dependsOn says otherwise."""
+    workflow: Workflow | None = Field(
+        default=None,
+        description="Nodes with conditions and loops, in place of stages.",
+    )
     approval: ApprovalPolicy | None = Field(
         default=None,
         description="When a person must say yes, beside what the Project asks for. It may only "
@@ -205,91 +210,6 @@ class Estimate(Model):
     """US dollars, by the price of the models; absent: a price is unknown."""
     basis: Annotated[str, Field(max_length=200)]
     """What it was reckoned from."""
-
-
-class LedgerEntry(Model):
-    """One landing in the integration ref: the Task is that of the row, and the session its last.
-
-    It stands on the landing of the number before; the first one on `integration.targetSha`. Its
-    tree is what the commit says.
-    """
-
-    number: int = Field(ge=1, description="Its place in the order of landings.")
-    sha: Sha
-    """Commit that landed."""
-
-
-class Resolves(Model):
-    """The conflict that a Task is made for."""
-
-    ref: Annotated[str, Field(max_length=300)]
-    """Where the files are as git could merge them, with both sides between marks."""
-    sha: Sha
-    """Commit of it, on `base`."""
-    onto: Sha
-    """Tip of the branch that the work of the Plan did not merge with."""
-    base: Sha
-    """That work: the last landing before."""
-    files: Annotated[tuple[CopiedLine, ...], Field(max_length=20)]
-    """Paths in conflict; none where one of them is not called as it is shown."""
-
-
-class PlanTask(Model):
-    """Last known facts of a step's Task; kept when the Task is deleted, so that nothing is lost."""
-
-    name: Annotated[str, Field(max_length=63)]
-    """Name of the Task."""
-    stage: CopiedLine
-    """Stage that it belongs to."""
-    step: int | None = Field(default=None, description="Index of the step in its stage, from 0.")
-    repository: Name | None = Field(
-        default=None,
-        description="That its Task works in, by its name in the Project, where the Plan works in "
-        "several.",
-    )
-    uid: Annotated[str, Field(max_length=64)] | None = None
-    """Uid of the Task, once it was seen."""
-    state: Annotated[str, Field(max_length=32)] = "Open"
-    """Its state when it was seen last."""
-    attempts: int = 0
-    """Counted attempts: `status.attempt` of the Task."""
-    sessions: int = Field(
-        default=0, description="Number of the last session whose cost is in spendUsd."
-    )
-    spend_usd: Money = "0"
-    """US dollars that it has cost."""
-    usage: UsageCounts = Field(default_factory=UsageCounts)
-    rounds: int | None = Field(
-        default=None, description="Rounds of attempts that requests have granted; absent: none."
-    )
-    landed: LedgerEntry | None = Field(
-        default=None, description="Written once; from then on the row is of this Task for good."
-    )
-    resolves: Resolves | None = Field(
-        default=None,
-        description="The Task is of no step: it is made to resolve this conflict of the Plan's "
-        "work with the branch.",
-    )
-    answers: Annotated[int, Field(ge=1)] | None = Field(
-        default=None,
-        description="The Task is of no step: it is made because of what was said of the Plan's "
-        "pull request, for the so many'th time.",
-    )
-
-
-class Settled(Model):
-    """Cost that no Task's row counts.
-
-    It is that of sessions whose Task was deleted before it had counted them, and of deleted Tasks
-    whose name another one has now.
-    """
-
-    spend_usd: Money = "0"
-    """US dollars."""
-    usage: UsageCounts = Field(default_factory=UsageCounts)
-    sessions: Annotated[
-        tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=MAX_SETTLED)
-    ] = Field(default=(), description="Those that are counted here and still exist, by uid.")
 
 
 class PartialDelivery(Model):
@@ -379,6 +299,7 @@ class PlanStatus(WithWaiting):
         "it works in one.",
     )
     partial: PartialDelivery | None = None
+    workflow: WorkflowStatus | None = None
     started_at: datetime | None = None
     """When it was looked at first."""
     ended_at: datetime | None = None

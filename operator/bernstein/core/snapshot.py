@@ -12,7 +12,8 @@ from typing import Any
 
 from bernstein.api.approvals.approval import Approval
 from bernstein.api.delivery import PullRequest
-from bernstein.api.plan import Plan, PlanStatus, Resolves
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import Resolves
 from bernstein.api.project import Project
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.session import AgentSession

@@ -21,7 +21,8 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeAlias
 
-from bernstein.api.plan import Plan, PlanTask
+from bernstein.api.plan import Plan
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus

@@ -6,7 +6,7 @@ needs their yes cannot have it: nothing of that is taken for granted.
 
 from __future__ import annotations
 
-from bernstein.api.plan import PlanTask
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.states import TaskState
 from bernstein.api.verification import Verification
 from bernstein.checks.changes import digest_of

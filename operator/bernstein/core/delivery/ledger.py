@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.integration import Integration
-from bernstein.api.plan import LedgerEntry, PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import LedgerEntry, PlanTask
 from bernstein.api.task import Task
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)

@@ -18,7 +18,8 @@ from urllib.parse import quote
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.integration import Integration
 from bernstein.api.meta import Metadata
-from bernstein.api.plan import Plan, PlanStatus, PlanTask, Step
+from bernstein.api.plan import Plan, PlanStatus, Step
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.project import Project
 from bernstein.api.projects.repository import Repository
 from bernstein.api.task import Task, TaskStatus

@@ -18,7 +18,8 @@ from datetime import datetime
 from typing import Any
 
 from bernstein.api.meta import API_VERSION, PLAN_KIND, TASK_KIND
-from bernstein.api.plan import MAX_ROWS, PlanSpec, PlanStatus, PlanTask, Resolves, Step
+from bernstein.api.plan import PlanSpec, PlanStatus, Step
+from bernstein.api.plans.rows import MAX_ROWS, PlanTask, Resolves
 from bernstein.api.reasons import Reason
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Signal
 from bernstein.api.states import TaskState

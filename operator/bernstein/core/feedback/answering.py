@@ -16,7 +16,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from bernstein.api.plan import MAX_ROWS, PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import MAX_ROWS, PlanTask
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import Cancel
 from bernstein.core import names

@@ -15,7 +15,8 @@ from decimal import Decimal
 from bernstein import agents
 from bernstein.api.meta import UsageCounts
 from bernstein.api.money import SpendSource
-from bernstein.api.plan import MAX_ROWS, MAX_SETTLED, Plan, PlanStatus, PlanTask, Settled
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import MAX_ROWS, MAX_SETTLED, PlanTask, Settled
 from bernstein.api.project import CopiedPrice, Project
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState

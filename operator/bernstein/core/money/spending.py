@@ -16,7 +16,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
 
-from bernstein.api.plan import Plan, PlanTask, Settled
+from bernstein.api.plan import Plan
+from bernstein.api.plans.rows import PlanTask, Settled
 from bernstein.api.project import Price, Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task

@@ -14,7 +14,8 @@ from pydantic.alias_generators import to_snake
 
 from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.approvals.policy import ApprovalPolicy
-from bernstein.api.plan import Estimate, Plan, PlanSpec, PlanTask, Stage, Step
+from bernstein.api.plan import Estimate, Plan, PlanSpec, Stage, Step
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.project import Agent, Project
 from bernstein.api.signals import STEP_MINUTES
 from bernstein.api.states import TaskState

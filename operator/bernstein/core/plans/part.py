@@ -18,13 +18,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bernstein.api.plan import (
-    DELIVERED_PARTIALLY,
-    PartialDelivery,
-    Plan,
-    PlanSpec,
-    PlanStatus,
-)
+from bernstein.api.plan import DELIVERED_PARTIALLY, PartialDelivery, Plan, PlanSpec, PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import Answer, PlanRequest, RefusalReason
 from bernstein.api.task import Task

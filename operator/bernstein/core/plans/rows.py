@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 
-from bernstein.api.plan import Plan, PlanSpec, PlanTask, Step
+from bernstein.api.plan import Plan, PlanSpec, Step
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.task import Task
 from bernstein.core.names import task_names
 

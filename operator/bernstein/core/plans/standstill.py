@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task

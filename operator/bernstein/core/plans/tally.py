@@ -19,7 +19,8 @@ from typing import Literal
 
 from bernstein.api.integration import Integration, RepositoryStatus
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import MAX_ROWS, Counts, Plan, PlanStatus, PlanTask, Settled
+from bernstein.api.plan import Counts, Plan, PlanStatus
+from bernstein.api.plans.rows import MAX_ROWS, PlanTask, Settled
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bernstein.api.integration import RepositoryStatus
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from bernstein.api.plan import Plan, PlanTask
+from bernstein.api.plan import Plan
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskSpec

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.task import Task
 from bernstein.core.delivery.ledger import changed_rows
 from bernstein.core.graph import rings

@@ -6,7 +6,7 @@ Where the prompt is put together, see `core/prompts`.
 from __future__ import annotations
 
 from bernstein import roles
-from bernstein.api.plan import Resolves
+from bernstein.api.plans.rows import Resolves
 from bernstein.api.pod import NO_CHANGE
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task

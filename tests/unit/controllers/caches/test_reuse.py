@@ -9,7 +9,8 @@ import pytest
 
 from bernstein.api import plan as plans
 from bernstein.api import task as tasks
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.controllers.caches.reuse import reusing
 from bernstein.kube.resource import Object
 from tests.unit.core import objects

@@ -11,7 +11,8 @@ from typing import Any, TypeVar, cast
 
 from bernstein.api.approvals.approval import AskedApproval, Asks
 from bernstein.api.meta import Condition, UsageCounts
-from bernstein.api.plan import ASKS, LedgerEntry, PlanStatus, PlanTask
+from bernstein.api.plan import ASKS, PlanStatus
+from bernstein.api.plans.rows import LedgerEntry, PlanTask
 from bernstein.api.session import Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Attempt, Move, Task, TaskStatus

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.verification import Origin, Verification

@@ -11,7 +11,8 @@ import pytest
 from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.delivery import Delivery
 from bernstein.api.integration import Integration
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import MOST_CHECKS

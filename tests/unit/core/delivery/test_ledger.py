@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.integration import Integration
-from bernstein.api.plan import LedgerEntry, PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import LedgerEntry, PlanTask
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.delivery import ledger, tip
 from bernstein.core.delivery.ledger import RowsByName

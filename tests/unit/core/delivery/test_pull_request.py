@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.integration import Integration
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.projects.repository import Forge, Repository
 from bernstein.api.task import Task
 from bernstein.core.delivery import pull_request

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.plan import PartialDelivery, PlanStatus, PlanTask
+from bernstein.api.plan import PartialDelivery, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.states import TaskState
 from bernstein.attestation.statement import EXTENSION

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-from bernstein.api.plan import PlanStatus, Settled
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import Settled
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import MAX_SETTLED, PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import MAX_SETTLED, PlanTask
 from bernstein.api.project import Price
 from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import SessionState, TaskState

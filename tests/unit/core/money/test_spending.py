@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import Plan, PlanStatus, PlanTask, Settled
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask, Settled
 from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.programs.merge import BeginResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task

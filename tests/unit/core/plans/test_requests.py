@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.plan import NEXT, Plan, PlanStatus, PlanTask
+from bernstein.api.plan import NEXT, Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.requests import MOST_REQUESTS
 from bernstein.api.states import TaskState
 from bernstein.api.task import Round, Task

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.task import Task
 from bernstein.core.actions import CreateTasks
 from bernstein.core.plans.rows import names_of_steps

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.meta import Condition
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Move, Task, TaskStatus
 from bernstein.core.money import budget

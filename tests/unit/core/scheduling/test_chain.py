@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import PartialDelivery, Plan, PlanStatus, PlanTask
+from bernstein.api.plan import PartialDelivery, Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.api.plan import PlanStatus, PlanTask, Settled
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import PlanTask, Settled
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Task
 from bernstein.core.sessions import decide as sessions

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.plan import PlanStatus, PlanTask, Resolves
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import PlanTask, Resolves
 from bernstein.api.pod import Changed
 from bernstein.api.programs.merge import PrepareResult
 from bernstein.api.states import TaskState

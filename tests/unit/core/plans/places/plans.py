@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bernstein.api.integration import Integration, RepositoryStatus
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.project import Project
 from bernstein.api.task import Task
 from bernstein.core import names

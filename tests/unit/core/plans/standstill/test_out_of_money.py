@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.api.plan import Plan, PlanStatus, Settled
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plans.rows import Settled
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.verification import Verification

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.delivery import Pushed
-from bernstein.api.plan import PartialDelivery, Plan, PlanStatus, PlanTask
+from bernstein.api.plan import PartialDelivery, Plan, PlanStatus
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, TaskRequest
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
