@@ -70,7 +70,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
                 f"its regular expressions have {characters} characters, at most "
                 f"{MOST_PATTERN_CHARACTERS} are possible: shorten them, or make several steps",
             )
-    most = max(map(len, asked.values()))
+    most = max(map(len, asked.values()), default=0)
     if most > MOST_SIGNALS:
         yield (
             "stages",
