@@ -21,6 +21,11 @@ JUDGE: Mapping[str, Any] = {
     "key": {"name": "judge-key", "key": "api-key"},
 }
 """A model of a Project, for gates that ask one."""
+WORKFLOW: Mapping[str, Any] = {
+    "phases": [{"name": "build"}],
+    "nodes": [{"name": "limiter", "phase": "build"}],
+}
+"""A smallest one of a Plan, in place of its stages."""
 _SPECS: dict[str, dict[str, Any]] = {
     "Project": {
         "repositories": [
@@ -74,12 +79,15 @@ OURS = {"app.kubernetes.io/managed-by": "bernstein"}
 def valid(kind: str, namespace: str, name: str = "one", /, **spec: Any) -> Object:
     """An object that the API server takes, with these fields of its spec replaced."""
     resource = KINDS[kind]
+    said = {**copy.deepcopy(_SPECS[kind]), **spec}
+    if "workflow" in spec and "stages" not in spec:
+        del said["stages"]
     labels = {"labels": OURS} if kind in ("AgentSession", "Approval") else {}
     return {
         "apiVersion": resource.api_version,
         "kind": kind,
         "metadata": {"name": name, "namespace": namespace, **copy.deepcopy(labels)},
-        "spec": {**copy.deepcopy(_SPECS[kind]), **spec},
+        "spec": said,
     }
 
 

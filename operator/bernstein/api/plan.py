@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -35,7 +36,7 @@ from bernstein.api.meta import (
 from bernstein.api.money import Dollars
 from bernstein.api.older import WithWaiting
 from bernstein.api.plans.rows import MAX_ROWS, PlanTask, Settled
-from bernstein.api.plans.workflow import Workflow, WorkflowStatus
+from bernstein.api.plans.workflow import Node, Workflow, WorkflowStatus
 from bernstein.api.projects.repository import RepositoryPath
 from bernstein.api.requests import Answers, PlanRequests, answered_once, kept_until_answered
 from bernstein.api.signals import Assignment, Constraints, Files
@@ -186,6 +187,27 @@ class PlanSpec(Model):
     requests: PlanRequests = ()
     """What is asked of it beside its work; answered once, in status.requests."""
 
+    @property
+    def work(self) -> Iterator[Work]:
+        """Each step of its stages, or node of its workflow, in order."""
+        for s, stage in enumerate(self.stages):
+            for n, step in enumerate(stage.steps):
+                yield Work(f"stages[{s}].steps[{n}]", stage.name, step.repo or stage.repo, step)
+        for node in self.workflow.nodes if self.workflow is not None else ():
+            yield Work(f"nodes.{node.name}", node.phase, node.repo, node)
+
+
+class Work(NamedTuple):
+    """A piece of a Plan's work: a step, or a node."""
+
+    path: str
+    """Its place in a plan file."""
+    stage: str
+    """Stage, or phase, that it belongs to."""
+    repo: str | None
+    """Which of the Plan's repos it works in; None: the first."""
+    given: Step | Node
+
 
 class Counts(Model):
     total: int = 0
@@ -308,8 +330,10 @@ class PlanStatus(WithWaiting):
 
     @property
     def is_mapped(self) -> bool:
-        """Whether rows say which step they are of: there is one for each. Older releases had them
-        in any order."""
+        """Whether rows say what they are of: there is one for each step, or for each run of a node
+        so far. Older releases had them in any order."""
+        if self.workflow is not None:
+            return True
         return bool(self.tasks) and self.tasks[0].step is not None
 
     @property

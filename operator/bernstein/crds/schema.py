@@ -157,8 +157,9 @@ def _structural(
 
 
 def _default(schema: Schema, default: Any, defaults: Defaults) -> Schema:
-    """What the schema says of its default; one that is empty is not told."""
-    if default is None or defaults == "none":
+    """What the schema says of its default; one that is empty is not told. What may be left out but
+    not be empty has none that the API server could apply."""
+    if default is None or defaults == "none" or (schema.get("minItems") and not default):
         return {}
     if defaults == "applied":
         return {"default": default}

@@ -15,7 +15,7 @@ from tests.control_plane.api import registry_pairs
 from tests.control_plane.api.pod_rules import PODS
 from tests.control_plane.api.registry_pairs import Pair
 from tests.control_plane.api.repository_rules import BRANCHES, REPOSITORIES
-from tests.control_plane.objects import JUDGE, valid
+from tests.control_plane.objects import JUDGE, WORKFLOW, valid
 
 IMMUTABLE = "the field is immutable"
 ONE_WAY = "cannot be changed or taken back"
@@ -93,10 +93,20 @@ PATHS = {
         ("/etc/passwd", "..", "../x", "a/../../x", "a/..", "/"),
     )
 }
+STAGES = [{"name": "build", "steps": [{"title": "t"}]}]
 STEPS = {
     "step must have a 'title' or 'goal' field": Pair({"goal": "g"}, ({"role": "qa"},)),
     "'title' and 'goal' are the same field: give one of them": Pair(
         {"title": "t"}, ({"title": "t", "goal": "g"},)
+    ),
+}
+WORKFLOWS = {
+    "give either 'stages' or 'workflow'": Pair(
+        {"name": "n", "workflow": WORKFLOW},
+        ({"name": "n"}, {"name": "n", "workflow": WORKFLOW, "stages": STAGES}),
+    ),
+    "every node must name one of the phases": Pair(
+        WORKFLOW, ({**WORKFLOW, "nodes": [{"name": "limiter", "phase": "Build"}]},)
     ),
 }
 OWN_GATE = {"command": "audit .", "image": "i"}
@@ -310,6 +320,7 @@ PAIRS: dict[str, Pair] = {
     **registry_pairs.pairs(),
     **PATHS,
     **STEPS,
+    **WORKFLOWS,
     **GATES,
     **BRANCHES,
     **REPOSITORIES,
@@ -337,6 +348,8 @@ def placed(rule: Rule, namespace: str, value: Any) -> Object:
     asks = any(part in rule.path for part in ("pipeline", "crossModel"))
     models = {"models": [{**JUDGE}]} if asks else {}
     obj = valid(rule.kind, namespace, **models)
+    if "workflow" in rule.path:
+        obj = valid(rule.kind, namespace, workflow=copy.deepcopy(WORKFLOW))
     if "pullRequest" in rule.path:
         obj["spec"] |= {**on_forge(), "merge": {"strategy": "pr"}}
     if not rule.path:

@@ -22,7 +22,7 @@ from bernstein.kube.resource import Object, Resource
 from tests.control_plane.api.pattern_examples import EXAMPLES, Example
 from tests.control_plane.api.rule_examples import on_forge
 from tests.control_plane.conftest import eventually
-from tests.control_plane.objects import JUDGE, KINDS, valid
+from tests.control_plane.objects import JUDGE, KINDS, WORKFLOW, valid
 from tests.patterns import in_python
 
 Schema = dict[str, Any]
@@ -217,6 +217,8 @@ def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
     needed = {"models": [{**JUDGE}]} if asks else {}
     needed |= {"repositories": on_forge()["repositories"]} if "pullRequest" in path else {}
     obj = valid(kind, "", **needed)
+    if path[:2] == ("spec", "workflow"):
+        obj = valid(kind, "", workflow=copy.deepcopy(WORKFLOW))
     place: Any = obj
     for depth, part in enumerate(path):
         here = path[: depth + 1]
@@ -232,7 +234,18 @@ def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
         place.append(value)
     else:
         place[part] = value
+    if path[:2] == ("spec", "workflow"):
+        _put_in_phase(obj["spec"]["workflow"], of_phases="phases" in path)
     return obj
+
+
+def _put_in_phase(workflow: Any, *, of_phases: bool) -> None:
+    """Each node is in a phase that there is; what the test is `of_phases` stays."""
+    phases, nodes = workflow["phases"], workflow["nodes"]
+    if not of_phases and nodes:
+        workflow["phases"] = [{"name": nodes[0]["phase"]}]
+    for node in nodes if phases and of_phases else ():
+        node["phase"] = phases[0]["name"]
 
 
 def _child(schema: Schema, part: str | int) -> Schema:

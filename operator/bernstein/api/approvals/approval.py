@@ -57,11 +57,16 @@ class Asks(Model):
     base: Sha | None = Field(default=None, description="Of a Task: the commit that it stands on.")
     digest: Annotated[str, Field(min_length=1, max_length=64)]
     """Of a Task: its `status.verification.digest`, which names what was judged and every verdict;
-    with `gate`, a digest of that and of all checks. Of a Plan: a digest of its spec."""
+    with `gate`, a digest of that and of all checks. Of a Plan: of its spec, or its workflow."""
     gate: Annotated[str, Field(min_length=1, max_length=63)] | None = Field(
         default=None,
         description="Of a Task: whether it may go on without this gate, which has said no. Absent: "
         "whether work that is verified may land.",
+    )
+    phase: CopiedLine | None = Field(
+        default=None,
+        description="Of a Plan: whether this phase of its workflow may begin. Absent: whether the "
+        "Plan may.",
     )
     not_by: UserName | None = Field(
         default=None, description="Who may not decide, because he is the author."

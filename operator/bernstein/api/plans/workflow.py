@@ -27,6 +27,7 @@ class Phase(Model):
     """A part of the work. Phases are in order, and no barriers: nodes wait for nodes."""
 
     name: Line
+    """Nodes name it in phase."""
     allowed_roles: Annotated[tuple[Role, ...], Field(max_length=40)] = Field(
         default=(), description="Roles that its nodes may have. Absent: all."
     )
@@ -138,6 +139,7 @@ class NodeStatus(Model):
     """How far a node is."""
 
     name: Name
+    """Name of the node."""
     state: NodeState = Field(
         default="Pending",
         description="Awaiting: it is ready, and a person must let its phase begin. Looping: its "
@@ -157,6 +159,7 @@ class PhaseStatus(Model):
     """What people have said of a phase that asks them."""
 
     name: CopiedLine
+    """Name of the phase."""
     approval: AskedApproval
 
 

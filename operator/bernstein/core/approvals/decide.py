@@ -172,7 +172,7 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
             because=because,
             author=plan.spec.author,
             decide=_command(snapshot.approval),
-            tasks=sum(len(stage.steps) for stage in plan.spec.stages),
+            tasks=sum(1 for _ in plan.spec.work),
             cost_usd=estimate.cost_usd if estimate is not None else None,
         )
     task = snapshot.subject

@@ -20,6 +20,7 @@ from bernstein.api.integration import Integration
 from bernstein.api.meta import Metadata
 from bernstein.api.plan import Plan, PlanStatus, Step
 from bernstein.api.plans.rows import PlanTask
+from bernstein.api.plans.workflow import Node
 from bernstein.api.project import Project
 from bernstein.api.projects.repository import Repository
 from bernstein.api.task import Task, TaskStatus
@@ -267,10 +268,14 @@ def _page(pull: PullRequest) -> str:
 
 def heading(plan: Plan, row: PlanTask) -> str:
     step = _step(plan, row)
-    return step.heading if step is not None else row.name
+    if step is None:
+        return row.name
+    return step.heading if row.run in (None, 1) else f"{step.heading} (run {row.run})"
 
 
-def _step(plan: Plan, row: PlanTask) -> Step | None:
+def _step(plan: Plan, row: PlanTask) -> Step | Node | None:
+    if plan.spec.workflow is not None:
+        return next((node for node in plan.spec.workflow.nodes if node.name == row.node), None)
     steps = next((stage.steps for stage in plan.spec.stages if stage.name == row.stage), ())
     known = row.step is not None and row.step < len(steps)
     return steps[row.step] if known and row.step is not None else None

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any
 
 from bernstein.api.meta import API_VERSION, PLAN_KIND, TASK_KIND
-from bernstein.api.plan import PlanSpec, PlanStatus, Step
+from bernstein.api.plan import PlanStatus
 from bernstein.api.plans.rows import MAX_ROWS, PlanTask, Resolves
 from bernstein.api.reasons import Reason
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Signal
@@ -189,7 +189,7 @@ def extra_task(
     plan, project = snapshot.plan, snapshot.project
     assert project is not None
     meta = plan.metadata
-    first = next((step.cli for step in _steps(plan.spec) if step.cli), None)
+    first = next((work.given.cli for work in plan.spec.work if work.given.cli), None)
     spec = TaskSpec(
         title=line(title, 300),
         description=_description(snapshot, told),
@@ -221,15 +221,12 @@ def extra_task(
 
 
 def _description(snapshot: PlanSnapshot, told: str) -> str:
-    headings = [line(step.heading, _ASKED_CHARACTERS) for step in _steps(snapshot.plan.spec)]
+    work = snapshot.plan.spec.work
+    headings = [line(each.given.heading, _ASKED_CHARACTERS) for each in work]
     listed = [f"- {heading}" for heading in headings[:_ASKED]]
     more = [f"- and {len(headings) - _ASKED} more"] if len(headings) > _ASKED else []
     asked = "\n".join(("What the plan's tasks were asked:", *listed, *more))
     return f"{told}\n{asked}"
-
-
-def _steps(spec: PlanSpec) -> list[Step]:
-    return [step for stage in spec.stages for step in stage.steps]
 
 
 def _files(paths: tuple[str, ...]) -> tuple[str, ...]:

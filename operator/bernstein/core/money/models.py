@@ -58,9 +58,8 @@ def without_model(gate: str) -> str:
 
 def unreviewed_steps(spec: PlanSpec, project: ProjectSpec) -> Iterator[tuple[str, str]]:
     """(path in the plan file, why) of each such step. One without an agent is told of that."""
-    for number, stage in enumerate(spec.stages):
-        for index, step in enumerate(stage.steps):
-            agent = project.agent(step.cli or spec.cli)
-            problem = unreviewed(step, agent, project) if agent is not None else None
-            if problem is not None:
-                yield f"stages[{number}].steps[{index}]", f"gates.crossModel: {problem}"
+    for work in spec.work:
+        agent = project.agent(work.given.cli or spec.cli)
+        problem = unreviewed(work.given, agent, project) if agent is not None else None
+        if problem is not None:
+            yield work.path, f"gates.crossModel: {problem}"

@@ -42,7 +42,7 @@ def _silent(spec: PlanSpec, project: ProjectSpec) -> str | None:
     if all(tells.values()):
         return None
     # Each look at a Plan of thousands of steps asks: few differ in the agent that they name.
-    named = dict.fromkeys([step.cli for stage in spec.stages for step in stage.steps])
+    named = dict.fromkeys([work.given.cli for work in spec.work])
     chosen = (project.agent(cli or spec.cli) for cli in named)
     silent = {a.name: a.adapter for a in chosen if a and not tells[a.adapter]}
     if not silent:

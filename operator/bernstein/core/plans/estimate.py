@@ -121,7 +121,7 @@ def _costs(spec: PlanSpec, project: ProjectSpec | None) -> dict[str, Decimal | N
     """US dollars for each model; None: it has no price."""
     overrides = project.budget.prices if project else ()
     sums: dict[str, Decimal | None] = {}
-    for step in (step for stage in spec.stages for step in stage.steps):
+    for step in (work.given for work in spec.work):
         agent = project.agent(step.cli or spec.cli) if project else None
         model = routing.route(step, agent or _NO_AGENT).model
         price = pricing.price_of(model, overrides)

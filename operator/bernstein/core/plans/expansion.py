@@ -62,7 +62,8 @@ def _stages(
     for stage in plan.spec.stages:
         made: list[dict[str, Any]] = []
         for name, step in zip(names[stage.name], stage.steps, strict=True):
-            routed = named.route(plan.spec, stage, step, project)
+            said, after = step.repo or stage.repo, step.depends_on_repo
+            routed = named.route(plan.spec, said, project, after=after)
             spec = _spec(plan.spec, stage, step, graph[stage.name], project_name, routed)
             made.append(
                 {

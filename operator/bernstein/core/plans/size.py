@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from bernstein.api.plan import PlanSpec, Stage, Step
+from bernstein.api.plan import PlanSpec, Stage
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Signal, expressions_of
 from bernstein.api.verification import MOST_CHECKS
 from bernstein.checks import signals
@@ -41,39 +41,38 @@ _ESCAPED = {"<": 5, ">": 5, "&": 5, "\u2028": 3, "\u2029": 3}
 
 def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
     """(path in the plan file, message) of what takes more than a cluster can hold."""
-    steps = [(stage, len(stage.steps)) for stage in spec.stages]
-    rows = sum(number * (_ROW_BYTES + _bytes(stage.name)) for stage, number in steps)
+    path = "stages" if spec.workflow is None else "nodes"
     asked = _asked(spec)
     several = len(asked) > 1
-    plan = _bytes(spec.dump()) + rows + sum(map(_of_round, asked.values())) + _REST_BYTES
+    plan = _bytes(spec.dump()) + _of_rows(spec) + sum(map(_of_round, asked.values())) + _REST_BYTES
     if several:
         # What keeps it back most is told once more.
         plan += max(map(_of_round, asked.values())) + len(asked) * _REPOSITORY_BYTES
     if plan > PLAN_BYTES:
         yield (
-            "stages",
+            path,
             f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
             + _what_helps(asked),
         )
     characters = sum(map(len, expressions_of_plan(spec)))
     if characters > MOST_CHARACTERS:
         yield (
-            "stages",
+            path,
             f"its regular expressions have {characters} characters, at most {MOST_CHARACTERS} are "
             "possible: shorten them, let steps share them, or make several plans of it",
         )
-    for place, step in _steps(spec):
-        characters = sum(map(len, expressions_of(step)))
+    for work in spec.work:
+        characters = sum(map(len, expressions_of(work.given)))
         if characters > MOST_PATTERN_CHARACTERS:
             yield (
-                f"{place}.completion_signals",
+                f"{work.path}.completion_signals",
                 f"its regular expressions have {characters} characters, at most "
                 f"{MOST_PATTERN_CHARACTERS} are possible: shorten them, or make several steps",
             )
     most = max(map(len, asked.values()), default=0)
     if most > MOST_SIGNALS:
         yield (
-            "stages",
+            path,
             f"its steps have {most} different completion signals, at most {MOST_SIGNALS} are "
             "possible, because all of them judge the plan's work as a whole: let steps share "
             "signals (a path_exists with a folder, a glob_exists, one test_passes for several), or "
@@ -82,7 +81,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
     tasks = _of_tasks(spec)
     if tasks > TASKS_BYTES:
         yield (
-            "stages",
+            path,
             f"its Tasks take {_mb(tasks)} together, at most {_mb(TASKS_BYTES)} is possible: each "
             "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
@@ -101,32 +100,24 @@ def _what_helps(asked: dict[str | None, dict[str, Signal]]) -> str:
 
 def is_large(spec: PlanSpec) -> bool:
     """Whether to go through all of it takes so long that it is better done in pieces."""
-    steps = sum(len(stage.steps) for stage in spec.stages)
+    steps = sum(1 for _ in spec.work)
     characters = sum(map(len, expressions_of_plan(spec)))
     return steps > _MANY_STEPS or characters > _MANY_CHARACTERS
 
 
 def expressions_of_plan(spec: PlanSpec) -> tuple[str, ...]:
     """Its different regular expressions, in order."""
-    found = (text for _, step in _steps(spec) for text in expressions_of(step))
+    found = (text for work in spec.work for text in expressions_of(work.given))
     return tuple(dict.fromkeys(found))
-
-
-def _steps(spec: PlanSpec) -> Iterator[tuple[str, Step]]:
-    """Each with its place in the plan file."""
-    for s, stage in enumerate(spec.stages):
-        for n, step in enumerate(stage.steps):
-            yield f"stages[{s}].steps[{n}]", step
 
 
 def _asked(spec: PlanSpec) -> dict[str | None, dict[str, Signal]]:
     """Its different signals in each of its repositories: those that judge its work there."""
     asked: dict[str | None, dict[str, Signal]] = {}
-    for stage in spec.stages:
-        for step in stage.steps:
-            its = repositories.entry(spec, step.repo or stage.repo)
-            there = asked.setdefault(its.called if its is not None else None, {})
-            there |= {signal.model_dump_json(): signal for signal in step.completion_signals}
+    for work in spec.work:
+        its = repositories.entry(spec, work.repo)
+        there = asked.setdefault(its.called if its is not None else None, {})
+        there |= {each.model_dump_json(): each for each in work.given.completion_signals}
     return asked
 
 
@@ -138,6 +129,12 @@ def _of_round(asked: dict[str, Signal]) -> int:
 
 def _of_verdict(signal: Signal) -> int:
     return _VERDICT_BYTES + _bytes(signals.of(signal.type).title(signal))
+
+
+def _of_rows(spec: PlanSpec) -> int:
+    """What a status says of each Task."""
+    steps = [(stage, len(stage.steps)) for stage in spec.stages]
+    return sum(number * (_ROW_BYTES + _bytes(stage.name)) for stage, number in steps)
 
 
 def _of_tasks(spec: PlanSpec) -> int:

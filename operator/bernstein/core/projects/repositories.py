@@ -96,7 +96,7 @@ def entries_used(plan: PlanSpec) -> Iterator[PlanRepository]:
     """The entries of `repos` that steps work in, each once, in the order of the steps."""
     if not plan.repos:
         return
-    said = {step.repo or stage.repo: None for stage in plan.stages for step in stage.steps}
+    said = dict.fromkeys([work.repo for work in plan.work])
     its = (entry(plan, each) for each in said)
     yield from {each.called: each for each in its if each is not None}.values()
 

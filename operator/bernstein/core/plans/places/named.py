@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bernstein.api.plan import PlanSpec, Stage, Step
+from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.projects.repository import Repository
 from bernstein.core.projects import repositories
@@ -17,15 +17,18 @@ class Routed(NamedTuple):
     after: str | None
 
 
-def route(spec: PlanSpec, stage: Stage, step: Step, project: ProjectSpec | None) -> Routed:
-    """Where a step of a valid Plan works."""
+def route(
+    spec: PlanSpec, said: str | None, project: ProjectSpec | None, *, after: str | None = None
+) -> Routed:
+    """Where a step or a node of a valid Plan works, by what is said of it; and, of a step, after
+    all of which other repository."""
     if project is None:
         return Routed(None, None)
     if not spec.repos and len(project.repositories) == 1:
         return Routed(None, None)
-    its = _found(spec, step.repo or stage.repo, project)
-    after = _found(spec, step.depends_on_repo, project) if step.depends_on_repo else None
-    return Routed(its.name if its else None, after.name if after else None)
+    its = _found(spec, said, project)
+    first = _found(spec, after, project) if after else None
+    return Routed(its.name if its else None, first.name if first else None)
 
 
 def used(spec: PlanSpec, project: ProjectSpec) -> tuple[Repository, ...]:

@@ -1,0 +1,1 @@
+"""Workflows: what their words mean, what is wrong with them, and what runs next."""
