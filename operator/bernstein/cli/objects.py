@@ -189,7 +189,10 @@ def _in_spec(error: FieldError, plan: PlanSpec) -> FieldError:
     """An error with its place in a spec, where a plan file has what it is about elsewhere."""
     if plan.workflow is None:
         return error
-    path, (begins, colon, rest) = in_object(error.path, plan.workflow), error.message.partition(": ")
+    path, (begins, colon, rest) = (
+        in_object(error.path, plan.workflow),
+        error.message.partition(": "),
+    )
     if colon and error.path.startswith(begins):
         begins = in_object(begins, plan.workflow)
     return FieldError(path, f"{begins}{colon}{rest}")

@@ -78,7 +78,9 @@ def _instead(word: str, folder: Path) -> str:
         return f", and there is no workflow in {folder}"
     more = ", …" * (len(names) > _MOST_NAMES)
     told = ", ".join(quoted(name) for name in names[:_MOST_NAMES])
-    return f", and {folder} has no workflow of that name, only {told}{more}{did_you_mean(word, names)}"
+    return (
+        f", and {folder} has no workflow of that name, only {told}{more}{did_you_mean(word, names)}"
+    )
 
 
 def read(path: str, workdir: str | None = None) -> PlanFile:

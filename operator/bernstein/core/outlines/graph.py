@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from bernstein.api.plan import PlanSpec, Step
 from bernstein.api.plans.workflow import Workflow
 from bernstein.api.signals import STEP_MINUTES
-from bernstein.core import graph
 from bernstein.core.drawing.model import Drawing, Edge, Group, Node, Tone
 from bernstein.core.outlines import nodes
 from bernstein.core.outlines.outline import NodeTask, Outline, StepTask
 from bernstein.core.outlines.words import duration, summary
-from bernstein.core.plans.estimate import critical_steps
+from bernstein.core.plans.estimate import critical_nodes, critical_steps
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.plans.workflows.definition import Definition
 from bernstein.core.projects import repositories
@@ -152,14 +151,3 @@ def _edges(definition: Definition) -> Iterator[Edge]:
         back = definition.mends.get(node.name, node.name)
         if definition.retry(node.name) is not None:
             yield Edge(node.name, back, nodes.again(definition, node), is_loop=True)
-
-
-def critical_nodes(workflow: Workflow) -> tuple[str, ...]:
-    """The nodes on the critical path, the first one first: as if each ran once."""
-    definition = definitions.of(workflow)
-    first = {
-        name: tuple(link.source for link in links if not link.is_back)
-        for name, links in definition.into.items()
-    }
-    weights = {n.name: n.estimated_minutes or STEP_MINUTES for n in workflow.nodes}
-    return graph.critical_path(first, weights)

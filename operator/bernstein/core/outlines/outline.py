@@ -101,8 +101,12 @@ class Outline:
         """Each phase of a workflow with its nodes."""
         known = {each.name: each for each in self.course.nodes} if self.course is not None else {}
         for phase, its in by_phase(self.spec.workflow) if self.spec.workflow is not None else ():
-            yield phase, tuple(
-                NodeTask(each, known.get(each.name), self.of_nodes.get(each.name)) for each in its
+            yield (
+                phase,
+                tuple(
+                    NodeTask(each, known.get(each.name), self.of_nodes.get(each.name))
+                    for each in its
+                ),
             )
 
     def route(self, step: Assignment) -> ModelRoute:

@@ -13,7 +13,17 @@ from bernstein.core.drawing.model import Drawing
 from bernstein.core.outlines.outline import NodeTask, Outline, StepTask
 from bernstein.core.serializers import Document, decided, edge_record, estimate_record
 
-_WHOLE = {"stages", "workflow", "name", "budget", "approval", "suspend", "cancel", "requests", "author"}
+_WHOLE = {
+    "stages",
+    "workflow",
+    "name",
+    "budget",
+    "approval",
+    "suspend",
+    "cancel",
+    "requests",
+    "author",
+}
 """Fields of a Plan that are told otherwise, or say nothing about what it holds."""
 
 

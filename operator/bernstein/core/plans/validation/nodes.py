@@ -1,4 +1,4 @@
-"""What can be wrong with a workflow: with its phases, its nodes, and what leads from one to another."""
+"""What can be wrong with a workflow: its phases, its nodes, and what leads from one to another."""
 
 from __future__ import annotations
 
@@ -161,8 +161,8 @@ def in_object(path: str, workflow: Workflow) -> str:
 
 def _sound_part(data: Mapping[Any, Any]) -> Workflow | None:
     """The workflow without what is wrong in itself, which is told; None where nothing is left."""
-    nodes = [_sound_node(name, node) for _, name, node in fields.nodes_of(data)]
-    nodes = [node for node in nodes if node is not None]
+    judged = (_sound_node(name, node) for _, name, node in fields.nodes_of(data))
+    nodes = [node for node in judged if node is not None]
     left = {node["name"] for node in nodes}
     written = {name for _, name, _ in fields.nodes_of(data)}
     for node in nodes:
@@ -210,9 +210,8 @@ def _is_edge(edge: object) -> bool:
 
 def _sound_retry(retry: Mapping[str, Any]) -> dict[str, Any]:
     runs, until = retry.get("maxAttempts"), retry.get("until")
-    is_number = isinstance(runs, int) and not isinstance(runs, bool)
     sound: dict[str, Any] = {}
-    if is_number and 1 <= runs <= MOST_RUNS:
+    if isinstance(runs, int) and not isinstance(runs, bool) and 1 <= runs <= MOST_RUNS:
         sound["maxAttempts"] = runs
     if _is_expression(until):
         sound["until"] = until

@@ -21,6 +21,7 @@ from tests.unit.core.plans.validation.workflow_files import (
 )
 
 LINE = "must be a single line without control or invisible characters"
+EITHER = "a plan has either 'stages', or 'phases' and 'nodes': make two of it"
 NAMED = "a node's name has at most 63 lower-case letters, digits and '-'"
 
 
@@ -94,7 +95,12 @@ def test_what_stands_beside_the_workflow_is_that_of_any_plan() -> None:
     assert (spec.budget, spec.max_agents, spec.merge) == ("5", 2, "pr")
     assert spec.workflow is not None
     (only,) = spec.workflow.nodes
-    assert (only.repo, only.effort, only.title, only.files) == ("web", "normal", "Make it", ("a.py",))
+    assert (only.repo, only.effort, only.title, only.files) == (
+        "web",
+        "normal",
+        "Make it",
+        ("a.py",),
+    )
 
 
 def test_nodes_keep_the_order_of_the_file_and_a_workflow_its_digest() -> None:
@@ -118,8 +124,8 @@ def digest(data: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (workflow() | {"stages": []}, "nodes: a plan has either 'stages', or 'phases' and 'nodes': make two of it"),
-        (plan(phases=[]), "phases: a plan has either 'stages', or 'phases' and 'nodes': make two of it"),
+        (workflow() | {"stages": []}, f"nodes: {EITHER}"),
+        (plan(phases=[]), f"phases: {EITHER}"),
         (
             plan(workflow={}),
             "workflow: write its 'phases' and 'nodes' at the top level, without 'workflow'",
@@ -131,8 +137,14 @@ def digest(data: dict[str, Any]) -> str:
         (workflow() | {"phases": []}, "'phases' must contain at least one phase"),
         (workflow() | {"nodes": []}, "'nodes' must be a mapping"),
         (workflow() | {"nodes": {}}, "'nodes' must contain at least one node"),
-        (workflow() | {"verison": "1"}, "Unknown top-level field 'verison', did you mean 'version'?"),
-        (workflow() | {"version": 1.0}, "version: expected type string, got number: write it in quotes"),
+        (
+            workflow() | {"verison": "1"},
+            "Unknown top-level field 'verison', did you mean 'version'?",
+        ),
+        (
+            workflow() | {"version": 1.0},
+            "version: expected type string, got number: write it in quotes",
+        ),
         (workflow() | {"version": ""}, "version: must not be empty"),
         (workflow() | {"phases": [*PHASES, "x"]}, "phases[2]: phase must be a mapping"),
         (workflow() | {"phases": [*PHASES, {}]}, "phases[2]: missing required field 'name'"),
@@ -227,7 +239,7 @@ def digest(data: dict[str, Any]) -> str:
             "nodes.a.repo: unknown repository 'api': the plan lists none in 'repos'",
         ),
     ],
-)  # fmt: skip
+)
 def test_one_problem_gives_one_message(data: dict[str, Any], message: str) -> None:
     assert errors(data) == [message]
 

@@ -13,10 +13,13 @@ EXAMPLE = (
     Path(__file__).parents[5] / "docs/examples/ci-pipeline/.bernstein/workflows/ci-pipeline.yaml"
 )
 CI_PIPELINE = EXAMPLE.read_text()
-PHASES = [{"name": "build"}, {"name": "check", "allowed_roles": ["qa", "security"]}]
+PHASES: list[dict[str, Any]] = [
+    {"name": "build"},
+    {"name": "check", "allowed_roles": ["qa", "security"]},
+]
 
 
-def node(phase: str = "build", role: str = "backend", **more: Any) -> dict[str, Any]:
+def node(phase: str = "build", role: object = "backend", **more: Any) -> dict[str, Any]:
     return {"phase": phase, "role": role, **more}
 
 
