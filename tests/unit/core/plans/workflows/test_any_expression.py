@@ -136,14 +136,15 @@ def test_an_attribute_is_a_key(output: dict[str, values.Json], key: str) -> None
 def test_the_worst_condition_on_the_largest_output_takes_few_steps() -> None:
     wide: values.Json = {"a": [0] * 990, "b": [0] * 990}
     text = json.dumps({"a": "a" * 30_000, "b": "a" * 10_000 + "b"}).encode()
-    for output, condition in (
+    cases: tuple[tuple[values.Json | values.Problem, str], ...] = (
         (wide, "==".join(["output.a", "output.b"] * 15)),
         (wide, " or ".join(["output.a!=output.b"] * 13)),
         (wide, " or ".join(["output in[output]"] * 13)[:300].rpartition(" or ")[0]),
         (values.parsed(text), " or ".join(["output.b in output.a"] * 12)),
-        ([[0]] * 990, " or ".join(["[1]in output"] * 18)),
+        ([[0] for _ in range(990)], " or ".join(["[1]in output"] * 18)),
         (_deep(), " or ".join(["output==[output]"] * 14)),
-    ):
+    )
+    for output, condition in cases:
         assert not isinstance(output, values.Problem)
         expression = read(condition)
         with counting() as calls:
