@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from bernstein.api import plan, project, session, task
+from bernstein.api import plan, project, role, session, task
 from bernstein.api.approvals import approval
 from bernstein.api.meta import ConditionType
 from bernstein.controllers.caches import fields
@@ -55,6 +55,7 @@ from bernstein.controllers.caches.indexes import (
 from bernstein.controllers.caches.kept_refs import KeptRefs
 from bernstein.controllers.caches.left_requests import LeftRequests
 from bernstein.controllers.caches.parsed import Parsed
+from bernstein.controllers.caches.roles import RolesKnown
 from bernstein.controllers.caches.settlement import Settlement
 from bernstein.controllers.caches.tallies import Tallies
 from bernstein.controllers.caches.waiters import Waiters, times_shown
@@ -71,7 +72,7 @@ from bernstein.observe.allowances import Allowances
 from bernstein.observe.budgets import Budgets
 from bernstein.observe.population import Census
 from bernstein.observe.silence import Heard
-from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.resources import APPROVALS, PLANS, PROJECTS, ROLES, SESSIONS, TASKS
 
 OPENED_PLANS = 4
 """Settled Plans that stay unpacked, those that were read last: each may have thousands of rows, and
@@ -126,6 +127,8 @@ class Caches:
         self.kept_refs = KeptRefs(self.plans, self.tasks, self.sessions, self.projects, clock)
         self.left_requests = LeftRequests(self.plans, self.tasks, self.projects, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
+        self.roles = Parsed(informer(ROLES), role.parse)
+        self.roles_known = RolesKnown(self.roles)
         self.projects_there = _counted(self.projects.informer, Census(None, _UNREADY))
         self.allowances = _counted(self.projects.informer, Allowances())
         self.budgets = _counted(plans, Budgets())
@@ -159,6 +162,7 @@ class Caches:
             self.tasks.informer,
             self.sessions.informer,
             self.approvals.informer,
+            self.roles.informer,
             self.jobs,
             self.pods,
             self.network_policies,

@@ -6,7 +6,7 @@ import re
 
 from bernstein.controllers.jobs.agent import CALLBACK_CA
 from bernstein.controllers.writer import Writer
-from bernstein.core.prompts.parts import FOLDERS, ROLE
+from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE
 from bernstein.kube.content import is_content_of
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import CONFIG_MAPS, Key, Object
@@ -15,26 +15,35 @@ _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE
 
 _LATER = (FOLDERS, ROLE)
 """Parts that older releases did not write."""
+_OF_ROLE = (ROLE, DESCRIPTION)
+"""Parts that an AgentRole may say."""
 
 
-async def put(writer: Writer, owner: Key, wanted: Object) -> None:
+async def put(writer: Writer, owner: Key, wanted: Object, *, has_role: bool = False) -> None:
     """Makes it. Raises NameConflict where there is one that may not stand for it.
 
     Before a new certificate is served, and after that, the server's authorities are told otherwise
     than when this may have been written, and older releases left parts to the pod or told none of
-    them: that alone ends no session.
+    them. `has_role`: the namespace has an AgentRole of the Task's role, which may have said
+    something else then. That alone ends no session.
     """
     try:
         await writer.create(owner, CONFIG_MAPS, wanted)
     except NameConflict as conflict:
-        if conflict.differs != "spec" or not may_stand_for(conflict.live, wanted):
+        if conflict.differs != "spec" or not may_stand_for(
+            conflict.live, wanted, has_role=has_role
+        ):
             raise
 
 
-def may_stand_for(live: Object, wanted: Object) -> bool:
+def may_stand_for(live: Object, wanted: Object, *, has_role: bool = False) -> bool:
     """Whether it says the same, but for parts that it lacks as older releases did; and trusts no
-    authority that is not trusted now."""
+    authority that is not trusted now. What an AgentRole says it keeps as it was written."""
     there, data = live.get("data") or {}, dict(wanted["data"])
+    for part in _OF_ROLE if has_role else ():
+        data.pop(part.key, None)
+        if part.key in there:
+            data[part.key] = there[part.key]
     for part in _LATER:
         if part.key not in there:
             data.pop(part.key, None)

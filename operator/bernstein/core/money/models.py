@@ -11,6 +11,7 @@ from bernstein.api.prices import built_in
 from bernstein.api.project import Agent, ProjectSpec, TierModels
 from bernstein.api.signals import Assignment
 from bernstein.core.money.pricing import price_of
+from bernstein.core.roles.known import Roles
 from bernstein.core.routing.table import route
 from bernstein.core.verification.expected import required, reviews
 from bernstein.core.verification.expected.reviewers import Writer
@@ -56,11 +57,14 @@ def without_model(gate: str) -> str:
     return f"the gate {gate} asks a model that the Project does not have"
 
 
-def unreviewed_steps(spec: PlanSpec, project: ProjectSpec) -> Iterator[tuple[str, str]]:
+def unreviewed_steps(
+    spec: PlanSpec, project: ProjectSpec, roles: Roles
+) -> Iterator[tuple[str, str]]:
     """(path in the plan file, why) of each such step. One without an agent is told of that."""
     for number, stage in enumerate(spec.stages):
         for index, step in enumerate(stage.steps):
             agent = project.agent(step.cli or spec.cli)
-            problem = unreviewed(step, agent, project) if agent is not None else None
+            work = roles.with_defaults(step)
+            problem = unreviewed(work, agent, project) if agent is not None else None
             if problem is not None:
                 yield f"stages[{number}].steps[{index}]", f"gates.crossModel: {problem}"

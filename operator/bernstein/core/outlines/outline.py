@@ -26,6 +26,7 @@ from bernstein.core.outlines.words import duration, forecast
 from bernstein.core.plans.estimate import critical_steps, estimate
 from bernstein.core.plans.expansion import stage_graph
 from bernstein.core.plans.rows import names_of_steps
+from bernstein.core.roles.known import BUILT_IN, Roles
 from bernstein.core.routing import table
 from bernstein.core.routing.table import ModelRoute
 from bernstein.core.serializers import task_status
@@ -65,6 +66,8 @@ class Outline:
     """Of each step, in the plan's order; () of a file."""
     asked: AskedApproval | None = None
     """What people were asked about it, and what came of that."""
+    roles: Roles = BUILT_IN
+    """Those of its namespace, as far as they are known."""
 
     @cached_property
     def after(self) -> dict[str, tuple[str, ...]]:
@@ -81,7 +84,7 @@ class Outline:
     def route(self, step: Step) -> ModelRoute:
         """Model and effort that it begins with."""
         agent = self.project.spec.agent(step.cli or self.spec.cli) if self.project else None
-        return table.route(step, agent or _NO_AGENT)
+        return table.route(self.roles.with_defaults(step), agent or _NO_AGENT)
 
     @property
     def approval(self) -> ApprovalPolicy:
@@ -166,7 +169,9 @@ def is_sound(spec: PlanSpec) -> bool:
     return True
 
 
-def of_plan(plan: Plan, tasks: list[Task], project: Project | None) -> Outline:
+def of_plan(
+    plan: Plan, tasks: list[Task], project: Project | None, roles: Roles = BUILT_IN
+) -> Outline:
     """Of a Plan of the cluster that is sound, with the state of each step. `project`: None where it
     is not known.
 
@@ -182,10 +187,9 @@ def of_plan(plan: Plan, tasks: list[Task], project: Project | None) -> Outline:
             found.append(StepTask(name, _last_status(rows[name])))
         else:
             found.append(None)
-    guess = plan.status.estimate or estimate(plan.spec, project.spec if project else None)
-    return Outline(
-        plan.spec, guess, project, plan.metadata.name, tuple(found), plan.status.approval
-    )
+    guess = plan.status.estimate or estimate(plan.spec, project.spec if project else None, roles)
+    name, asked = plan.metadata.name, plan.status.approval
+    return Outline(plan.spec, guess, project, name, tuple(found), asked, roles)
 
 
 def _last_status(row: PlanTask) -> str:

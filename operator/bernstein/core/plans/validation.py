@@ -44,6 +44,7 @@ from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec, signal, stag
 from bernstein.core.plans.limits import too_long
 from bernstein.core.plans.places import routes
 from bernstein.core.plans.size import too_large
+from bernstein.core.roles.known import BUILT_IN, Roles
 
 _AGENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _ROLE = re.compile(r"[a-z][-a-z0-9]{0,62}\Z")
@@ -66,7 +67,8 @@ def validate_plan(
 ) -> tuple[FieldError, ...]:
     """Judges a Plan in the cluster; the paths are those of the file form.
 
-    `roles` are the names of all roles there; `project` is None while it is not known.
+    `roles` are the names of all roles there, or Roles, which tell what each chooses; `project` is
+    None while it is not known.
     """
     *_, found = validating(spec, project, roles)
     return tuple(found)
@@ -81,7 +83,8 @@ def validating(
         yield walk.findings.errors
     walk.size(spec)
     yield walk.findings.errors
-    for path, problem in models.unreviewed_steps(spec, project) if project else ():
+    defaults = roles if isinstance(roles, Roles) else BUILT_IN
+    for path, problem in models.unreviewed_steps(spec, project, defaults) if project else ():
         walk.findings.error_at(path, problem)
     if project is not None and policy_fields.without_forge(spec, project):
         walk.findings.error_at("merge", "pr: the Project's repository has no 'forge'")
