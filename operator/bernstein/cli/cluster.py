@@ -11,14 +11,14 @@ from pydantic import ValidationError
 
 from bernstein.api import plan as plans
 from bernstein.api import project as projects
-from bernstein.api import role
 from bernstein.api import session as sessions
 from bernstein.api import task as tasks
 from bernstein.api.approvals import approval as approvals
 from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
-from bernstein.api.role import AgentRole
+from bernstein.api.roles import role
+from bernstein.api.roles.role import AgentRole
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task

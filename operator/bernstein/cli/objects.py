@@ -36,7 +36,7 @@ from bernstein.api.projects.repository import (
     STORED_URL_PATTERN,
     URL_PATTERN,
 )
-from bernstein.api.role import AgentRoleSpec
+from bernstein.api.roles.role import AgentRoleSpec
 from bernstein.api.vocabulary import ROLES
 from bernstein.checks import gates
 from bernstein.core.money import models

@@ -10,7 +10,7 @@ from bernstein.api.approvals.approval import Approval
 from bernstein.api.meta import ConditionType, Model
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
-from bernstein.api.role import AgentRole
+from bernstein.api.roles.role import AgentRole
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task
 
@@ -174,6 +174,7 @@ KINDS = (
         "brole",
         (
             Column("Valid", _condition(ConditionType.VALIDATED)),
+            _why(ConditionType.VALIDATED),
             Column("Overrides", ".status.overrides", "boolean"),
             Column("Model", ".status.effective.model"),
             Column("Effort", ".status.effective.effort"),

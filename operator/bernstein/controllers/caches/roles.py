@@ -6,7 +6,7 @@ who compares it with what he has looked at sees at once that nothing has changed
 
 from __future__ import annotations
 
-from bernstein.api.role import AgentRole
+from bernstein.api.roles.role import AgentRole
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.core.roles.known import BUILT_IN, Roles
 from bernstein.kube.resource import Object, is_deleting, key_of

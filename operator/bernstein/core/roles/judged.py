@@ -7,10 +7,15 @@ from functools import lru_cache
 
 from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
-from bernstein.api.role import MOST_TASKS, AgentRole, AgentRoleSpec, AgentRoleStatus, EffectiveRole
+from bernstein.api.roles.role import (
+    MOST_TASKS,
+    AgentRole,
+    AgentRoleSpec,
+    AgentRoleStatus,
+    EffectiveRole,
+)
 from bernstein.api.vocabulary import ROLES
 from bernstein.core.conditions import drop, note
-from bernstein.core.reasons import policy
 from bernstein.core.remedies import with_remedy
 from bernstein.core.roles import template
 
@@ -57,7 +62,7 @@ def status_of(role: AgentRole, now: datetime) -> AgentRoleStatus:
         status = note(status, ConditionType.VALIDATED, True, "Valid", clamped(spec), now)
         left = drop(status.conditions, ConditionType.STALLED)
         return status.model_copy(update={"conditions": left})
-    text = with_remedy(_listed(found), policy(Reason.ROLE_INVALID).remedy)
+    text = with_remedy(_listed(found), Reason.ROLE_INVALID)
     for kind, truth in ((ConditionType.VALIDATED, False), (ConditionType.STALLED, True)):
         status = note(status, kind, truth, Reason.ROLE_INVALID, text, now)
     return status

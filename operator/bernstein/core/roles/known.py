@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from bernstein import roles
-from bernstein.api.role import AgentRoleSpec
+from bernstein.api.roles.role import AgentRoleSpec
 from bernstein.api.signals import Assignment
 from bernstein.api.vocabulary import ROLES
 from bernstein.core.roles import judged

@@ -5,7 +5,9 @@ Where the prompt is put together, see `core/prompts`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 
 from bernstein.api.plan import Resolves
 from bernstein.api.pod import NO_CHANGE
@@ -88,6 +90,12 @@ def of_snapshot(snapshot: TaskSnapshot, attempt: int, resume: str | None = None)
         roles=snapshot.roles,
         repo=project.repository.name if project is not None else "",
     )
+
+
+def digest_of_role(texts: Mapping[Part, str]) -> str:
+    """Of what its role says in a prompt."""
+    said = [texts.get(part) or "" for part in (parts.ROLE, parts.DESCRIPTION)]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def prompt(

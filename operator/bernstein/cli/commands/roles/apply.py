@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from bernstein.api import role as roles
 from bernstein.api.meta import API_VERSION, ROLE_KIND
-from bernstein.api.role import AgentRole, AgentRoleSpec
+from bernstein.api.roles import role as roles
+from bernstein.api.roles.role import AgentRole, AgentRoleSpec
 from bernstein.api.vocabulary import ROLES as BUILT_IN
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.roles import files

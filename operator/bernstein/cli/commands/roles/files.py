@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bernstein.api.role import LONGEST_TEMPLATE, AgentRoleSpec
+from bernstein.api.roles.role import LONGEST_TEMPLATE, AgentRoleSpec
 from bernstein.api.vocabulary import EFFORTS
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.core.plans import file as plan_file

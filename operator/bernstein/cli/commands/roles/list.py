@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from bernstein.api.role import MOST_TASKS, AgentRole
+from bernstein.api.roles.role import MOST_TASKS, AgentRole
 from bernstein.api.vocabulary import ROLES
 from bernstein.cli.cluster import connected
 from bernstein.cli.output import tables

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bernstein.api.meta import Conditions, Line, Metadata, Model, cel, rule
+from bernstein.api.meta import Conditions, CopiedLine, Line, Metadata, Model, cel, rule
 from bernstein.api.vocabulary import ROLES, Effort
 
 LONGEST_TEMPLATE = 16_384
@@ -54,7 +54,9 @@ class AgentRoleSpec(Model):
 class EffectiveRole(Model):
     """What holds of it, where that is not plain from its spec."""
 
-    model: Line | None = Field(default=None, description="Absent: by role, scope and complexity.")
+    model: CopiedLine | None = Field(
+        default=None, description="Absent: by role, scope and complexity."
+    )
     effort: Effort | None = Field(default=None, description="Absent: by role, scope, complexity.")
     max_tasks_per_session: int = MOST_TASKS
     """How many Tasks a session of it works on."""
