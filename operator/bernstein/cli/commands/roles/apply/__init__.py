@@ -13,7 +13,7 @@ from bernstein.api.roles import role as roles
 from bernstein.api.roles.role import AgentRole, AgentRoleSpec
 from bernstein.api.vocabulary import ROLES as BUILT_IN
 from bernstein.cli.cluster import Cluster, connected
-from bernstein.cli.commands.roles import files
+from bernstein.cli.commands.roles.apply import files
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
@@ -36,7 +36,7 @@ def apply(
         ),
     ],
     name: Annotated[
-        str | None, typer.Option("--name", help="Of the role; absent: the folder's.")
+        str | None, typer.Option("--name", metavar="NAME", help="Of the role; absent: the folder's.")
     ] = None,
 ) -> None:
     """Makes an AgentRole of the three files of a folder, or changes it to what they say.
