@@ -7,6 +7,7 @@ from bernstein.api.meta import (
     GROUP,
     PLAN_KIND,
     PROJECT_KIND,
+    ROLE_KIND,
     SESSION_KIND,
     TASK_KIND,
     VERSION,
@@ -18,3 +19,4 @@ PLANS = Resource(GROUP, VERSION, "plans", PLAN_KIND)
 TASKS = Resource(GROUP, VERSION, "tasks", TASK_KIND)
 SESSIONS = Resource(GROUP, VERSION, "agentsessions", SESSION_KIND)
 APPROVALS = Resource(GROUP, VERSION, "approvals", APPROVAL_KIND)
+ROLES = Resource(GROUP, VERSION, "agentroles", ROLE_KIND)

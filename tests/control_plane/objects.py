@@ -13,7 +13,8 @@ PLANS = Resource("bernstein.dev", "v1alpha1", "plans", "Plan")
 TASKS = Resource("bernstein.dev", "v1alpha1", "tasks", "Task")
 AGENT_SESSIONS = Resource("bernstein.dev", "v1alpha1", "agentsessions", "AgentSession")
 APPROVALS = Resource("bernstein.dev", "v1alpha1", "approvals", "Approval")
-KINDS = {r.kind: r for r in (PROJECTS, PLANS, TASKS, AGENT_SESSIONS, APPROVALS)}
+AGENT_ROLES = Resource("bernstein.dev", "v1alpha1", "agentroles", "AgentRole")
+KINDS = {r.kind: r for r in (PROJECTS, PLANS, TASKS, AGENT_SESSIONS, APPROVALS, AGENT_ROLES)}
 
 JUDGE: Mapping[str, Any] = {
     "name": "claude-sonnet-4-5",
@@ -69,6 +70,7 @@ _SPECS: dict[str, dict[str, Any]] = {
         },
         "asks": {"attempt": 1, "sha": "a" * 40, "base": "b" * 40, "digest": "c" * 64},
     },
+    "AgentRole": {"prompt": "You work as {{ROLE}}.", "taskPrompt": "Do it:\n{{TASK_DESCRIPTION}}"},
 }
 
 

@@ -19,6 +19,7 @@ PLAN_KIND = "Plan"
 TASK_KIND = "Task"
 SESSION_KIND = "AgentSession"
 APPROVAL_KIND = "Approval"
+ROLE_KIND = "AgentRole"
 
 
 class Model(BaseModel):
@@ -322,7 +323,7 @@ class ConditionType(StrEnum):
     """Pull requests of what was deleted are open."""
     CACHE_NOT_FILLED = "CacheNotFilled"
     VALIDATED = "Validated"
-    """A Plan makes sense; a Task's regular expressions can be read."""
+    """A Plan or an AgentRole makes sense; a Task's regular expressions can be read."""
     RECONCILING = "Reconciling"
     """Something is at work, or will be by itself; the word is kstatus's, like the next."""
     STALLED = "Stalled"

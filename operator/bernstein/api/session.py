@@ -102,6 +102,10 @@ class AgentSessionSpec(Model):
     )
     timeout_seconds: int = Field(ge=1)
     """How long it may take, in seconds."""
+    role_digest: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="SHA-256 of what its AgentRole says in its prompt. Absent: it has none.",
+    )
     stop: Stop | None = None
 
 

@@ -17,18 +17,21 @@ from bernstein.api.approvals import approval as approvals
 from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
+from bernstein.api.roles import role
+from bernstein.api.roles.role import AgentRole
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.cli.errors import INVALID, CliError, explained
 from bernstein.cli.settings import CliSettings
 from bernstein.core import labels, names, owners
+from bernstein.core.roles.known import BUILT_IN, Roles
 from bernstein.core.sanitise import line
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
-from bernstein.kube.errors import KubeError, NotFound
+from bernstein.kube.errors import Forbidden, KubeError, NotFound
 from bernstein.kube.resource import CONFIG_MAPS, Object, Resource
-from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.resources import APPROVALS, PLANS, PROJECTS, ROLES, SESSIONS, TASKS
 
 FIELD_MANAGER = "bernstein-cli"
 
@@ -40,6 +43,7 @@ _LISTS = {
     SESSIONS.kind: "bernstein list-tasks",
     PLANS.kind: "bernstein status",
     APPROVALS.kind: "bernstein pending",
+    ROLES.kind: "bernstein roles list",
 }
 """Which command lists objects of a kind; sessions are told with their Task."""
 
@@ -61,6 +65,20 @@ class Cluster:
     async def projects(self) -> list[Project]:
         listed = await self.client.list(PROJECTS, self.namespace)
         return [projects.parse(item) for item in listed.items]
+
+    async def roles(self) -> list[AgentRole]:
+        """All AgentRoles of the namespace, by name."""
+        listed = await self.client.list(ROLES, self.namespace)
+        return sorted(map(role.parse, listed.items), key=lambda found: found.metadata.name)
+
+    async def known_roles(self) -> Roles:
+        """The roles of the namespace; the built-in ones where the cluster has no such kind yet, or
+        the caller may not read it."""
+        try:
+            found = await self.roles()
+        except (Forbidden, NotFound):
+            return BUILT_IN
+        return Roles({each.metadata.name: each.spec for each in found})
 
     async def tasks(self, plan: str | None = None, *, everywhere: bool = False) -> list[Task]:
         """All Tasks of the namespace or of all, or those of a Plan; the oldest first."""
@@ -96,6 +114,10 @@ class Cluster:
     async def find_session(self, name: str) -> AgentSession | None:
         obj = await self._object(SESSIONS, name)
         return sessions.parse(obj) if obj else None
+
+    async def find_role(self, name: str) -> AgentRole | None:
+        obj = await self._object(ROLES, name)
+        return role.parse(obj) if obj else None
 
     async def find_approval(self, name: str) -> Approval | None:
         obj = await self._object(APPROVALS, name)

@@ -1,4 +1,4 @@
-"""Finds what is wrong with Plans, Tasks and Projects as objects, without a cluster.
+"""Finds what is wrong with Plans, Tasks, Projects and AgentRoles as objects, without a cluster.
 
 What their CRDs refuse is refused here, too: fields by their schema, and rules between them.
 """
@@ -22,6 +22,7 @@ from bernstein.api.meta import (
     PATH_PATTERN,
     PLAN_KIND,
     PROJECT_KIND,
+    ROLE_KIND,
     STORED_HTTPS_PATTERN,
     TASK_KIND,
 )
@@ -35,6 +36,7 @@ from bernstein.api.projects.repository import (
     STORED_URL_PATTERN,
     URL_PATTERN,
 )
+from bernstein.api.roles.role import AgentRoleSpec
 from bernstein.api.vocabulary import ROLES
 from bernstein.checks import gates
 from bernstein.core.money import models
@@ -49,9 +51,10 @@ from bernstein.core.plans.field_errors import (
 )
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.plans.validation.nodes import in_object
+from bernstein.core.roles import judged
 from bernstein.core.tasks.declared import validate_task
 
-_OURS = (PLAN_KIND, PROJECT_KIND, TASK_KIND)
+_OURS = (PLAN_KIND, PROJECT_KIND, ROLE_KIND, TASK_KIND)
 _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _FORMS = {
@@ -123,7 +126,7 @@ def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
         kind.model.model_validate_json(json.dumps(sent), strict=True)
     except ValidationError as error:
         return tuple(_besides(told, _wrong(error.errors())))
-    told = _besides(told, _as_a_whole(kind.name, data["spec"]))
+    told = _besides(told, _as_a_whole(kind.name, sent))
     if told:  # between fields that are wrong a rule would say what is no help
         return tuple(told)
     broken = [(p, text + _meant(p, sent)) for p, text in crds.broken(schema, sent)]
@@ -157,10 +160,13 @@ def warnings(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
         unjudged = models.unjudged(ProjectSpec.model_validate(data["spec"]))
         told = ((f"spec.{path}", problem) for path, problem in unjudged)
         return tuple(FieldError(path, f"{path}: {problem}") for path, problem in told)
+    unknown = sorted(_roles_of(data["spec"]) - {*ROLES})
+    needed = (f"spec: role '{name}' is not built in: it needs an AgentRole" for name in unknown)
+    roles = tuple(FieldError("spec", text) for text in needed)
     if data["kind"] != PLAN_KIND:
-        return ()
+        return roles
     found = without_money(PlanSpec.model_validate(data["spec"]))
-    return (FieldError("spec.budget", f"spec.{found}"),) if found else ()
+    return (*roles, *((FieldError("spec.budget", f"spec.{found}"),) if found else ()))
 
 
 def _sent(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,15 +180,34 @@ def _sent(data: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _as_a_whole(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
-    """What no field shows alone: cycles, titles that stand twice, signals without their fields."""
+def _as_a_whole(kind: str, sent: Mapping[str, Any]) -> Iterator[FieldError]:
+    """What no field shows alone: cycles, titles that stand twice, signals without their fields,
+    places of a template."""
+    spec = sent["spec"]
     if kind == PLAN_KIND:
         plan = PlanSpec.model_validate(spec)
-        for each in (_in_spec(found, plan) for found in validate_plan(plan, None, ROLES)):
+        roles = {*ROLES, *_roles_of(spec)}
+        for each in (_in_spec(found, plan) for found in validate_plan(plan, None, roles)):
             yield _of_object(FieldError(f"spec.{each.path}", each.message), each.path)
     elif kind == TASK_KIND:
-        for each in validate_task(spec, None, ROLES, at="spec"):
+        for each in validate_task(spec, None, {*ROLES, *_roles_of(spec)}, at="spec"):
             yield _of_object(each, each.path)
+    elif kind == ROLE_KIND:
+        yield from _of_role(sent)
+
+
+def _roles_of(spec: Mapping[str, Any]) -> set[str]:
+    """The names of roles in a Plan or a Task: only a cluster knows which AgentRoles there are."""
+    steps = [step for stage in spec.get("stages", ()) for step in stage["steps"]]
+    nodes = (spec.get("workflow") or {}).get("nodes", ())
+    return {each["role"] for each in (spec, *steps, *nodes) if "role" in each}
+
+
+def _of_role(sent: Mapping[str, Any]) -> Iterator[FieldError]:
+    name = sent["metadata"].get("name", "") if isinstance(sent["metadata"], dict) else ""
+    for problem in judged.problems(name, AgentRoleSpec.model_validate(sent["spec"])):
+        place, _, words = problem.partition(": ")
+        yield FieldError(f"spec.{place}", f"spec.{place}: {words}")
 
 
 def _in_spec(error: FieldError, plan: PlanSpec) -> FieldError:

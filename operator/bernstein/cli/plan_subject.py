@@ -11,7 +11,6 @@ import typer
 from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.project import Project
-from bernstein.api.vocabulary import ROLES
 from bernstein.cli import manifests, objects, plan_source
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
@@ -54,9 +53,11 @@ async def find(terminal: Terminal, word: str) -> Outline:
         plan = await cluster.find_plan(name)
         if plan is None:
             raise await cluster.not_found(name, PLANS)
+        roles = await cluster.known_roles()
         if not outlines.is_sound(plan.spec):
-            _refuse(terminal, f"Plan '{name}'", validate_plan(plan.spec, None, ROLES))
-        return outlines.of_plan(plan, await cluster.tasks(name), await _project(cluster, plan))
+            _refuse(terminal, f"Plan '{name}'", validate_plan(plan.spec, None, roles))
+        project, tasks = await _project(cluster, plan), await cluster.tasks(name)
+        return outlines.of_plan(plan, tasks, project, roles)
 
 
 def _is_file(word: str) -> bool:

@@ -15,6 +15,7 @@ from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.projects.controller import ProjectController
+from bernstein.controllers.roles.controller import RoleController
 from bernstein.controllers.scheduler.controller import SchedulerController
 from bernstein.controllers.sessions.controller import SessionController
 from bernstein.controllers.settings import OperatorSettings
@@ -45,6 +46,7 @@ CONTROLLERS: tuple[type[KindController], ...] = (
     TaskController,
     SessionController,
     ApprovalController,
+    RoleController,
 )
 LEASE = "bernstein-operator"
 LEASE_SECONDS = 15.0

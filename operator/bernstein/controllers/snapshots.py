@@ -67,6 +67,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         crowd=crowds.ahead(caches, key),
         follows=crowds.follows(caches, caches.waiting_tasks, key),
         resting=crowds.resting(caches.tasks.informer, key, task.status.project),
+        roles=caches.roles_known.of(key.namespace),
     )
 
 
@@ -218,6 +219,7 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
         follows=crowds.follows(caches, caches.waiting_plans, own_key),
         resting=crowds.resting(caches.plans.informer, own_key, plan.status.project),
         tallied=looked.tallied,
+        roles=caches.roles_known.of(namespace),
     )
 
 

@@ -23,6 +23,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.gate_cache import GateCache
 from bernstein.core.graph import Place
 from bernstein.core.jobs import NO_LATE_REQUESTS, JobView, LateRequests
+from bernstein.core.roles.known import BUILT_IN, Roles
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,8 @@ class TaskSnapshot:
     """See Question; known where its own next step is decided."""
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """Those that ask about this Task, by name; known where its own next step is decided."""
+    roles: Roles = BUILT_IN
+    """Those of its namespace."""
 
     @property
     def status(self) -> TaskStatus:
@@ -280,6 +283,8 @@ class PlanSnapshot:
     """See Question."""
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """Those that ask about this Plan, by name."""
+    roles: Roles = BUILT_IN
+    """Those of its namespace."""
     resting: int = 0
     """How many other Plans of the Project wait to try one of their Jobs again, where a new pod
     alone shows whether it can; 0: it comes first of those that wait for the same, too."""

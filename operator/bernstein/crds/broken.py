@@ -41,7 +41,7 @@ def _defaulted(value: Any, schema: Mapping[str, Any]) -> Any:
 def _broken(path: str, value: Any, schema: Schema) -> Iterator[tuple[str, str]]:
     for rule in schema.get("x-kubernetes-validations", ()):
         if _OF_CHANGES not in rule["rule"] and not holds(rule["rule"], value):
-            yield f"{path}{rule.get('fieldPath', '')}", rule["message"]
+            yield f"{path}{rule.get('fieldPath', '')}".removeprefix("."), rule["message"]
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _broken(f"{path}[{index}]", item, schema.get("items", {}))

@@ -10,6 +10,7 @@ from bernstein.api.approvals.approval import Approval
 from bernstein.api.meta import ConditionType, Model
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
+from bernstein.api.roles.role import AgentRole
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task
 
@@ -165,6 +166,20 @@ KINDS = (
             Column("Title", ".status.shown.title", wide=True),
             Column("Commit", ".spec.asks.sha", wide=True),
             Column("Said", ".spec.reason", wide=True),
+        ),
+    ),
+    Kind(
+        AgentRole,
+        "agentroles",
+        "brole",
+        (
+            Column("Valid", _condition(ConditionType.VALIDATED)),
+            _why(ConditionType.VALIDATED),
+            Column("Overrides", ".status.overrides", "boolean"),
+            Column("Model", ".status.effective.model"),
+            Column("Effort", ".status.effective.effort"),
+            AGE,
+            Column("Description", ".spec.description", wide=True),
         ),
     ),
 )

@@ -15,6 +15,7 @@ from tests.control_plane.api import registry_pairs
 from tests.control_plane.api.pod_rules import PODS
 from tests.control_plane.api.registry_pairs import Pair
 from tests.control_plane.api.repository_rules import BRANCHES, REPOSITORIES
+from tests.control_plane.api.role_rules import ROLES
 from tests.control_plane.objects import JUDGE, WORKFLOW, valid
 
 IMMUTABLE = "the field is immutable"
@@ -332,6 +333,7 @@ PAIRS: dict[str, Pair] = {
     **NETWORKS,
     **PEERS,
     **PODS,
+    **ROLES,
     **_name(40),
     **_name(63),
 }

@@ -35,7 +35,7 @@ from bernstein.kube.resource import (
     resource_version_of,
     uid_of,
 )
-from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.resources import APPROVALS, PLANS, PROJECTS, ROLES, SESSIONS, TASKS
 from tests.model.loop import START
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
@@ -47,6 +47,7 @@ KEPT = (
     TASKS,
     SESSIONS,
     APPROVALS,
+    ROLES,
     JOBS,
     PODS,
     CONFIG_MAPS,

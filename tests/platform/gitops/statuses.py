@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import functools
 import itertools
+from datetime import UTC, datetime
 from typing import Any
 
+from bernstein.api.meta import API_VERSION, ROLE_KIND
+from bernstein.api.roles.role import AgentRole
+from bernstein.core.roles.judged import status_of
 from bernstein.kube.resource import Object, is_deleting
 from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model import stories
@@ -50,7 +54,28 @@ def objects() -> tuple[Object, ...]:
         for change in store.log[resource]:
             if change.type != "DELETED" and not is_deleting(change.object):
                 seen.setdefault(_shape(change.object), change.object)
-    return tuple(seen.values())
+    return (*seen.values(), *_roles())
+
+
+def _roles() -> tuple[Object, ...]:
+    """AgentRoles, which no life has: one that can be used, one that cannot, and each with what it
+    said before."""
+    looked: list[Object] = []
+    for prompt in ("You test.", "You {{TEST}}."):
+        meta = {"name": "tester", "generation": 2, "uid": "uid-tester"}
+        role = AgentRole.model_validate({"metadata": meta, "spec": {"prompt": prompt}})
+        told = status_of(role, datetime(2026, 1, 1, tzinfo=UTC))
+        statuses = (
+            told.dump(),
+            {**told.dump(), "observedGeneration": 1},
+            {"observedGeneration": -1},
+        )
+        api = {"apiVersion": API_VERSION, "kind": ROLE_KIND}
+        looked += [
+            {**api, "metadata": meta, "spec": {"prompt": prompt}, "status": status}
+            for status in statuses
+        ]
+    return tuple(looked)
 
 
 def at_the_end() -> list[Object]:

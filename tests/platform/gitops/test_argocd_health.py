@@ -66,6 +66,7 @@ PHASES: dict[str, dict[str | None, set[str]]] = {
         "Expired": {"Degraded"},
     },
     "Project": {None: {"Progressing", "Healthy", "Degraded"}},
+    "AgentRole": {None: {"Healthy", "Degraded"}},
 }
 """What may be shown of an object whose status is about its spec, by its phase."""
 RESTS = {

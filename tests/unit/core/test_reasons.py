@@ -111,6 +111,8 @@ TABLE = {
     "ProjectGone": (Retry.NEVER, False, "Cancel"),
     "ProjectNotReady": (Retry.NEVER, False, "condition Ready"),
     "NetworkPolicyRefused": (Retry.PROBE, False, "Unmanaged"),
+    "RoleNotFound": (Retry.NEVER, False, "AgentRole"),
+    "RoleInvalid": (Retry.NEVER, False, "condition Validated"),
     "ModelNotFound": (Retry.NEVER, False, "budget.prices"),
     "NoModel": (Retry.NEVER, False, "models of the Project"),
     "NoReviewer": (Retry.NEVER, False, "gates.crossModel.reviewers"),

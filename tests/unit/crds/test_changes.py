@@ -41,6 +41,8 @@ ON_PURPOSE: Mapping[str, str] = {
     "v1alpha1: a new rule: the field is immutable: apply a Plan of another name instead": "of a "
     "field that no object has, and of stages, which were there always and may be absent now",
     "v1alpha1.spec: a new rule: give either 'stages' or 'workflow'": "stages were required",
+    "v1alpha1.spec: a new rule: the field is immutable: a session is one run": "that of "
+    "`roleDigest`, which the last release did not have",
 }
 """What `narrowed` says -> why objects of the last release are taken all the same."""
 

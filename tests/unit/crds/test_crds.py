@@ -289,6 +289,7 @@ USUAL = {
     "Plan": [A_NAME[:32], "Delivering", "40", "40", A_REASON, "128.4321", "128d"],
     "Task": [A_NAME, "InProgress", "4", A_REASON, "128.4321", "128d"],
     "AgentSession": [f"{A_NAME}-s12", "Starting", A_REASON, "59m59s", "128d"],
+    "AgentRole": ["prompt-engineer", "False", "RoleInvalid", "true", A_NAME[:24], "normal", "128d"],
     "Approval": [f"{A_NAME}-approval-3f9a1c2b4d", "Approved", "AwaitingApproval", "128d"],
 }
 """By kind what `kubectl get` shows of an object, as long as it usually is at most."""

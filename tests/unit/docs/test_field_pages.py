@@ -8,7 +8,13 @@ from bernstein import crds
 from tests.unit.docs.pages import REFERENCE, Schema, fields, rows, without_links
 
 KINDS = {kind.name: kind for kind in crds.KINDS}
-PAGES = {"Project": "project.md", "Plan": "plan.md", "Task": "task.md", "Approval": "approval.md"}
+PAGES = {
+    "Project": "project.md",
+    "Plan": "plan.md",
+    "Task": "task.md",
+    "Approval": "approval.md",
+    "AgentRole": "agentrole.md",
+}
 OURS = {"AgentSession"}
 """Nobody but the operator writes their specs."""
 

@@ -49,7 +49,10 @@ class Subcommand:
         return self.words[-1].replace("-", "_")
 
 
-GROUPS = {"plan": "Drafts plan files; shows and draws plans, of files and of the cluster."}
+GROUPS = {
+    "plan": "Drafts plan files; shows and draws plans, of files and of the cluster.",
+    "roles": "Lists the roles that steps may have, and adds roles.",
+}
 """Groups of commands, with what the list of commands says of them."""
 
 COMMANDS: tuple[Subcommand, ...] = (
@@ -73,6 +76,12 @@ COMMANDS: tuple[Subcommand, ...] = (
     ),
     Subcommand(
         "schema", "Prints the JSON schema of plan files and objects, for editors.", cluster=False
+    ),
+    Subcommand("roles list", "Lists the roles that steps and tasks may have.", room="roles"),
+    Subcommand(
+        "roles apply",
+        "Makes an AgentRole of the three files of a folder, or changes it to what they say.",
+        room="roles",
     ),
     Subcommand(
         "add-task",

@@ -10,7 +10,6 @@ import typer
 
 from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.project import Project
-from bernstein.api.vocabulary import ROLES
 from bernstein.cli import kept_work, plan_source, project_choice
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.duration import Timeout, seconds_of
@@ -161,7 +160,8 @@ class _Run:
             configuration.tell_gates(self._terminal, project)
             plan_object = self._plan_object(file, cluster.namespace, chosen)
             spec = PlanSpec.model_validate(plan_object["spec"])
-            field_errors = validate_plan(spec, project.spec, ROLES) if project else ()
+            roles = await cluster.known_roles()
+            field_errors = validate_plan(spec, project.spec, roles) if project else ()
             if field_errors:
                 plan_files.refuse(self._terminal, file, field_errors)
                 if any(each.path.endswith("model") for each in field_errors):
@@ -173,7 +173,7 @@ class _Run:
                 self._tell_asked(project)
             if project is not None:
                 details.tell_project(self._terminal, project)
-            guess = estimate(spec, project.spec if project else None)
+            guess = estimate(spec, project.spec if project else None, roles)
             plan_files.tell_warnings(self._terminal, file, guess, project.spec if project else None)
             self._terminal.say(summary(spec, guess))
             plan = await submit(self._terminal, cluster, plan_object)

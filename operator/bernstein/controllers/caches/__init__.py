@@ -9,6 +9,7 @@ from typing import TypeVar
 from bernstein.api import plan, project, session, task
 from bernstein.api.approvals import approval
 from bernstein.api.meta import ConditionType
+from bernstein.api.roles import role
 from bernstein.controllers.caches import fields
 from bernstein.controllers.caches.first_look import FirstLook
 from bernstein.controllers.caches.folders import (
@@ -55,6 +56,7 @@ from bernstein.controllers.caches.indexes import (
 from bernstein.controllers.caches.kept_refs import KeptRefs
 from bernstein.controllers.caches.left_requests import LeftRequests
 from bernstein.controllers.caches.parsed import Parsed
+from bernstein.controllers.caches.roles import RolesKnown
 from bernstein.controllers.caches.settlement import Settlement
 from bernstein.controllers.caches.tallies import Tallies
 from bernstein.controllers.caches.waiters import Waiters, times_shown
@@ -71,7 +73,7 @@ from bernstein.observe.allowances import Allowances
 from bernstein.observe.budgets import Budgets
 from bernstein.observe.population import Census
 from bernstein.observe.silence import Heard
-from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.resources import APPROVALS, PLANS, PROJECTS, ROLES, SESSIONS, TASKS
 
 OPENED_PLANS = 4
 """Settled Plans that stay unpacked, those that were read last: each may have thousands of rows, and
@@ -84,6 +86,7 @@ _OF_PLANS = {BEGINS: begins, BEGUN: begun, MISSES: misses, PROPOSED: proposed}
 _OF_PLANS |= {FOLDER: folder_of_plan, LIMITED: limited}
 _LINKS = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited, PROPOSED: proposed}
 _LINKS |= {FOLDER: folder_of_task, LIMITED: limited}
+_OWNED, _TRIED = {OWNER: by_controller_uid}, {RESTS: rests, SEEKS: seeks}
 _FEW = {AT_WORK: at_work, DONE: done, DONE_IN: done_in, MISSES: misses, LACKS: lacks}
 
 
@@ -108,16 +111,14 @@ class Caches:
             observer=observer,
             clock=clock,
         )
-        owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         settlement = Settlement()
-        tried = {RESTS: rests, SEEKS: seeks}
         of_plan = settlement.of_plan
-        plans = informer(PLANS, indexes=_OF_PLANS | tried, settled=of_plan, opened=OPENED_PLANS)
+        plans = informer(PLANS, indexes=_OF_PLANS | _TRIED, settled=of_plan, opened=OPENED_PLANS)
         self.plans = Parsed(plans, plan.parse)
-        of_tasks = informer(TASKS, indexes=_LINKS | tried | _FEW, settled=settlement.of_task)
+        of_tasks = informer(TASKS, indexes=_LINKS | _TRIED | _FEW, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
-        by_plan = owned | {PLAN: plan_of_session, FOLDER: folder_of_session}
+        by_plan = _OWNED | {PLAN: plan_of_session, FOLDER: folder_of_session}
         of_sessions = informer(SESSIONS, indexes=by_plan, settled=settlement.of_session)
         self.sessions = Parsed(of_sessions, session.parse)
         settlement.follow(self.plans, self.tasks, self.sessions)
@@ -125,7 +126,9 @@ class Caches:
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
         self.kept_refs = KeptRefs(self.plans, self.tasks, self.sessions, self.projects, clock)
         self.left_requests = LeftRequests(self.plans, self.tasks, self.projects, clock)
-        self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
+        self.approvals = Parsed(informer(APPROVALS, indexes=_OWNED), approval.parse)
+        self.roles = Parsed(informer(ROLES), role.parse)
+        self.roles_known = RolesKnown(self.roles)
         self.projects_there = _counted(self.projects.informer, Census(None, _UNREADY))
         self.allowances = _counted(self.projects.informer, Allowances())
         self.budgets = _counted(plans, Budgets())
@@ -134,7 +137,7 @@ class Caches:
         self.sessions_there = _counted(self.sessions.informer, Census("state"))
         self.plans_there = _counted(self.plans.informer, Census("phase"))
         self.approvals_there = _counted(self.approvals.informer, Census("state"))
-        self.jobs = informer(JOBS, label_selector=ours, indexes=owned, strip=fields.job)
+        self.jobs = informer(JOBS, label_selector=ours, indexes=_OWNED, strip=fields.job)
         self.pods = informer(
             PODS,
             label_selector=ours,
@@ -147,7 +150,7 @@ class Caches:
         self.network_policies = informer(
             NETWORK_POLICIES,
             label_selector=ours,
-            indexes=owned,
+            indexes=_OWNED,
             read=None,  # annotations of others are written back together with our own
         )
 
@@ -159,6 +162,7 @@ class Caches:
             self.tasks.informer,
             self.sessions.informer,
             self.approvals.informer,
+            self.roles.informer,
             self.jobs,
             self.pods,
             self.network_policies,

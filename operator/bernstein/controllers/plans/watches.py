@@ -70,6 +70,16 @@ def watches(caches: Caches) -> Iterable[Watch]:
             and plan.status.waiting.reason == Reason.NAME_CONFLICT
         ]
 
+    def invalid_beside(role: Object) -> Collection[Key]:
+        """Plans with problems: one of them may have been that nobody knew the role."""
+        there = plans.going(key_of(role).namespace).values()
+        return [
+            Key(plan.metadata.namespace, plan.metadata.name)
+            for plan in there
+            if plan.status.phase == "Invalid"
+        ]
+
+    yield Watch(caches.roles.informer, invalid_beside, when=spec_changed)
     yield Watch(tasks, controller_key(PLANS), pause=pause)
     yield Watch(tasks, in_conflict, when=gone)
     yield Watch(projects.informer, beside, when=spec_changed)

@@ -145,7 +145,8 @@ class Boards:
         kept.changed_tasks |= kept.sent | sent.keys()
         kept.sent = frozenset(sent)
         self._bring_up(key, kept, sent)
-        schedule = kept.board.look(project, beginning(self._caches, project), now)
+        roles = self._caches.roles_known.of(key.namespace)
+        schedule = kept.board.look(project, beginning(self._caches, project), now, roles)
         self._kept[key.namespace][key.name] = kept
         return schedule
 
@@ -161,7 +162,8 @@ class Boards:
             more = True
         else:
             self._bring_up(key, kept, NOTHING_SENT)
-            more = kept.board.look_ahead(project, now, PIECE)
+            roles = self._caches.roles_known.of(key.namespace)
+            more = kept.board.look_ahead(project, now, PIECE, roles)
         self._kept[key.namespace][key.name] = kept
         return more
 

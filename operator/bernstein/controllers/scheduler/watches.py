@@ -9,6 +9,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import UPSTREAM
+from bernstein.controllers.predicates import spec_changed
 from bernstein.controllers.snapshots import project_of
 from bernstein.controllers.wiring import Watch
 from bernstein.core.approvals import plans
@@ -52,6 +53,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
                 return (Key(key.namespace, name),)
         return projects.informer.keys(key.namespace)
 
+    def beside(role: Object) -> Collection[Key]:
+        """All Projects of the namespace: Tasks of any may have the role."""
+        return projects.informer.keys(key_of(role).namespace)
+
+    yield Watch(caches.roles.informer, beside, spec_changed)
     yield Watch(tasks.informer, of_task, tasks.changes(task_matters))
     yield Watch(caches.plans.informer, of_plan, caches.plans.changes(plan_matters))
 

@@ -287,7 +287,7 @@ class SessionController(KindController):
         config_map = prompt_config_map(session, texts, context, self._context.settings)
         job = agent_job(session, snapshot.project, agent, commit, self._context.settings)
         with job_actions.refusable(JOBS, key.name, key, self._context):
-            await prompts.put(self._writer, key, config_map)
+            await prompts.put(self._writer, key, config_map, session.spec.role_digest)
             await network_policies.ensure(key, snapshot.project, self._context)
             await self._writer.create(key, JOBS, job)
         self._launched.add(session.metadata.uid)

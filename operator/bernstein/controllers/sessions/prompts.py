@@ -6,7 +6,8 @@ import re
 
 from bernstein.controllers.jobs.agent import CALLBACK_CA
 from bernstein.controllers.writer import Writer
-from bernstein.core.prompts.parts import FOLDERS, ROLE
+from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, texts_of
+from bernstein.core.sessions.prompt import digest_of_role
 from bernstein.kube.content import is_content_of
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import CONFIG_MAPS, Key, Object
@@ -15,26 +16,32 @@ _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE
 
 _LATER = (FOLDERS, ROLE)
 """Parts that older releases did not write."""
+_OF_ROLE = (ROLE.key, DESCRIPTION.key)
+"""Keys of parts that an AgentRole may say."""
 
 
-async def put(writer: Writer, owner: Key, wanted: Object) -> None:
+async def put(writer: Writer, owner: Key, wanted: Object, role_digest: str | None = None) -> None:
     """Makes it. Raises NameConflict where there is one that may not stand for it.
 
     Before a new certificate is served, and after that, the server's authorities are told otherwise
     than when this may have been written, and older releases left parts to the pod or told none of
-    them: that alone ends no session.
+    them; and an AgentRole may say something else by now than when the session was made, which has
+    the `role_digest` of that. That alone ends no session.
     """
     try:
         await writer.create(owner, CONFIG_MAPS, wanted)
     except NameConflict as conflict:
-        if conflict.differs != "spec" or not may_stand_for(conflict.live, wanted):
+        if conflict.differs != "spec" or not may_stand_for(conflict.live, wanted, role_digest):
             raise
 
 
-def may_stand_for(live: Object, wanted: Object) -> bool:
+def may_stand_for(live: Object, wanted: Object, role_digest: str | None = None) -> bool:
     """Whether it says the same, but for parts that it lacks as older releases did; and trusts no
     authority that is not trusted now."""
     there, data = live.get("data") or {}, dict(wanted["data"])
+    if role_digest is not None and digest_of_role(texts_of(there)) == role_digest:
+        data = {key: text for key, text in data.items() if key not in _OF_ROLE}
+        data |= {key: there[key] for key in _OF_ROLE if key in there}
     for part in _LATER:
         if part.key not in there:
             data.pop(part.key, None)

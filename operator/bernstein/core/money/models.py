@@ -11,6 +11,7 @@ from bernstein.api.prices import built_in
 from bernstein.api.project import Agent, ProjectSpec, TierModels
 from bernstein.api.signals import Assignment
 from bernstein.core.money.pricing import price_of
+from bernstein.core.roles.known import Roles
 from bernstein.core.routing.table import route
 from bernstein.core.verification.expected import required, reviews
 from bernstein.core.verification.expected.reviewers import Writer
@@ -56,10 +57,13 @@ def without_model(gate: str) -> str:
     return f"the gate {gate} asks a model that the Project does not have"
 
 
-def unreviewed_steps(spec: PlanSpec, project: ProjectSpec) -> Iterator[tuple[str, str]]:
+def unreviewed_steps(
+    spec: PlanSpec, project: ProjectSpec, roles: Roles
+) -> Iterator[tuple[str, str]]:
     """(path in the plan file, why) of each such step. One without an agent is told of that."""
     for work in spec.work:
         agent = project.agent(work.given.cli or spec.cli)
-        problem = unreviewed(work.given, agent, project) if agent is not None else None
+        given = roles.with_defaults(work.given)
+        problem = unreviewed(given, agent, project) if agent is not None else None
         if problem is not None:
             yield work.path, f"gates.crossModel: {problem}"

@@ -30,6 +30,7 @@ from bernstein.core.plans.estimate import critical_steps, estimate
 from bernstein.core.plans.expansion import stage_graph
 from bernstein.core.plans.rows import names_of_steps
 from bernstein.core.plans.workflows.problems import problems
+from bernstein.core.roles.known import BUILT_IN, Roles
 from bernstein.core.routing import table
 from bernstein.core.routing.table import ModelRoute
 from bernstein.core.serializers import task_status
@@ -83,6 +84,8 @@ class Outline:
     """How far its workflow is."""
     of_nodes: Mapping[str, StepTask] = field(default_factory=dict)
     """By name of a node the Task of its last run."""
+    roles: Roles = BUILT_IN
+    """Those of its namespace, as far as they are known."""
 
     @cached_property
     def after(self) -> dict[str, tuple[str, ...]]:
@@ -112,7 +115,7 @@ class Outline:
     def route(self, step: Assignment) -> ModelRoute:
         """Model and effort that it begins with."""
         agent = self.project.spec.agent(step.cli or self.spec.cli) if self.project else None
-        return table.route(step, agent or _NO_AGENT)
+        return table.route(self.roles.with_defaults(step), agent or _NO_AGENT)
 
     @property
     def approval(self) -> ApprovalPolicy:
@@ -199,7 +202,9 @@ def is_sound(spec: PlanSpec) -> bool:
     return True
 
 
-def of_plan(plan: Plan, tasks: list[Task], project: Project | None) -> Outline:
+def of_plan(
+    plan: Plan, tasks: list[Task], project: Project | None, roles: Roles = BUILT_IN
+) -> Outline:
     """Of a Plan of the cluster that is sound, with the state of each step. `project`: None where it
     is not known.
 
@@ -215,7 +220,7 @@ def of_plan(plan: Plan, tasks: list[Task], project: Project | None) -> Outline:
 
     course = plan.status.workflow
     named = {each.name: known(each.task) for each in (course.nodes if course is not None else ())}
-    guess = plan.status.estimate or estimate(plan.spec, project.spec if project else None)
+    guess = plan.status.estimate or estimate(plan.spec, project.spec if project else None, roles)
     return Outline(
         plan.spec,
         guess,
@@ -225,6 +230,7 @@ def of_plan(plan: Plan, tasks: list[Task], project: Project | None) -> Outline:
         plan.status.approval,
         course,
         {name: task for name, task in named.items() if task is not None},
+        roles,
     )
 
 

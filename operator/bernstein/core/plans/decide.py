@@ -73,11 +73,12 @@ def look_ahead(snapshot: PlanSnapshot, now: datetime) -> Iterator[PlanSnapshot]:
         return
     assert project is not None
     if _is_new(plan) or not is_judged:
-        for _ in look_for_problems(plan.spec, project.spec):
+        for _ in look_for_problems(plan.spec, project.spec, snapshot.roles):
             yield snapshot
     if status.expanded or seconds_left(unblocked(status).waiting, project, now) is not None:
         return
-    if problems_of(plan.spec, project.spec) or plans.lacks_author(plan, project, status):
+    problems = problems_of(plan.spec, project.spec, snapshot.roles)
+    if problems or plans.lacks_author(plan, project, status):
         return
     for found in expanding(snapshot):
         yield replace(snapshot, expansion=found)
@@ -169,7 +170,7 @@ def _without_project(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) 
 
 def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     assert snapshot.project is not None
-    text = problems_of(snapshot.plan.spec, snapshot.project.spec)
+    text = problems_of(snapshot.plan.spec, snapshot.project.spec, snapshot.roles)
     if text and not status.expanded:
         invalid = note(
             _phase(status, "Invalid"),
@@ -180,7 +181,7 @@ def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> Plan
             now,
         )
         return waits(invalid, Reason.PLAN_INVALID, text, now, needs_person=True)
-    forecast = estimate(snapshot.plan.spec, snapshot.project.spec)
+    forecast = estimate(snapshot.plan.spec, snapshot.project.spec, snapshot.roles)
     status = note(status, ConditionType.VALIDATED, True, "Valid", "", now)
     return status.model_copy(update={"estimate": forecast})
 

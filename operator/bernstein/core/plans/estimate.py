@@ -24,6 +24,7 @@ from bernstein.core.plans.expansion import stage_graph
 from bernstein.core.plans.field_errors import FieldError
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.projects import repositories
+from bernstein.core.roles.known import BUILT_IN, Roles
 from bernstein.core.routing import table as routing
 
 TOKENS: dict[Scope, UsageCounts] = {
@@ -41,9 +42,11 @@ _NO_AGENT = Agent(name="auto", adapter="demo", image="none")
 """Without a Project a tier is called by its own name."""
 
 
-def estimate(spec: PlanSpec, project: ProjectSpec | None = None) -> Estimate:
+def estimate(
+    spec: PlanSpec, project: ProjectSpec | None = None, roles: Roles = BUILT_IN
+) -> Estimate:
     """Minutes and US dollars of a valid plan; no sum where a model has no price."""
-    costs = _costs(spec, project)
+    costs = _costs(spec, project, roles)
     unpriced = sorted(model for model, amount in costs.items() if amount is None)
     if unpriced:
         basis = f"critical path; no price is known for {', '.join(unpriced)}"
@@ -137,13 +140,13 @@ def _of_repository(spec: PlanSpec, said: str | None) -> tuple[str, ...]:
     return (f"repository {its.called}",) if its is not None else ()
 
 
-def _costs(spec: PlanSpec, project: ProjectSpec | None) -> dict[str, Decimal | None]:
+def _costs(spec: PlanSpec, project: ProjectSpec | None, roles: Roles) -> dict[str, Decimal | None]:
     """US dollars for each model; None: it has no price."""
     overrides = project.budget.prices if project else ()
     sums: dict[str, Decimal | None] = {}
     for step in (work.given for work in spec.work):
         agent = project.agent(step.cli or spec.cli) if project else None
-        model = routing.route(step, agent or _NO_AGENT).model
+        model = routing.route(roles.with_defaults(step), agent or _NO_AGENT).model
         price = pricing.price_of(model, overrides)
         before = sums.get(model, Decimal(0))
         if price is None or before is None:

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
-from bernstein.api.vocabulary import ROLES
 from bernstein.checks import patterns
 from bernstein.core.approvals import policy
 from bernstein.core.plans.field_errors import FieldError, listed
 from bernstein.core.plans.size import expressions_of_plan
 from bernstein.core.plans.validation import validate_plan, validating
+from bernstein.core.roles.known import BUILT_IN, Roles
 
 LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -32,25 +32,27 @@ class KnownProblems:
         self._most = most
         self._known: dict[bytes, str] = {}
 
-    def of(self, plan: PlanSpec, project: ProjectSpec) -> str:
+    def of(self, plan: PlanSpec, project: ProjectSpec, roles: Roles = BUILT_IN) -> str:
         """What is wrong with the Plan, as its condition says it; "": nothing."""
-        question = _digest(plan) + _digest(project)
+        question = _digest(plan) + _digest(project) + roles.digest
         known = self._known.pop(question, None)
         if known is None:
-            known = _told(validate_plan(plan, project, ROLES), plan, project)
+            known = _told(validate_plan(plan, project, roles), plan, project)
         self._keep(question, known)
         return known
 
-    def ahead(self, plan: PlanSpec, project: ProjectSpec) -> Iterator[None]:
+    def ahead(
+        self, plan: PlanSpec, project: ProjectSpec, roles: Roles = BUILT_IN
+    ) -> Iterator[None]:
         """Finds them in pieces, if they are not known: the largest Plan has as many patterns as
         some hundred milliseconds read."""
-        question = _digest(plan) + _digest(project)
+        question = _digest(plan) + _digest(project) + roles.digest
         if question in self._known:
             return
         for _ in patterns.judged(expressions_of_plan(plan)):
             yield
         found: Iterable[FieldError] = ()
-        for until_then in validating(plan, project, ROLES):
+        for until_then in validating(plan, project, roles):
             found = until_then
             yield
         self._keep(question, _told(found, plan, project))

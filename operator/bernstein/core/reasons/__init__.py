@@ -11,6 +11,7 @@ from typing import Final
 
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
+from bernstein.core.reasons.choices import OF_CHOICES
 from bernstein.core.reasons.forges import OF_FORGES
 from bernstein.core.reasons.row import Policy, Retry
 from bernstein.core.reasons.work import OF_WORK
@@ -397,13 +398,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     Reason.REPOSITORY_NOT_FOUND: Policy(
         Retry.NEVER, False, "Name one of the Project's repositories, or add it there."
     ),
-    Reason.AGENT_NOT_FOUND: Policy(Retry.NEVER, False, "Choose one of the Project's agents."),
-    Reason.MODEL_NOT_FOUND: Policy(
-        Retry.NEVER,
-        False,
-        "Choose one of these, or add the model to an agent's models or to budget.prices of the "
-        "Project.",
-    ),
+    **OF_CHOICES,
     Reason.NO_MODEL: Policy(
         Retry.NEVER, False, "Add a model with its key to models of the Project."
     ),

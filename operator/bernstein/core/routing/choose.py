@@ -11,4 +11,4 @@ def route_of(snapshot: TaskSnapshot) -> ModelRoute:
     assert snapshot.project is not None
     agent = snapshot.project.spec.agent(snapshot.task.spec.cli)
     assert agent is not None
-    return route(snapshot.task.spec, agent)
+    return route(snapshot.roles.with_defaults(snapshot.task.spec), agent)

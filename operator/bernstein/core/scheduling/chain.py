@@ -1,7 +1,8 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
-        ─ model_unknown ─ judge_missing ─ reviewer_missing ─ pattern_invalid ─ author_missing
+        ─ role_unusable ─ model_unknown ─ judge_missing ─ reviewer_missing ─ pattern_invalid
+        ─ author_missing
         ─ dependencies_open ─ plan_cancelled ─ plan_ended ─ plan_suspended ─ plan_starting
         ─ budget_spent ─ price_unknown ─ tokens_unknown ─ siblings_at_work
         ──▶ ready: `starts` decides who starts
@@ -88,14 +89,29 @@ def agent_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     return Wait(Reason.AGENT_NOT_FOUND, text, needs_person=True)
 
 
+def role_unusable(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """No agent is paid for work that it would do otherwise than its role says."""
+    name, roles = snapshot.task.spec.role, snapshot.roles
+    if name not in roles:
+        offered = ", ".join(roles)
+        text = f"there is no role '{name}' in this namespace, it has: {offered}"
+        return Wait(Reason.ROLE_NOT_FOUND, text, needs_person=True)
+    problem = roles.problem(name)
+    return Wait(Reason.ROLE_INVALID, problem, needs_person=True) if problem else None
+
+
 def model_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     """A word that nobody knows is most likely a slip, which the provider would refuse later."""
     assert snapshot.project is not None
-    model, spec = snapshot.task.spec.model, snapshot.project.spec
+    work, spec = snapshot.task.spec, snapshot.project.spec
+    model = snapshot.roles.with_defaults(work).model
     if models.is_known(model, spec):
         return None
-    offered = ", ".join(models.known(spec))
-    text = f"neither the Project nor a table of prices knows the model '{model}', but: {offered}"
+    offered, of_role = ", ".join(models.known(spec)), ""
+    if model != work.model:
+        of_role = f" of AgentRole '{work.role}'"
+    which = f"the model '{model}'{of_role}"
+    text = f"neither the Project nor a table of prices knows {which}, but: {offered}"
     return Wait(Reason.MODEL_NOT_FOUND, text, needs_person=True)
 
 
@@ -121,7 +137,8 @@ def reviewer_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     project = snapshot.project.spec
     agent = project.agent(snapshot.task.spec.cli)
     assert agent is not None
-    problem = models.unreviewed(snapshot.task.spec, agent, project)
+    work = snapshot.roles.with_defaults(snapshot.task.spec)
+    problem = models.unreviewed(work, agent, project)
     return Wait(Reason.NO_REVIEWER, problem, needs_person=True) if problem is not None else None
 
 
@@ -263,6 +280,7 @@ CHAIN: tuple[Link, ...] = (
     project_not_ready,
     agent_missing,
     operator_too_old,
+    role_unusable,
     model_unknown,
     judge_missing,
     reviewer_missing,
@@ -287,6 +305,7 @@ LAUNCH: tuple[Link, ...] = (
     project_not_ready,
     agent_missing,
     operator_too_old,
+    role_unusable,
     model_unknown,
     judge_missing,
     reviewer_missing,

@@ -36,6 +36,7 @@ from bernstein.core.money import budget
 from bernstein.core.money.spending import Spending
 from bernstein.core.projects import repositories
 from bernstein.core.projects.readiness import not_ready
+from bernstein.core.roles.known import BUILT_IN, Roles
 from bernstein.core.scheduling import (
     begin_turns,
     chain,
@@ -82,6 +83,7 @@ class Board:
 
     def __init__(self) -> None:
         self._project: Project | None = None
+        self._roles = BUILT_IN
         self._tasks: dict[str, Task] = {}
         """The Tasks of the namespace that go on, by name; what is settled concerns none of them."""
         self._members: set[str] = set()
@@ -191,10 +193,12 @@ class Board:
         self._is_reckoned = False
         self._spending.put_session(before, after)
 
-    def look_ahead(self, project: Project, now: datetime, most: int) -> bool:
+    def look_ahead(
+        self, project: Project, now: datetime, most: int, roles: Roles = BUILT_IN
+    ) -> bool:
         """Looks at so many of the Tasks that a schedule has to look at, or at so many of those in
         line; False: it is no more than that, and left to the schedule."""
-        self._meet(project)
+        self._meet(project, roles)
         if self._is_behind(now):
             self._ahead_since = now
             self._again |= self._timed
@@ -212,10 +216,16 @@ class Board:
         self._limit_the_line()
         return self._line.look_ahead()
 
-    def look(self, project: Project, beginning: Iterable[Plan], now: datetime) -> Schedule:
-        """The schedule; `beginning`: the Project's Plans that ask for a turn to begin, or have
-        one."""
-        self._meet(project)
+    def look(
+        self,
+        project: Project,
+        beginning: Iterable[Plan],
+        now: datetime,
+        roles: Roles = BUILT_IN,
+    ) -> Schedule:
+        """The schedule; `beginning`: the Project's Plans that ask for a turn to begin, or have one;
+        `roles`: those of the namespace."""
+        self._meet(project, roles)
         if self._is_behind(now):
             self._again |= self._timed
         self._ahead_since = None
@@ -235,9 +245,12 @@ class Board:
         since = self._ahead_since
         return since is None or not since <= now <= since + _JUST_BEFORE
 
-    def _meet(self, project: Project) -> None:
-        """The Project is this now."""
+    def _meet(self, project: Project, roles: Roles) -> None:
+        """The Project is this now, and so are the roles."""
         before, self._project = self._project, project
+        known, self._roles = self._roles, roles
+        if roles is not known and roles != known:
+            self._again |= self._members
         if before is None or _is_other(before, project):
             self._capacity, self._is_reckoned = None, False
             self._again |= self._members
@@ -311,6 +324,7 @@ class Board:
             plan_spend=self._spending.of(plan, self._project),
             at_work=at_work,
             upstreams=self._edges.upstreams,
+            roles=self._roles,
         )
 
     def _look_along_the_line(self) -> set[str]:

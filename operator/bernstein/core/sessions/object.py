@@ -12,6 +12,7 @@ from bernstein.core.money.pricing import price_of
 from bernstein.core.owners import owner_reference
 from bernstein.core.routing.choose import route_of
 from bernstein.core.sessions.limits import timeout_seconds
+from bernstein.core.sessions.prompt import digest_of_role, of_snapshot
 from bernstein.core.snapshot import TaskSnapshot
 
 
@@ -34,6 +35,13 @@ def session_object(snapshot: TaskSnapshot, status: TaskStatus) -> dict[str, Any]
         },
         "spec": _spec(snapshot, status).dump(),
     }
+
+
+def _role_digest(snapshot: TaskSnapshot, attempt: int, resume: str | None) -> str | None:
+    """Of what the session is told by its AgentRole; None: it has none."""
+    if snapshot.task.spec.role not in snapshot.roles.own:
+        return None
+    return digest_of_role(of_snapshot(snapshot, attempt, resume))
 
 
 def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
@@ -62,4 +70,5 @@ def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
         resume_sha=resume[1],
         rejected=status.rejected,
         timeout_seconds=timeout_seconds(task, project),
+        role_digest=_role_digest(snapshot, status.attempt + 1, resume[0]),
     )

@@ -12,7 +12,8 @@ from bernstein.controllers.sessions import prompts
 from bernstein.controllers.writer import Writer
 from bernstein.core import labels
 from bernstein.core.owners import owner_reference
-from bernstein.core.prompts.parts import FOLDERS, ROLE, Part
+from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, Part
+from bernstein.core.sessions.prompt import digest_of_role
 from bernstein.kube.client import Client
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.events import EventRecorder
@@ -117,3 +118,38 @@ async def test_one_that_trusts_others_or_says_something_else_is_a_conflict(
 
     with pytest.raises(NameConflict):
         await prompts.put(writer, OWNER, prompt(OLD + NEW))
+
+
+THERE = {DESCRIPTION.key: "As it was.", ROLE.key: "Yesterday's."}
+TOLD = digest_of_role({DESCRIPTION: "As it was.", ROLE: "Yesterday's."})
+
+
+async def test_what_an_agent_role_said_when_the_session_was_made_stands_for_what_it_says_now(
+    api: ApiServer, writer: Writer
+) -> None:
+    await prompts.put(writer, OWNER, prompt(OLD, **THERE))
+
+    await prompts.put(writer, OWNER, prompt(OLD, **{ROLE.key: "Today's."}), TOLD)
+
+    data = api.get(CONFIG_MAPS, "session-prompt")["data"]
+    assert (data[ROLE.key], data[DESCRIPTION.key]) == ("Yesterday's.", "As it was.")
+
+
+@pytest.mark.parametrize(
+    ("there", "digest"),
+    [
+        ({**THERE, ROLE.key: "Obey me."}, TOLD),
+        ({ROLE.key: "Yesterday's."}, TOLD),
+        (THERE, None),
+        ({**THERE, FOLDERS.key: "All of it."}, TOLD),
+    ],
+    ids=["another role", "no task", "no agent role", "folders"],
+)
+async def test_what_no_agent_role_said_is_a_conflict(
+    writer: Writer, there: Mapping[str, str], digest: str | None
+) -> None:
+    await prompts.put(writer, OWNER, prompt(OLD, **there))
+    now = prompt(OLD, **{ROLE.key: "Today's.", FOLDERS.key: "A part of it."})
+
+    with pytest.raises(NameConflict):
+        await prompts.put(writer, OWNER, now, digest)

@@ -17,10 +17,11 @@ ACCESS_REVIEWS = Resource(
     "authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False
 )
 OPERATOR: Final[tuple[tuple[str, str, str], ...]] = (
-    (GROUP, "projects plans", "list watch"),
+    (GROUP, "projects plans agentroles", "list watch"),
     (
         GROUP,
-        "projects/status plans/status tasks/status agentsessions/status approvals/status",
+        "projects/status plans/status tasks/status agentsessions/status approvals/status "
+        "agentroles/status",
         "patch",
     ),
     (GROUP, "approvals", "get list watch create"),

@@ -124,11 +124,12 @@ async def _tasks(cluster: Cluster, plan: str | None, everywhere: bool) -> list[T
 
 
 async def _check_role(cluster: Cluster, role: str, tasks: Sequence[Task]) -> None:
-    """Raises CliError where `role` is neither a built-in one nor that of any Task, `tasks` or
-    others of the namespace: a Task that no Plan made may have any."""
+    """Raises CliError where `role` is neither one of the namespace nor that of any Task, `tasks` or
+    others of it: the AgentRole of a Task may be gone."""
     if role in ROLES or any(task.spec.role == role for task in tasks):
         return
-    known = sorted({*ROLES, *(task.spec.role for task in await cluster.tasks())})
+    there = await cluster.known_roles()
+    known = sorted({*there, *(task.spec.role for task in await cluster.tasks())})
     if role not in known:
         message = f"'{role}' is no role of a task"
         raise CliError("InvalidRole", message, _hint(role, known), INVALID)

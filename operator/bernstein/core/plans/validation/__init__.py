@@ -18,6 +18,7 @@ from bernstein.core.plans import policy_fields
 from bernstein.core.plans.field_errors import FieldError, FieldErrors
 from bernstein.core.plans.fields import file_form, is_workflow
 from bernstein.core.plans.validation.whole import Whole
+from bernstein.core.roles.known import BUILT_IN, Roles
 
 
 def validate_file(data: object) -> FieldErrors:
@@ -37,7 +38,8 @@ def validate_plan(
 ) -> tuple[FieldError, ...]:
     """Judges a Plan in the cluster; the paths are those of the file form.
 
-    `roles` are the names of all roles there; `project` is None while it is not known.
+    `roles` are the names of all roles there, or Roles, which tell what each chooses; `project` is
+    None while it is not known.
     """
     *_, found = validating(spec, project, roles)
     return tuple(found)
@@ -55,7 +57,8 @@ def validating(
         yield whole.findings.errors
     whole.size(spec)
     yield whole.findings.errors
-    for path, problem in models.unreviewed_steps(spec, project) if project else ():
+    defaults = roles if isinstance(roles, Roles) else BUILT_IN
+    for path, problem in models.unreviewed_steps(spec, project, defaults) if project else ():
         whole.findings.error_at(path, problem)
     if project is not None and policy_fields.without_forge(spec, project):
         whole.findings.error_at("merge", "pr: the Project's repository has no 'forge'")

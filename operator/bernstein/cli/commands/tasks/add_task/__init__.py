@@ -10,7 +10,6 @@ import typer
 
 from bernstein.api.project import Project, ProjectSpec
 from bernstein.api.task import Task
-from bernstein.api.vocabulary import ROLES
 from bernstein.cli import project_choice
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.tasks.add_task import creation, sources
@@ -23,6 +22,7 @@ from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.fsm import is_final
 from bernstein.core.plans.field_errors import FieldError
+from bernstein.core.roles.known import Roles
 from bernstein.core.routing.table import route
 from bernstein.core.sanitise import some
 from bernstein.core.serializers import blockers, task_record, task_status
@@ -129,6 +129,14 @@ class _Call:
     dry_run: bool
 
 
+@dataclass(frozen=True)
+class _Offer:
+    """What a namespace offers to its Tasks."""
+
+    project: Project | None
+    roles: Roles
+
+
 async def _add(terminal: Terminal, call: _Call) -> None:
     tasks = _declared(terminal, call)
     project = project_choice.named(terminal.settings, call.project)
@@ -141,12 +149,13 @@ async def _add(terminal: Terminal, call: _Call) -> None:
     async with connected(terminal.settings) as cluster:
         found = await project_choice.find(cluster, project)
         configuration.tell_gates(terminal, found)
-        _judge(tasks, found.spec if found is not None else None)
+        roles = await cluster.known_roles()
+        _judge(tasks, found.spec if found is not None else None, roles)
         there = await cluster.tasks()
         made = _named(tasks, by_label(there), call, project)
         by_name = {task.metadata.name: task for task in there}
         added = await creation.add(terminal, cluster, made, by_name, project)
-        _tell(terminal, cluster, added, found, one=call.file is None)
+        _tell(terminal, cluster, added, _Offer(found, roles), one=call.file is None)
 
 
 def _declared(terminal: Terminal, call: _Call) -> list[Declared]:
@@ -182,14 +191,16 @@ def _refuse(errors: Sequence[FieldError]) -> None:
         raise CliError("InvalidTask", text, "correct it: nothing was added", INVALID)
 
 
-def _judge(tasks: Sequence[Declared], project: ProjectSpec | None) -> None:
+def _judge(tasks: Sequence[Declared], project: ProjectSpec | None, roles: Roles) -> None:
     """What the Project does not offer is refused before anything is made."""
-    _refuse(list(_not_offered(tasks, project)))
+    _refuse(list(_not_offered(tasks, project, roles)))
 
 
-def _not_offered(tasks: Sequence[Declared], project: ProjectSpec | None) -> Iterator[FieldError]:
+def _not_offered(
+    tasks: Sequence[Declared], project: ProjectSpec | None, roles: Roles
+) -> Iterator[FieldError]:
     for task in tasks:
-        for error in validate_task(task.spec, project, ROLES):
+        for error in validate_task(task.spec, project, roles):
             whose = f"'{task.title}': " if len(tasks) > 1 else ""
             yield FieldError(error.path, whose + error.message)
 
@@ -208,7 +219,7 @@ def _tell(
     terminal: Terminal,
     cluster: Cluster,
     added: Sequence[Added],
-    project: Project | None,
+    offer: _Offer,
     *,
     one: bool,
 ) -> None:
@@ -218,15 +229,15 @@ def _tell(
         records = [task_record(task, waiting) for task in tasks]
         terminal.answer(records[0] if one else records)
     for each in added:
-        _tell_one(terminal, cluster, each, project)
+        _tell_one(terminal, cluster, each, offer)
 
 
-def _tell_one(terminal: Terminal, cluster: Cluster, added: Added, project: Project | None) -> None:
+def _tell_one(terminal: Terminal, cluster: Cluster, added: Added, offer: _Offer) -> None:
     task, settings = added.task, terminal.settings
     what, name = called(task), task.metadata.name
     if added.made:
         terminal.say(f"{what} created in namespace '{cluster.namespace}'")
-        if project is not None and (told := _agent(task, project.spec)):
+        if told := _agent(task, offer):
             terminal.say(f"  agent:   {told}")
         terminal.quote(f"  see it:  {settings.command_line('watch', f'task/{name}')}")
         return
@@ -237,13 +248,14 @@ def _tell_one(terminal: Terminal, cluster: Cluster, added: Added, project: Proje
         terminal.advise("to have it done once more, give another --idempotency-key or --name")
 
 
-def _agent(task: Task, project: ProjectSpec) -> str:
+def _agent(task: Task, offer: _Offer) -> str:
     """Which agent does it with which model, and where the Task chose none which others it could
     choose; "" where the Project has no such agent."""
-    agent = project.agent(task.spec.cli)
-    if agent is None:
+    project = offer.project.spec if offer.project is not None else None
+    agent = project.agent(task.spec.cli) if project is not None else None
+    if project is None or agent is None:
         return ""
-    told = f"{agent.name}, model {route(task.spec, agent).model}"
+    told = f"{agent.name}, model {route(offer.roles.with_defaults(task.spec), agent).model}"
     others = [each.name for each in project.agents if each is not agent]
     if not others or task.spec.cli not in (None, "auto"):
         return told

@@ -154,7 +154,8 @@ async def _snapshot(cluster: Cluster, task: Task) -> TaskSnapshot:
     except Forbidden:
         every = {}
     place = repositories.place_of_task(task, plan, projects.of_task(task, plan, every).project)
-    return TaskSnapshot(task=task, project=place.project, plan=plan)
+    roles = await cluster.known_roles()
+    return TaskSnapshot(task=task, project=place.project, plan=plan, roles=roles)
 
 
 # --- telling -------------------------------------------------------------------------------------

@@ -1,0 +1,83 @@
+"""Whether an AgentRole can be used, and what its status says of that."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+
+from bernstein.api.meta import ConditionType
+from bernstein.api.reasons import Reason
+from bernstein.api.roles.role import (
+    MOST_TASKS,
+    AgentRole,
+    AgentRoleSpec,
+    AgentRoleStatus,
+    EffectiveRole,
+)
+from bernstein.api.vocabulary import ROLES
+from bernstein.core.conditions import drop, note
+from bernstein.core.remedies import with_remedy
+from bernstein.core.roles import template
+
+_AUTO = "auto"
+_LISTED = 3000
+"""Characters of problems in a condition, which holds 4096 with the remedy."""
+
+
+@lru_cache(maxsize=1000)
+def problems(name: str, spec: AgentRoleSpec) -> tuple[str, ...]:
+    """All that is wrong with the AgentRole of this name, each with the field that it is in."""
+    found = []
+    if spec.prompt is None and name not in ROLES:
+        found.append("prompt: only a built-in role has a text of its own")
+    if spec.prompt is not None:
+        found += [f"prompt: {each}" for each in template.problems(spec.prompt)]
+    if spec.task_prompt is not None:
+        told = template.problems(spec.task_prompt, needs=template.TASK_DESCRIPTION)
+        found += [f"taskPrompt: {each}" for each in told]
+    return tuple(found)
+
+
+def clamped(spec: AgentRoleSpec) -> str:
+    """What is taken otherwise than it says; "": nothing."""
+    asked = spec.max_tasks_per_session
+    if asked is None or asked <= MOST_TASKS:
+        return ""
+    why = "a session is one attempt of one Task"
+    return f"maxTasksPerSession: {asked} is taken as {MOST_TASKS}: {why}"
+
+
+def status_of(role: AgentRole, now: datetime) -> AgentRoleStatus:
+    """The status of the AgentRole."""
+    name, spec = role.metadata.name, role.spec
+    found = problems(name, spec)
+    status = role.status.model_copy(
+        update={
+            "observed_generation": role.metadata.generation,
+            "overrides": name in ROLES,
+            "effective": None if found else _effective(spec),
+        }
+    )
+    if not found:
+        status = note(status, ConditionType.VALIDATED, True, "Valid", clamped(spec), now)
+        left = drop(status.conditions, ConditionType.STALLED)
+        return status.model_copy(update={"conditions": left})
+    text = with_remedy(_listed(found), Reason.ROLE_INVALID)
+    for kind, truth in ((ConditionType.VALIDATED, False), (ConditionType.STALLED, True)):
+        status = note(status, kind, truth, Reason.ROLE_INVALID, text, now)
+    return status
+
+
+def _effective(spec: AgentRoleSpec) -> EffectiveRole:
+    return EffectiveRole(model=None if spec.model == _AUTO else spec.model, effort=spec.effort)
+
+
+def _listed(found: tuple[str, ...]) -> str:
+    """As many as have room, and how many more there are."""
+    lines, room = list[str](), _LISTED
+    for number, each in enumerate(found):
+        room -= len(each) + 1
+        if room < 0:
+            return "\n".join([*lines, f"… and {len(found) - number} more"])
+        lines.append(each)
+    return "\n".join(lines)
