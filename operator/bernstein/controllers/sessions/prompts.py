@@ -6,6 +6,7 @@ import re
 
 from bernstein.controllers.jobs.agent import CALLBACK_CA
 from bernstein.controllers.writer import Writer
+from bernstein.core.prompts import knowledge
 from bernstein.core.prompts.parts import FOLDERS, ROLE
 from bernstein.kube.content import is_content_of
 from bernstein.kube.errors import NameConflict
@@ -22,7 +23,8 @@ async def put(writer: Writer, owner: Key, wanted: Object) -> None:
 
     Before a new certificate is served, and after that, the server's authorities are told otherwise
     than when this may have been written, and older releases left parts to the pod or told none of
-    them: that alone ends no session.
+    them: that alone ends no session. Nor does a ConfigMap of the Project that says something else
+    since: what was read first counts.
     """
     try:
         await writer.create(owner, CONFIG_MAPS, wanted)
@@ -32,12 +34,15 @@ async def put(writer: Writer, owner: Key, wanted: Object) -> None:
 
 
 def may_stand_for(live: Object, wanted: Object) -> bool:
-    """Whether it says the same, but for parts that it lacks as older releases did; and trusts no
-    authority that is not trusted now."""
+    """Whether it says the same, but for parts that it lacks as older releases did, and for what the
+    Project's ConfigMaps said then; and trusts no authority that is not trusted now."""
     there, data = live.get("data") or {}, dict(wanted["data"])
     for part in _LATER:
         if part.key not in there:
             data.pop(part.key, None)
+    if knowledge.names_same(there, data):
+        data = {name: text for name, text in data.items() if not knowledge.is_of(name)}
+        data |= knowledge.data(knowledge.told_in(there))
     told, now = there.get(CALLBACK_CA, ""), data.get(CALLBACK_CA, "")
     if told != now:
         if not told or not _authorities(told) <= _authorities(now):
