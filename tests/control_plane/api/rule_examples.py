@@ -180,6 +180,13 @@ SPECS = {
     "with maxUpdates 0 nothing that is pushed is ever verified": Pair(
         {"onNewCommits": "Verify", "maxUpdates": 1}, ({"onNewCommits": "Verify", "maxUpdates": 0},)
     ),
+    "knowledge has either 'configMap' or 'path'": Pair(
+        {"name": "rules", "path": "docs/rules.md"},
+        (
+            {"name": "rules"},
+            {"name": "rules", "path": "a", "configMap": {"name": "rules", "key": "a"}},
+        ),
+    ),
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
         (valid("Project", "", defaultAgent="codex")["spec"],),
