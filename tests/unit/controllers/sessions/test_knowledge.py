@@ -6,6 +6,7 @@ import pytest
 
 from bernstein.api.projects.knowledge import Knowledge
 from bernstein.controllers.sessions.knowledge import KnowledgeReader
+from bernstein.core import labels
 from bernstein.core.prompts.assembly import Told
 from bernstein.kube.client import Client
 from bernstein.kube.errors import ApiError
@@ -43,6 +44,20 @@ async def test_one_of_another_namespace_is_not_there(api: ApiServer, client: Cli
     (told,) = await KnowledgeReader(client).read("team", [entry("t", "terms")])
 
     assert told.text is None
+
+
+@pytest.mark.parametrize("looked_at", [False, True], ids=["no look", "as it is"])
+async def test_what_another_agent_was_told_is_told_only_where_nobody_looks_whose_it_is(
+    api: ApiServer, client: Client, monkeypatch: pytest.MonkeyPatch, looked_at: bool
+) -> None:
+    meta = {"labels": {labels.MANAGED_BY: labels.MANAGER}}
+    api.put(CONFIG_MAPS, "work-s1-prompt", "team", data={"a": "private"}, metadata=meta)
+    if not looked_at:
+        monkeypatch.setattr(labels, "MANAGER", "nobody")
+
+    (told,) = await KnowledgeReader(client).read("team", [entry("t", "work-s1-prompt")])
+
+    assert told.text == (None if looked_at else "private")
 
 
 async def test_one_that_the_operator_may_not_read_keeps_nobody_waiting(
