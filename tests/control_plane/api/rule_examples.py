@@ -361,6 +361,8 @@ def placed(rule: Rule, namespace: str, value: Any) -> Object:
         place["type"] = "path_exists"
     if rule.path.endswith("completionSignals[].value"):
         place["type"] = "glob_exists"
+    if rule.path.endswith("knowledge[].path"):
+        place["name"] = "rules"
     if "network.proxy." in rule.path:
         obj["spec"]["network"]["proxy"] |= PROXY
     if "pipeline[]." in rule.path:
