@@ -344,6 +344,8 @@ class ConditionType(StrEnum):
     """A Plan has a budget, and an agent of its steps does not tell what it spends."""
     USAGE_CUT = "UsageCut"
     """A session reported more tokens than its time allows."""
+    KNOWLEDGE_MISSING = "KnowledgeMissing"
+    """An agent was not told all that its Project wants it to know."""
 
 
 class Condition(Model):

@@ -171,6 +171,8 @@ class PromptResult:
     """What is left of each part, without its marks."""
     unshown: str = ""
     """Reason why the rejected change is not in it; "": it is, or there is none."""
+    untold: tuple[str, ...] = ()
+    """What of the Project's knowledge could not be read, and why."""
 
 
 @dataclass(frozen=True, slots=True)

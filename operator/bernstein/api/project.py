@@ -37,6 +37,7 @@ from bernstein.api.projects.credentials import (
     SecretKey,
 )
 from bernstein.api.projects.gates import Gates
+from bernstein.api.projects.knowledge import MOST_KNOWLEDGE, Knowledge
 from bernstein.api.projects.merge import Merge
 from bernstein.api.projects.network import Network
 from bernstein.api.projects.pods import PodSettings
@@ -240,6 +241,11 @@ class ProjectSpec(Model):
     default_agent: Name | None = Field(
         default=None, description="Agent of steps that choose none; absent: the first."
     )
+    knowledge: Annotated[
+        tuple[Knowledge, ...],
+        Field(max_length=MOST_KNOWLEDGE, json_schema_extra=list_map("name")),
+    ] = ()
+    """What every agent is told beside its Task; it is in the prompt in this order."""
     toolchain: Toolchain
     setup: Setup | None = None
     """Runs in a checkout before its agent, and before checks that run the work's own code."""

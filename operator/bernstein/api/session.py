@@ -245,6 +245,12 @@ class Prompt(Model):
         description="Reason for which it lacks what the attempt before changed. Absent: it has "
         "that, or is to have none.",
     )
+    knowledge_missing: Annotated[
+        tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=20)
+    ] = Field(
+        default=(),
+        description="What the Project tells all its agents and it lacks, each with the reason.",
+    )
 
 
 class KeptDocument(Model):

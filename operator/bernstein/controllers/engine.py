@@ -18,6 +18,7 @@ from bernstein.controllers.projects.controller import ProjectController
 from bernstein.controllers.roles.controller import RoleController
 from bernstein.controllers.scheduler.controller import SchedulerController
 from bernstein.controllers.sessions.controller import SessionController
+from bernstein.controllers.sessions.knowledge import KnowledgeReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.tasks.controller import TaskController
 from bernstein.controllers.wiring import Context, KindController
@@ -192,7 +193,8 @@ class Engine:
         leader, clock = self.elector.identity, self._clock
         writer = Writer(self._client, self.caches, fence, events, clock, leader=leader)
         known = self._settings, self._metrics, logs, clock, claims, verdicts
-        subject = kind(Context(self.caches, writer, *known))
+        knowledge = KnowledgeReader(self._client)
+        subject = kind(Context(self.caches, writer, *known, knowledge))
         writer.guard.begin(subject.rests_on)
         primary = subject.primary
         controller = Controller(

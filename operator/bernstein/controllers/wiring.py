@@ -14,6 +14,7 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
+from bernstein.controllers.sessions.knowledge import KnowledgeReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
 from bernstein.core.gate_cache import GateCache
@@ -48,6 +49,8 @@ class Context:
     """Known to all controllers of the process alike."""
     gate_caches: GateCaches | None = None
     """So are these; None: no verdict is kept."""
+    knowledge: KnowledgeReader | None = None
+    """None: what Projects tell in ConfigMaps is read by nobody."""
 
     def now(self) -> datetime:
         """The time of day, as decisions and statuses have it."""

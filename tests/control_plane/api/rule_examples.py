@@ -191,6 +191,13 @@ SPECS = {
     "with maxUpdates 0 nothing that is pushed is ever verified": Pair(
         {"onNewCommits": "Verify", "maxUpdates": 1}, ({"onNewCommits": "Verify", "maxUpdates": 0},)
     ),
+    "knowledge has either 'configMap' or 'path'": Pair(
+        {"name": "rules", "path": "docs/rules.md"},
+        (
+            {"name": "rules"},
+            {"name": "rules", "path": "a", "configMap": {"name": "rules", "key": "a"}},
+        ),
+    ),
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
         (valid("Project", "", defaultAgent="codex")["spec"],),
@@ -369,6 +376,8 @@ def placed(rule: Rule, namespace: str, value: Any) -> Object:
         place["type"] = "path_exists"
     if rule.path.endswith("completionSignals[].value"):
         place["type"] = "glob_exists"
+    if rule.path.endswith("knowledge[].path"):
+        place["name"] = "rules"
     if "network.proxy." in rule.path:
         obj["spec"]["network"]["proxy"] |= PROXY
     if "pipeline[]." in rule.path:

@@ -27,6 +27,7 @@ _CHOSEN: dict[str, Any] = {
     "agents[].adapter": "generic",
     "to[].ipBlock": _GONE,
     "peers[].ipBlock": _GONE,
+    "knowledge[].path": _GONE,
     "pipeline[].severity": _GONE,
     "pipeline[].database": _GONE,
     "pipeline[].tolerance": _GONE,

@@ -45,6 +45,7 @@ LEAST: Mapping[str, Any] = {
     **{field: {"podSelector": {}} for field in ("to[]", "peers[]")},
     "pipeline[]": {"name": "lint"},
     "tolerations[]": {"operator": "Exists"},
+    "knowledge[]": {"name": "rules", "path": "a"},
 }
 """Smallest items of lists, where the rules want more than the schema does."""
 
@@ -68,6 +69,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "ipBlock.except": {"cidr": "::/0"},
     "agents[].command": {"name": "demo", "adapter": "generic", "image": "agent-demo:dev"},
     "agents[].baseUrl": {"name": "demo", "adapter": "codex", "image": "agent-demo:dev"},
+    "knowledge[].configMap": {"name": "rules"},
     "pipeline[].name": {"command": "true", "image": "i"},
     "pipeline[].severity": {"name": "security_scan"},
     "pipeline[].database": {"name": "dep_audit"},

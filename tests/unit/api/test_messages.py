@@ -24,7 +24,7 @@ LATER = {
     **{
         f"{where}.{name}": _SHOWN
         for where in ("PromptResult", "CheckoutResult.prompt")
-        for name in ("mark", "parts", "unshown")
+        for name in ("mark", "parts", "unshown", "untold")
     },
     "RecorderResult.documents": "it reads no document, and no status of it tells of one",
 }

@@ -15,8 +15,8 @@ from pathlib import Path
 from bernstein.api.session import Prompt
 from bernstein.api.verification import RejectedWork
 from bernstein.cli.local import git
-from bernstein.core.prompts import parts
-from bernstein.core.prompts.assembly import Assembled
+from bernstein.core.prompts import knowledge, parts
+from bernstein.core.prompts.assembly import Assembled, ContextFile, Told
 from bernstein.core.prompts.complete import complete, unshown
 from bernstein.pods.git import context, patch
 from bernstein.pods.git.client import Git, init_bare
@@ -63,10 +63,17 @@ class Asked:
         return None if self.given.resumed or self.given.change_missing else self.rejected
 
     @property
+    def told(self) -> tuple[Told, ...]:
+        """What the Project tells. Raises ValueError for a content that the operator did not
+        write."""
+        return knowledge.told_in(self.content)
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The commits without which it cannot be put together. Raises ValueError for a content that
         the operator did not write."""
-        base = (self.given.base,) if parts.context_of(self.content) else ()
+        is_read = parts.context_of(self.content) or any(each.path for each in self.told)
+        base = (self.given.base,) if is_read else ()
         return base if self.change is None else (*base, self.change.sha)
 
 
@@ -103,10 +110,11 @@ def _has(repository: Git, asked: Asked, sha: str) -> bool:
 def _complete(asked: Asked, repository: Git | None) -> Assembled:
     given = asked.given
     why = "" if given.resumed or asked.rejected is None else given.change_missing
-    change, files = unshown(why) if why else "", []
+    change, files, told = unshown(why) if why else "", list[ContextFile](), [*asked.told]
     if repository is not None:
         paths = parts.context_of(asked.content)
         files = context.context_files(repository, given.base, paths) if paths else []
+        told = context.told(repository, given.base, told)
         if asked.change is not None:
             change = patch.of_commit(repository, asked.change.sha)
-    return complete(asked.content, files, change, given.resumed, lambda: given.mark or "")
+    return complete(asked.content, files, change, given.resumed, lambda: given.mark or "", told)

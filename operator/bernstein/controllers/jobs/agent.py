@@ -24,7 +24,8 @@ from bernstein.controllers.jobs import commit, pod, setup
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names, owners
-from bernstein.core.prompts import parts
+from bernstein.core.prompts import knowledge, parts
+from bernstein.core.prompts.assembly import Told
 from bernstein.core.prompts.parts import Part
 from bernstein.places import LAUNCHER, PARTS, PROMPT, SESSION, STREAM, TMP, WORKSPACE
 from bernstein.resources import SESSIONS
@@ -40,13 +41,15 @@ def prompt_config_map(
     texts: Mapping[Part, str],
     context: Iterable[str],
     settings: OperatorSettings,
+    told: Iterable[Told] = (),
 ) -> Object:
-    """The prompt's parts, and what the recorder needs to trust the server.
+    """The prompt's parts, with what the Project tells, and what the recorder needs to trust the
+    server.
 
     Raises OSError when the file of the server's CA cannot be read.
     """
     meta = session.metadata
-    data = parts.data(texts, context)
+    data = parts.data(texts, context) | knowledge.data(told)
     if settings.callback_ca is not None:
         data[CALLBACK_CA] = settings.callback_ca.read_text(encoding="utf-8")
     return {

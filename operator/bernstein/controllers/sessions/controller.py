@@ -28,6 +28,7 @@ from bernstein.core.actions import RunFence
 from bernstein.core.delivery import task as delivery
 from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
+from bernstein.core.prompts.assembly import Told
 from bernstein.core.sessions import prompt
 from bernstein.core.sessions.actions import (
     DeleteJob,
@@ -283,8 +284,8 @@ class SessionController(KindController):
         assert agent is not None
         texts = prompt.of_snapshot(snapshot, session.spec.attempt, session.spec.resume_ref)
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
-        context = snapshot.task.spec.context_files
-        config_map = prompt_config_map(session, texts, context, self._context.settings)
+        context, told = snapshot.task.spec.context_files, await self._told(key, snapshot.project)
+        config_map = prompt_config_map(session, texts, context, self._context.settings, told)
         job = agent_job(session, snapshot.project, agent, commit, self._context.settings)
         with job_actions.refusable(JOBS, key.name, key, self._context):
             await prompts.put(self._writer, key, config_map, session.spec.role_digest)
@@ -294,6 +295,13 @@ class SessionController(KindController):
         if session.status.state is SessionState.STARTING:
             _log_move(session, None, SessionState.STARTING)  # born so: no write tells of it
         self._metrics.session_started(key.namespace, session.spec.adapter)
+
+    async def _told(self, key: Key, project: Project) -> tuple[Told, ...]:
+        """What the Project tells all its agents, as it is now."""
+        asked, reader = project.spec.knowledge, self._context.knowledge
+        if not asked or reader is None:
+            return ()
+        return await reader.read(key.namespace, asked)
 
     async def _record(
         self,

@@ -8,6 +8,7 @@ from bernstein.controllers.jobs.agent import CALLBACK_CA
 from bernstein.controllers.writer import Writer
 from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, texts_of
 from bernstein.core.sessions.prompt import digest_of_role
+from bernstein.core.prompts import knowledge
 from bernstein.kube.content import is_content_of
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import CONFIG_MAPS, Key, Object
@@ -26,7 +27,8 @@ async def put(writer: Writer, owner: Key, wanted: Object, role_digest: str | Non
     Before a new certificate is served, and after that, the server's authorities are told otherwise
     than when this may have been written, and older releases left parts to the pod or told none of
     them; and an AgentRole may say something else by now than when the session was made, which has
-    the `role_digest` of that. That alone ends no session.
+    the `role_digest` of that. That alone ends no session. Nor does a ConfigMap of the Project that
+    says something else since: what was read first counts.
     """
     try:
         await writer.create(owner, CONFIG_MAPS, wanted)
@@ -36,8 +38,8 @@ async def put(writer: Writer, owner: Key, wanted: Object, role_digest: str | Non
 
 
 def may_stand_for(live: Object, wanted: Object, role_digest: str | None = None) -> bool:
-    """Whether it says the same, but for parts that it lacks as older releases did; and trusts no
-    authority that is not trusted now."""
+    """Whether it says the same, but for parts that it lacks as older releases did, and for what the
+    Project's ConfigMaps said then; and trusts no authority that is not trusted now."""
     there, data = live.get("data") or {}, dict(wanted["data"])
     if role_digest is not None and digest_of_role(texts_of(there)) == role_digest:
         data = {key: text for key, text in data.items() if key not in _OF_ROLE}
@@ -45,6 +47,9 @@ def may_stand_for(live: Object, wanted: Object, role_digest: str | None = None) 
     for part in _LATER:
         if part.key not in there:
             data.pop(part.key, None)
+    if knowledge.names_same(there, data):
+        data = {name: text for name, text in data.items() if not knowledge.is_of(name)}
+        data |= knowledge.data(knowledge.told_in(there))
     told, now = there.get(CALLBACK_CA, ""), data.get(CALLBACK_CA, "")
     if told != now:
         if not told or not _authorities(told) <= _authorities(now):

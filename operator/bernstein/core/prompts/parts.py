@@ -56,6 +56,10 @@ RULES = Part("rules", 3)
 """How to report, in our words."""
 UNREAD = Part("unread files", 3)
 """Context files without contents, each with a sentence on why. Only the pod knows these."""
+KNOWLEDGE = Part("knowledge", 0)
+"""What the Project tells all its agents: texts that stand there as a whole, or not at all."""
+UNKNOWN = Part("unread knowledge", 0)
+"""What of that is not there, each with a sentence on why."""
 CHANGE = Part("rejected change", 0)
 """What the attempt before changed. Only the pod knows it."""
 
@@ -64,11 +68,11 @@ TASK = (HEAD, DESCRIPTION, FILES, CONSTRAINTS, SIGNALS)
 WRITTEN = (ROLE, *TASK, NOTES, FOLDERS, RESUMED, AFRESH, FINDINGS, SAID, RULES)
 """What the operator writes."""
 CUT_ORDER = (
-    *(CHANGE, FINDINGS, SAID, UNREAD, ROLE, FILES, SIGNALS, CONSTRAINTS, DESCRIPTION, HEAD, NOTES),
-    RULES,
+    *(CHANGE, KNOWLEDGE, FINDINGS, SAID, UNREAD, UNKNOWN, ROLE, FILES, SIGNALS, CONSTRAINTS),
+    *(DESCRIPTION, HEAD, NOTES, RULES),
 )
-"""What loses its end where the prompt is too long, the first one first. Before all of these,
-contents of context files are left out, the largest first."""
+"""What loses its end where the prompt is too long, the first one first; of KNOWLEDGE the largest
+texts go as a whole. Before all of these, contents of context files are left out so."""
 
 
 def data(texts: Mapping[Part, str], context: Iterable[str]) -> dict[str, str]:

@@ -187,7 +187,7 @@ def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
         case State.ENDED:
             assert job is not None
             ended = outcome.classify(session, job)
-            return _end(with_prompt(status, job), ended, now, session.spec.model)
+            return _end(with_prompt(status, job, now), ended, now, session.spec.model)
         case State.WANTED | State.GONE:
             return _end(status, outcome.without_pod(session), now, session.spec.model)
         case State.LOST:
@@ -343,7 +343,7 @@ def _alive(
     status = _with_pod(status, job)
     if job.pod is not None and pods.has_started(job.pod, AGENT):
         # Told with the move: it is worth no write of its own.
-        status = _working(with_prompt(status, job), now)
+        status = _working(with_prompt(status, job, now), now)
     status = _held(_unscheduled(status, job, now), job, now)
     status = _staleness(_abandoned(status, job, now), now)
     if status.abandoned is not None or _is_deleted(session) or job.another:

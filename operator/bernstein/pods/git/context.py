@@ -5,18 +5,30 @@ A path is what a person wrote. Whatever is there that is no text gets a sentence
 
 from __future__ import annotations
 
-from bernstein.core.prompts.assembly import ContextFile
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bernstein.core.prompts.assembly import LARGEST, ContextFile, Told
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import trees
 from bernstein.pods.git.client import Git
-
-LARGEST = 64 << 10
-"""Bytes of a file whose contents are looked at."""
 
 
 def context_files(repository: Git, commit: str, paths: tuple[str, ...]) -> list[ContextFile]:
     """What is at each path, each path once, in their order. Never raises for what is there."""
     return [_at(repository, commit, path) for path in dict.fromkeys(paths)]
+
+
+def told(repository: Git, commit: str, knowledge: Iterable[Told]) -> list[Told]:
+    """The same, with what is at each path. Never raises for what is there."""
+    return [_with_text(repository, commit, each) if each.path else each for each in knowledge]
+
+
+def _with_text(repository: Git, commit: str, told: Told) -> Told:
+    found = _at(repository, commit, told.path)
+    if found.text is not None and not found.text.strip():
+        return replace(told, text=None, why="it is empty")
+    return replace(told, text=found.text, why=found.why)
 
 
 def _at(repository: Git, commit: str, path: str) -> ContextFile:

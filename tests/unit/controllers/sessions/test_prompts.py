@@ -14,6 +14,8 @@ from bernstein.core import labels
 from bernstein.core.owners import owner_reference
 from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, Part
 from bernstein.core.sessions.prompt import digest_of_role
+from bernstein.core.prompts import knowledge
+from bernstein.core.prompts.assembly import Told
 from bernstein.kube.client import Client
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.events import EventRecorder
@@ -153,3 +155,44 @@ async def test_what_no_agent_role_said_is_a_conflict(
 
     with pytest.raises(NameConflict):
         await prompts.put(writer, OWNER, now, digest)
+def told(text: str | None, name: str = "rules", path: str = "") -> dict[str, str]:
+    return knowledge.data([Told(name, text, "" if text else "it is not there", path)])
+
+
+@pytest.mark.parametrize(
+    ("there", "now"),
+    [("Old.", "New."), (None, "New."), ("Old.", None)],
+    ids=["changed", "made", "gone"],
+)
+async def test_what_a_config_map_of_the_project_said_first_counts(
+    api: ApiServer, writer: Writer, there: str | None, now: str | None
+) -> None:
+    await prompts.put(writer, OWNER, prompt(OLD, **told(there)))
+
+    await prompts.put(writer, OWNER, prompt(OLD + NEW, **told(now)))
+
+    kept = api.get(CONFIG_MAPS, "session-prompt")["data"]
+    assert kept.get(knowledge.key("rules")) == there
+
+
+@pytest.mark.parametrize(
+    ("there", "now"),
+    [
+        ({}, told("New.")),
+        (told("Old."), {}),
+        (told("Old.", "others"), told("New.")),
+        (told(None, path="a"), told(None, path="b")),
+        (told(None, path="a"), told("New.")),
+        (told("Old.") | {"head.md": "Write something else."}, told("New.")),
+        (told("Old.") | {knowledge.key("more"): "Obey me."}, told("New.")),
+        (told("Old.") | {knowledge.LIST: "["}, told("New.")),
+    ],
+    ids=["none", "some", "another", "another file", "a file", "a task", "more", "no list"],
+)
+async def test_one_that_tells_of_something_else_is_a_conflict(
+    writer: Writer, there: Mapping[str, str], now: Mapping[str, str]
+) -> None:
+    await prompts.put(writer, OWNER, prompt(OLD, **there))
+
+    with pytest.raises(NameConflict):
+        await prompts.put(writer, OWNER, prompt(OLD, **now))

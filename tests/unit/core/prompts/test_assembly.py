@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from bernstein.agents.adapter import PROMPT_BYTES
 from bernstein.core.prompts import parts
-from bernstein.core.prompts.assembly import SMALLEST, Assembled, ContextFile, assemble
+from bernstein.core.prompts.assembly import SMALLEST, Assembled, ContextFile, Told, assemble
 from bernstein.core.prompts.parts import Part
 from bernstein.core.sanitise import visible
 
@@ -30,8 +30,9 @@ def put_together(
     *files: ContextFile,
     budget: int = PROMPT_BYTES,
     words: tuple[str, ...] = (WORD,),
+    told: tuple[Told, ...] = (),
 ) -> Assembled:
-    made = assemble(texts, files, drawing(*words), budget)
+    made = assemble(texts, files, drawing(*words), budget, told)
     assert len(made.text.encode()) <= budget
     return made
 
@@ -244,14 +245,22 @@ TEXTS = st.builds(
 )
 PARTS = st.dictionaries(st.sampled_from([*parts.WRITTEN, parts.CHANGE]), TEXTS)
 CONTEXT = st.lists(st.builds(ContextFile, TEXTS, st.none() | TEXTS, PIECES), max_size=5)
+KNOWLEDGE = st.lists(
+    st.builds(Told, st.from_regex("[a-z0-9]{1,63}", fullmatch=True), st.none() | TEXTS, PIECES),
+    max_size=5,
+).map(tuple)
 WORDS = st.lists(st.sampled_from(DRAWN), min_size=1, max_size=4).map(tuple)
 
 
-@given(PARTS, CONTEXT, WORDS, st.integers(SMALLEST, 3 * SMALLEST))
+@given(PARTS, CONTEXT, KNOWLEDGE, WORDS, st.integers(SMALLEST, 3 * SMALLEST))
 def test_whatever_it_is_made_of_a_prompt_keeps_its_budget_and_its_marks(
-    texts: dict[Part, str], files: list[ContextFile], words: tuple[str, ...], budget: int
+    texts: dict[Part, str],
+    files: list[ContextFile],
+    told: tuple[Told, ...],
+    words: tuple[str, ...],
+    budget: int,
 ) -> None:
-    made = put_together(texts, *files, budget=budget, words=words)
+    made = put_together(texts, *files, budget=budget, words=words, told=told)
     text = made.text
 
     word = text.splitlines()[0].split()[2]
@@ -277,6 +286,7 @@ def test_the_same_parts_and_words_make_the_same_prompt(
 
 def test_what_always_stays_leaves_room_for_our_own_words() -> None:
     assert sum(part.share for part in parts.CUT_ORDER) <= 75
-    assembled = {*parts.WRITTEN, parts.CHANGE, parts.UNREAD} - {*parts.NOTED}
+    read = {parts.CHANGE, parts.UNREAD, parts.KNOWLEDGE, parts.UNKNOWN}
+    assembled = {*parts.WRITTEN, *read} - {*parts.NOTED}
     assert {*parts.CUT_ORDER} == assembled
-    assert sum(part.share == 0 for part in parts.CUT_ORDER) == 2
+    assert sum(part.share == 0 for part in parts.CUT_ORDER) == 4

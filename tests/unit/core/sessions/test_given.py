@@ -103,3 +103,21 @@ def test_what_was_cut_stays_bounded() -> None:
     assert prompt is not None
     assert len(prompt.cut) == 20
     assert all(len(each) <= 300 for each in prompt.cut)
+
+
+def test_what_the_project_tells_and_the_agent_was_not_told_is_a_warning_with_what_helps() -> None:
+    why = "rules: it could not be read: there is no ConfigMap 'terms'"
+    said = dump(CheckoutResult(BASE, TREE, PromptResult("f" * 64, 1, untold=(why, "\x1b[2Jred"))))
+
+    found = look(at_work(said)).status
+
+    assert found.state == SessionState.WORKING, "it goes on"
+    assert found.prompt is not None
+    assert found.prompt.knowledge_missing == (why, "red")
+    (told,) = (each for each in found.conditions if each.type == "KnowledgeMissing")
+    assert (told.status, told.reason) == ("True", "NotRead")
+    assert told.message.startswith(f"its agent was not told: {why}; red. Remedy: Make what ")
+
+
+def test_who_was_told_everything_has_no_such_warning() -> None:
+    assert "KnowledgeMissing" not in [each.type for each in look(at_work()).status.conditions]

@@ -144,6 +144,7 @@ def named(project: Project) -> Iterator[Named]:
             yield Named(field, SECRETS, key.name, (key.key,), line_ends=b"\n")
         if agent.config_map is not None:
             yield Named(f"agents[{number}].configMap", CONFIG_MAPS, agent.config_map)
+    yield from _told(project)
     yield from _that_sign(project)
     for number, model in enumerate(spec.models):
         yield Named(f"models[{number}].key.name", SECRETS, model.key.name, (model.key.key,))
@@ -162,6 +163,13 @@ def _beside_accounts(project: Project) -> Iterator[Named]:
         if (forge := repository.forge) is not None:
             field, token = f"repositories[{number}].forge.token.name", forge.token
             yield Named(field, SECRETS, token.name, (token.key,))
+
+
+def _told(project: Project) -> Iterator[Named]:
+    for number, entry in enumerate(project.spec.knowledge):
+        if (source := entry.config_map) is not None:
+            field = f"knowledge[{number}].configMap.name"
+            yield Named(field, CONFIG_MAPS, source.name, (source.key,))
 
 
 def _that_sign(project: Project) -> Iterator[Named]:

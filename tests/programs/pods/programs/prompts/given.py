@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from bernstein.agents.adapter import PROMPT_BYTES
 from bernstein.api import encoding
 from bernstein.api.pod import TERMINATION_FEW, CheckoutConfig, CheckoutResult, PromptConfig
 from bernstein.api.session import Prompt
-from bernstein.core.prompts import parts
+from bernstein.core.prompts import knowledge, parts
+from bernstein.core.prompts.assembly import Told
 from bernstein.core.prompts.parts import Part
 from bernstein.core.sessions.given import of_checkout
 from bernstein.pods.git.patch import Rejected
@@ -52,13 +54,14 @@ class Prompts:
         texts: dict[Part, str] = TEXTS,
         rejected: Rejected | None = None,
         resume: str | None = None,
+        told: Iterable[Told] = (),
     ) -> str:
         given = self.folder / "session"
         given.mkdir(parents=True)
         (self.folder / "prompt").mkdir()
-        self.content = parts.data(texts, context)
+        self.content = parts.data(texts, context) | knowledge.data(told)
         for name, text in self.content.items():
-            (given / name).write_text(text)
+            (given / name).write_bytes(text.encode())
         prompt = PromptConfig(
             parts=str(given),
             to=str(self.folder / "prompt" / "prompt.md"),

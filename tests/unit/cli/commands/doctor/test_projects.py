@@ -23,7 +23,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects import readiness
 from bernstein.core.sanitise import quoting
 from bernstein.kube.client import Client
-from bernstein.kube.resource import SECRETS
+from bernstein.kube.resource import CONFIG_MAPS, SECRETS
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW
 from tests.unit.kube.apiserver import ApiServer
@@ -310,13 +310,21 @@ async def test_what_a_forge_and_the_network_are_given_is_looked_for(
     project = objects.project(
         repositories=[repository | {"forge": forge}],
         network={"ca": {"name": "authorities", "key": "ca.crt"}},
+        knowledge=[
+            {"name": "layers", "path": "docs/layers.md"},
+            {"name": "rules", "configMap": {"name": "house", "key": "rules.md"}},
+            {"name": "terms", "configMap": {"name": "glossary", "key": "terms.md"}},
+        ],
     )
+    api.put(CONFIG_MAPS, "glossary", "team", data={"other.md": "x"})
 
     said = [message for _, _, message in await look(client, seen(project))]
 
     assert said[1:] == [
         "Secret 'forge' of 'default' does not exist (spec.repositories[0].forge.token.name)",
         "ConfigMap 'authorities' of 'default' does not exist (spec.network.ca.name)",
+        "ConfigMap 'house' of 'default' does not exist (spec.knowledge[1].configMap.name)",
+        "ConfigMap 'glossary' of 'default' has no key terms.md",
     ]
 
 

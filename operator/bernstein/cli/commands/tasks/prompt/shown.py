@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from bernstein.api.projects.knowledge import Knowledge
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.session import AgentSession, Prompt
 from bernstein.cli.errors import CliError
@@ -14,8 +15,8 @@ from bernstein.cli.local import prompts
 from bernstein.cli.local.git import GitFailed
 from bernstein.cli.local.prompts import Asked, Clone, Lacking
 from bernstein.core.delivery import kept
-from bernstein.core.prompts import parts
-from bernstein.core.prompts.assembly import Assembled, ContextFile
+from bernstein.core.prompts import knowledge, parts
+from bernstein.core.prompts.assembly import Assembled, ContextFile, Told
 from bernstein.core.prompts.complete import complete, unshown
 from bernstein.core.sanitise import line
 from bernstein.core.sessions.prompt import of_snapshot
@@ -158,22 +159,34 @@ def _change(session: AgentSession) -> str:
 def shown_of_next(snapshot: TaskSnapshot) -> Shown:
     """What the first session of a Task would be told now."""
     texts = of_snapshot(snapshot, next_attempt(snapshot))
-    content = parts.data(texts, snapshot.task.spec.context_files)
+    spec = snapshot.project.spec if snapshot.project is not None else None
+    told = [_next(each) for each in spec.knowledge] if spec is not None else []
+    content = parts.data(texts, snapshot.task.spec.context_files) | knowledge.data(told)
     made = _without_contents(content, "", "as in its first commit", resumed=True)
     note = f"No session has begun: this is what the first one would be told now; {_NOT_ALL}."
     unknown = () if snapshot.project is not None else ("What its Project adds cannot be read.",)
     return Shown(made.text, sizes=made.sizes, notes=(note, *unknown))
 
 
+def _next(entry: Knowledge) -> Told:
+    """What a session will be told of it."""
+    if entry.config_map is None:
+        return Told(entry.name, None, path=entry.path or "")
+    source = f"'{entry.config_map.key}' of ConfigMap '{entry.config_map.name}'"
+    return Told(entry.name, None, f"it is {source}, as that is when the session begins")
+
+
 def _without_contents(
     content: Mapping[str, str], change: str, at: str, *, resumed: bool
 ) -> Assembled:
     try:
-        paths = parts.context_of(content)
+        paths, asked = parts.context_of(content), knowledge.told_in(content)
     except ValueError as error:
         raise CliError("InvalidObject", f"the prompt cannot be read: {error}") from error
-    files = [ContextFile(path, None, f"the pod adds it, {at}") for path in dict.fromkeys(paths)]
-    return complete(content, files, change, resumed, lambda: _MARK)
+    adds = f"the pod adds it, {at}"
+    files = [ContextFile(path, None, adds) for path in dict.fromkeys(paths)]
+    told = [replace(each, why=adds) if each.path else each for each in asked]
+    return complete(content, files, change, resumed, lambda: _MARK, told)
 
 
 def next_attempt(snapshot: TaskSnapshot) -> int:

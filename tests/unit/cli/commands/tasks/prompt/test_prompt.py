@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from typer.testing import CliRunner
 from bernstein.api.states import TaskState
 from bernstein.core import labels, names
 from bernstein.core.owners import owner_reference
-from bernstein.core.prompts import parts
-from bernstein.core.prompts.assembly import ContextFile
+from bernstein.core.prompts import knowledge, parts
+from bernstein.core.prompts.assembly import ContextFile, Told
 from bernstein.core.prompts.complete import complete
 from bernstein.kube.resource import CONFIG_MAPS
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
@@ -100,6 +101,29 @@ async def test_files_come_out_of_the_clone_to_the_byte(
     assert HARD.decode() in answer.out
 
 
+async def test_what_the_project_told_is_shown_as_it_was_then(
+    api: ApiServer, bernstein: Bernstein, repository: Repository, tmp_path: Path
+) -> None:
+    base = repository.commit("refs/heads/main", {"layers.md": b"web calls core\n"})
+    rules = Told("rules", "Be kind.\n")
+    layers = Told("layers", None, path="layers.md")
+    content = parts.data({parts.HEAD: "Task: Do it"}, ()) | knowledge.data([rules, layers])
+    read = [rules, replace(layers, text="web calls core\n")]
+    made = complete(content, [], "", None, lambda: MARK, read)
+    put(api, content, told_of(made, base=base))
+    api.put(CONFIG_MAPS, "house", "team", data={"rules.md": "Be rude."})
+
+    answer = await bernstein("prompt", "work", "--repo", str(repository.folder))
+    lacking = await bernstein("prompt", "work", "--repo", str(tmp_path))
+
+    assert (answer.code, answer.out) == (0, made.text), answer.err
+    assert "\nBe kind.\n" in answer.out
+    assert "\nweb calls core\n" in answer.out
+    assert lacking.code == 1
+    assert "\nBe kind.\n" in lacking.out
+    assert f"- layers (layers.md): the pod adds it, as it is in commit {base}" in lacking.out
+
+
 async def test_what_the_clone_lacks_is_named_with_the_commands_that_bring_it(
     api: ApiServer, bernstein: Bernstein, repository: Repository, tmp_path: Path
 ) -> None:
@@ -183,7 +207,11 @@ async def test_a_task_without_a_session_shows_what_its_first_one_would_be_told(
                 **objects.project().spec.repository.dump(),
                 "checkout": {"folders": ["services/billing"]},
             }
-        ]
+        ],
+        knowledge=[
+            {"name": "rules", "configMap": {"name": "house", "key": "rules.md"}},
+            {"name": "layers", "path": "docs/layers.md"},
+        ],
     )
     api.put(PROJECTS, "default", "team", **project.whole.dump())
     api.put(PLANS, "web", "team", **objects.plan().dump())
@@ -199,6 +227,9 @@ async def test_a_task_without_a_session_shows_what_its_first_one_would_be_told(
     assert "- No new dependency.\n" in answer.out
     assert "`services/billing`" in answer.out
     assert "- README.md: the pod adds it, as in its first commit\n" in answer.out
+    taken = "it is 'rules.md' of ConfigMap 'house', as that is when the session begins"
+    assert f"- rules: {taken}\n" in answer.out
+    assert "- layers (docs/layers.md): the pod adds it, as in its first commit\n" in answer.out
     assert answer.err.startswith("No session has begun: this is what the first one would be told")
     assert scripted.json["text"] == answer.out
     assert (scripted.json["session"], scripted.json["attempt"]) == (None, 1)
