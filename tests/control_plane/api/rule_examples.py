@@ -352,6 +352,14 @@ FIXED = [r for r in RULES if r.message.startswith(IMMUTABLE)]
 KEPT = [r for r in RULES if r.message.startswith(ONE_WAY)]
 
 
+_BESIDE: Mapping[str, Object] = {
+    "completionSignals[].path": {"type": "path_exists"},
+    "completionSignals[].value": {"type": "glob_exists"},
+    "knowledge[].path": {"name": "rules"},
+}
+"""What an object must say beside the field where a rule stands."""
+
+
 def placed(rule: Rule, namespace: str, value: Any) -> Object:
     """A valid object that has this value where the rule stands; a gate has a model to ask."""
     asks = any(part in rule.path for part in ("pipeline", "crossModel"))
@@ -372,12 +380,9 @@ def placed(rule: Rule, namespace: str, value: Any) -> Object:
         place[:] = [copy.deepcopy(value)]
     else:
         place[last] = copy.deepcopy(value)
-    if rule.path.endswith("completionSignals[].path"):
-        place["type"] = "path_exists"
-    if rule.path.endswith("completionSignals[].value"):
-        place["type"] = "glob_exists"
-    if rule.path.endswith("knowledge[].path"):
-        place["name"] = "rules"
+    for path, beside in _BESIDE.items():
+        if rule.path.endswith(path):
+            place |= beside
     if "network.proxy." in rule.path:
         obj["spec"]["network"]["proxy"] |= PROXY
     if "pipeline[]." in rule.path:

@@ -6,9 +6,9 @@ import re
 
 from bernstein.controllers.jobs.agent import CALLBACK_CA
 from bernstein.controllers.writer import Writer
+from bernstein.core.prompts import knowledge
 from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, texts_of
 from bernstein.core.sessions.prompt import digest_of_role
-from bernstein.core.prompts import knowledge
 from bernstein.kube.content import is_content_of
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import CONFIG_MAPS, Key, Object

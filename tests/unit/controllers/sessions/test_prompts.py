@@ -12,10 +12,10 @@ from bernstein.controllers.sessions import prompts
 from bernstein.controllers.writer import Writer
 from bernstein.core import labels
 from bernstein.core.owners import owner_reference
-from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, Part
-from bernstein.core.sessions.prompt import digest_of_role
 from bernstein.core.prompts import knowledge
 from bernstein.core.prompts.assembly import Told
+from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, Part
+from bernstein.core.sessions.prompt import digest_of_role
 from bernstein.kube.client import Client
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.events import EventRecorder
@@ -155,6 +155,8 @@ async def test_what_no_agent_role_said_is_a_conflict(
 
     with pytest.raises(NameConflict):
         await prompts.put(writer, OWNER, now, digest)
+
+
 def told(text: str | None, name: str = "rules", path: str = "") -> dict[str, str]:
     return knowledge.data([Told(name, text, "" if text else "it is not there", path)])
 
