@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from bernstein.cli import objects, plan_source
 from bernstein.core.plans import file as plan_file
@@ -108,9 +109,13 @@ def _judged(data: object, *, asked_for: bool) -> tuple[str, FieldErrors] | None:
     if isinstance(data, dict) and objects.is_ours(data):
         errors = tuple(objects.problems(data))
         return objects.title(data), FieldErrors(errors, () if errors else objects.warnings(data))
-    if asked_for or (isinstance(data, dict) and {"name", "stages"} <= data.keys()):
+    if asked_for or (isinstance(data, dict) and _is_plan_file(data)):
         return "plan file", validate_file(data)
     return None
+
+
+def _is_plan_file(data: Mapping[Any, Any]) -> bool:
+    return "name" in data and ("stages" in data or {"phases", "nodes"} <= data.keys())
 
 
 def _placed(error: FieldError, place: str) -> FieldError:

@@ -48,6 +48,7 @@ from bernstein.core.plans.field_errors import (
     quoted,
 )
 from bernstein.core.plans.validation import validate_plan
+from bernstein.core.plans.validation.nodes import in_object
 from bernstein.core.tasks.declared import validate_task
 
 _OURS = (PLAN_KIND, PROJECT_KIND, TASK_KIND)
@@ -176,11 +177,25 @@ def _sent(data: Mapping[str, Any]) -> dict[str, Any]:
 def _as_a_whole(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
     """What no field shows alone: cycles, titles that stand twice, signals without their fields."""
     if kind == PLAN_KIND:
-        for each in validate_plan(PlanSpec.model_validate(spec), None, ROLES):
+        plan = PlanSpec.model_validate(spec)
+        for each in (_in_spec(found, plan) for found in validate_plan(plan, None, ROLES)):
             yield _of_object(FieldError(f"spec.{each.path}", each.message), each.path)
     elif kind == TASK_KIND:
         for each in validate_task(spec, None, ROLES, at="spec"):
             yield _of_object(each, each.path)
+
+
+def _in_spec(error: FieldError, plan: PlanSpec) -> FieldError:
+    """An error with its place in a spec, where a plan file has what it is about elsewhere."""
+    if plan.workflow is None:
+        return error
+    path, (begins, colon, rest) = (
+        in_object(error.path, plan.workflow),
+        error.message.partition(": "),
+    )
+    if colon and error.path.startswith(begins):
+        begins = in_object(begins, plan.workflow)
+    return FieldError(path, f"{begins}{colon}{rest}")
 
 
 def _of_object(error: FieldError, place: str) -> FieldError:

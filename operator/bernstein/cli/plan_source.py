@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,12 +12,23 @@ from typing import Any, BinaryIO
 import typer
 
 from bernstein.api.plan import PlanSpec
+from bernstein.cli.errors import INVALID, CliError
 from bernstein.core.plans import file as plan_file
-from bernstein.core.plans.field_errors import FieldError, FieldErrors
+from bernstein.core.plans.field_errors import FieldError, FieldErrors, did_you_mean, quoted
 from bernstein.core.plans.fields import plan_spec
 from bernstein.core.plans.validation import validate_file
 
-PLAN_FILE = typer.Argument(metavar="PLAN.yaml", help="Plan file; - is standard input.")
+PLAN_FILE = typer.Argument(
+    metavar="PLAN.yaml",
+    help="Plan file, or name of a workflow in .bernstein/workflows; - is standard input.",
+)
+_WORKFLOWS = Path(".bernstein") / "workflows"
+"""Where files of workflows have names, below the working folder."""
+_NAME = re.compile(r"[A-Za-z0-9_][-A-Za-z0-9_]{0,99}\Z")
+"""Of a workflow: no part of it is a folder, and none a suffix."""
+_SUFFIXES = (".yaml", ".yml")
+_MOST_NAMES = 20
+"""That an error tells."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +46,50 @@ class PlanFile:
         return PlanSpec.model_validate(plan_spec(self.data))
 
 
-def read(path: str) -> PlanFile:
+def located(word: str, workdir: str | None) -> str:
+    """The path of the workflow of that name; the word itself where it is a path, or nothing is
+    there. Raises CliError where two files have the name."""
+    if not _NAME.match(word) or Path(word).exists():
+        return word
+    folder = _folder(workdir)
+    found = [path for suffix in _SUFFIXES if (path := folder / f"{word}{suffix}").is_file()]
+    if len(found) > 1:
+        text = f"'{word}' names two files: {' and '.join(map(str, found))}"
+        raise CliError("Usage", text, "name the one that is meant, or remove the other", INVALID)
+    if found and not found[0].resolve().is_relative_to(folder.resolve()):
+        text = f"'{found[0]}' leads out of its folder"
+        raise CliError("Usage", text, "put the file itself there, or name its path", INVALID)
+    return str(found[0]) if found else word
+
+
+def _folder(workdir: str | None) -> Path:
+    return Path(workdir if workdir is not None else ".") / _WORKFLOWS
+
+
+def _instead(word: str, folder: Path) -> str:
+    """The end of a message: which workflows there are, where a name may have been meant for one."""
+    if not _NAME.match(word):
+        return ""
+    try:
+        names = sorted({path.stem for path in folder.iterdir() if path.suffix in _SUFFIXES})
+    except OSError:
+        names = []
+    if not names:
+        return f", and there is no workflow in {folder}"
+    more = ", …" * (len(names) > _MOST_NAMES)
+    told = ", ".join(quoted(name) for name in names[:_MOST_NAMES])
+    return (
+        f", and {folder} has no workflow of that name, only {told}{more}{did_you_mean(word, names)}"
+    )
+
+
+def read(path: str, workdir: str | None = None) -> PlanFile:
     """Reads a plan file; `-` is standard input. A file that cannot be read has an error, too."""
-    name = called(path)
+    name, folder = called(path), _folder(workdir)
     try:
         data = plan_file.parse(content(path))
     except FileNotFoundError:
-        return _unreadable(name, f"Plan file not found: {name}")
+        return _unreadable(name, f"Plan file not found: {name}{_instead(name, folder)}")
     except OSError as error:
         return _unreadable(name, f"Plan file cannot be read: {name}: {error.strerror}")
     except plan_file.PlanSyntaxError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import chain
@@ -14,6 +14,14 @@ from bernstein.api.approvals.approval import Approval, ApprovalState, Shown, Sho
 from bernstein.api.delivery import Delivery, PullRequest
 from bernstein.api.meta import LONGEST_PATH, PLAN_KIND, TASK_KIND, ConditionType
 from bernstein.api.plan import Estimate, Plan
+from bernstein.api.plans.workflow import (
+    Decided,
+    Edge,
+    Node,
+    NodeStatus,
+    Workflow,
+    WorkflowStatus,
+)
 from bernstein.api.requests import Answer
 from bernstein.api.signals import STEP_MINUTES
 from bernstein.api.states import TaskState
@@ -230,10 +238,67 @@ def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Document:
         "started_at": _time(status.started_at),
         "ended_at": _time(status.ended_at),
     }
+    if spec.workflow is not None:
+        record["workflow"] = _workflow(spec.workflow, status.workflow)
     if tasks is not None:
         waiting = blockers(tasks)
         record["tasks"] = [task_record(task, waiting) for task in tasks]
     return record
+
+
+def _workflow(workflow: Workflow, course: WorkflowStatus | None) -> Document:
+    """How far each node is, and what people have said of phases."""
+    known = {each.name: each for each in course.nodes} if course is not None else {}
+    asked = {each.name: each.approval for each in course.phases} if course is not None else {}
+    return {
+        "version": workflow.version,
+        "phases": [
+            {
+                "name": phase.name,
+                "allowed_roles": list(phase.allowed_roles),
+                "requires_approval": phase.requires_approval,
+                "approval": asked[phase.name].name if phase.name in asked else None,
+                "decision": _word(asked[phase.name].decision) if phase.name in asked else None,
+            }
+            for phase in workflow.phases
+        ],
+        "nodes": [_node(n, known.get(n.name) or NodeStatus(name=n.name)) for n in workflow.nodes],
+    }
+
+
+def _node(node: Node, standing: NodeStatus) -> Document:
+    return {
+        "name": node.name,
+        "phase": node.phase,
+        "title": line(node.heading, 300),
+        "role": node.role,
+        "state": to_snake(standing.state),
+        "run": standing.run,
+        "task": standing.task,
+        "exhausted": standing.exhausted is True,
+        "edges": [edge_record(edge, found) for edge, found in decided(node, standing)],
+    }
+
+
+def edge_record(edge: Edge, found: Decided | None) -> Document:
+    """What must hold, and what it came to; null where that is not decided."""
+    return {
+        "source": edge.source,
+        "condition": edge.condition,
+        "satisfied": found.satisfied if found is not None else None,
+        "run": found.run if found is not None else None,
+        "values": line(found.on, 300) if found is not None else None,
+    }
+
+
+def decided(node: Node, standing: NodeStatus | None) -> Iterator[tuple[Edge, Decided | None]]:
+    """Each of its edges with what that came to; None: it is not decided."""
+    left = list(standing.edges) if standing is not None else []
+    for edge in node.depends_on:
+        found = next((each for each in left if each.source == edge.source), None)
+        if found is not None:
+            left.remove(found)
+        yield edge, found
 
 
 def estimate_record(estimate: Estimate | None) -> Document | None:

@@ -46,9 +46,28 @@ def of_plan_file() -> Schema:
     renamed = _snake(spec | {"properties": properties})
     renamed["properties"]["budget"] |= _MONEY
     renamed["properties"]["approval"]["properties"]["above_usd"] |= _MONEY
+    workflow = renamed["properties"].pop("workflow")["properties"]
     step = renamed["properties"]["stages"]["items"]["properties"]["steps"]["items"]
-    step["properties"]["effort"]["enum"].append("medium")
-    return {"$schema": DRAFT, "title": "Plan file", **renamed}
+    for work in (step, workflow["nodes"]["items"]):
+        work["properties"]["effort"]["enum"].append("medium")
+    renamed["properties"] |= {**workflow, "nodes": _by_name(workflow["nodes"])}
+    either = [{"required": ["stages"]}, {"required": ["phases", "nodes"]}]
+    return {"$schema": DRAFT, "title": "Plan file", **renamed, "oneOf": either}
+
+
+def _by_name(nodes: Schema) -> Schema:
+    """A workflow's nodes as a file has them: by name, and the name of a source for an edge."""
+    node = nodes["items"]
+    name = node["properties"].pop("name")
+    edges = node["properties"]["depends_on"]
+    edges["items"] = {"anyOf": [edges["items"]["properties"]["source"], edges["items"]]}
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": nodes["maxItems"],
+        "propertyNames": {key: name[key] for key in ("pattern", "maxLength") if key in name},
+        "additionalProperties": node | {"required": ["phase", "role"]},
+    } | ({"description": nodes["description"]} if "description" in nodes else {})
 
 
 def _plain(schema: Mapping[str, Any]) -> Schema:

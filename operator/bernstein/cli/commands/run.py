@@ -151,7 +151,8 @@ class _Run:
         if self._options.name is not None:
             check_new_name(self._options.name, "Plan")
         chosen = project_choice.named(self._settings, self._options.project)
-        file = plan_source.read(self._options.path)
+        workdir = self._settings.workdir
+        file = plan_source.read(plan_source.located(self._options.path, workdir), workdir)
         if file.field_errors.errors:
             plan_files.refuse(self._terminal, file, file.field_errors.errors)
             return INVALID

@@ -22,7 +22,9 @@ def validate(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...", help="Plan file, objects, or a folder of them; - is standard input."
+            metavar="PATH...",
+            help="Plan file, objects, or a folder of them, or name of a workflow in "
+            ".bernstein/workflows; - is standard input.",
         ),
     ],
 ) -> None:
@@ -36,11 +38,12 @@ def validate(
     terminal = Terminal(settings)
     try:
         configuration.tell_gates(terminal)
+        paths = [plan_source.located(path, settings.workdir) for path in paths]
     except CliError as error:
         terminal.fail(error)
         raise typer.Exit(error.code) from error
     if len(paths) == 1 and not manifests.is_more_than_a_plan_file(paths[0]):
-        _validate_plan_file(terminal, plan_source.read(paths[0]))
+        _validate_plan_file(terminal, plan_source.read(paths[0], settings.workdir))
         return
     checked = manifests.check(paths)
     plan_files.tell_checked(terminal, checked)

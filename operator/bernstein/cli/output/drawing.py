@@ -15,14 +15,14 @@ from bernstein.cli.output.terminal import Terminal
 from bernstein.core.drawing.labels import shown
 from bernstein.core.drawing.model import Drawing, Edge, Group, Node, Tone
 
-_STYLES: dict[Tone, str] = {
+STYLES: dict[Tone, str] = {
     "running": "blue",
     "verifying": "cyan",
     "done": "green",
     "failed": "red",
     "cancelled": "dim",
 }
-_MARKS: dict[Tone, str] = {
+MARKS: dict[Tone, str] = {
     "waiting": "○",
     "running": "●",
     "verifying": "◆",
@@ -91,7 +91,7 @@ class _Text:
         for edge in self._before.get(id_, ()):
             by_condition.setdefault((edge.is_loop, edge.label), []).append(self._names[edge.source])
         return [
-            f"{'again ' * is_loop}after {', '.join(names)}{f' if {shown(label)}' if label else ''}"
+            f"{'again ' * is_loop}after {', '.join(names)}{_condition(label, is_loop=is_loop)}"
             for (is_loop, label), names in by_condition.items()
         ]
 
@@ -133,8 +133,8 @@ class _Text:
 
     def _cells(self, node: Node) -> list[Text]:
         is_critical = node.id in self._critical
-        style = _STYLES.get(node.tone, "")
-        mark = f"{CRITICAL if is_critical else ' '} {_MARKS.get(node.tone, '')}".rstrip()
+        style = STYLES.get(node.tone, "")
+        mark = f"{CRITICAL if is_critical else ' '} {MARKS.get(node.tone, '')}".rstrip()
         number = [Text(self._numbers[node.id], style="dim")] if self._is_numbered else []
         state = [Text(_words(node.state), style=style)] if self._has_states else []
         title = Text(shown(node.title), style=style, no_wrap=True, overflow="ellipsis")
@@ -146,6 +146,11 @@ class _Text:
             Text(_words(node.time), style="bold" if is_critical else "dim"),
             *state,
         ]
+
+
+def _condition(label: str, *, is_loop: bool) -> str:
+    """Behind a name. A loop says itself until when."""
+    return f"{' ' if is_loop else ' if '}{shown(label)}" if label else ""
 
 
 def _words(value: str) -> str:

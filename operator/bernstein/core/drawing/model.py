@@ -47,7 +47,7 @@ class Edge:
     """Id of a node or a group."""
     target: str
     label: str = ""
-    """On which condition."""
+    """On which condition; of a loop, until when."""
     is_loop: bool = False
     """It leads back to what has been done already."""
 

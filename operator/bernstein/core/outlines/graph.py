@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bernstein.api.plan import PlanSpec, Step
+from bernstein.api.plans.workflow import Workflow
 from bernstein.api.signals import STEP_MINUTES
 from bernstein.core.drawing.model import Drawing, Edge, Group, Node, Tone
-from bernstein.core.outlines.outline import Outline, StepTask
+from bernstein.core.outlines import nodes
+from bernstein.core.outlines.outline import NodeTask, Outline, StepTask
 from bernstein.core.outlines.words import duration, summary
-from bernstein.core.plans.estimate import critical_steps
+from bernstein.core.plans.estimate import critical_nodes, critical_steps
+from bernstein.core.plans.workflows import definition as definitions
+from bernstein.core.plans.workflows.definition import Definition
 from bernstein.core.projects import repositories
 
 TONES: dict[str, Tone] = {
@@ -27,12 +31,15 @@ TONES: dict[str, Tone] = {
 
 def drawn(outline: Outline) -> Drawing:
     """A node for each step, in a group for each stage; an edge for each stage that comes first, and
-    for each repository that a step waits for."""
-    nodes: list[Node] = []
+    for each repository that a step waits for. Of a workflow a node for each of its nodes, in a
+    group for each phase, and an edge for each that is one there and for each way back."""
+    if outline.spec.workflow is not None:
+        return _of_workflow(outline, outline.spec.workflow)
+    every: list[Node] = []
     groups: list[Group] = []
     for number, (stage, steps) in enumerate(outline.stages):
         its = [_node(outline, number, at, *each) for at, each in enumerate(steps)]
-        nodes += its
+        every += its
         groups.append(Group(_stage(number), stage.name, tuple(node.id for node in its)))
     place = {stage.name: number for number, stage in enumerate(outline.spec.stages)}
     edges = [
@@ -47,7 +54,7 @@ def drawn(outline: Outline) -> Drawing:
     edges += [Edge(before, step) for before, step in waits if before in known]
     return Drawing(
         title=outline.spec.name,
-        nodes=tuple(nodes),
+        nodes=tuple(every),
         groups=tuple(groups),
         edges=tuple(edges),
         critical=tuple(_id(*place) for place in critical_steps(outline.spec)),
@@ -100,3 +107,47 @@ def _repositories(spec: PlanSpec, awaited: set[str]) -> Iterator[Group]:
     for called, those in members.items():
         if those:
             yield Group(_repository(called), f"the repository {called}", tuple(those), framed=False)
+
+
+# --- workflows ------------------------------------------------------------------------------------
+
+
+def _of_workflow(outline: Outline, workflow: Workflow) -> Drawing:
+    definition = definitions.of(workflow)
+    phases = [*outline.phases]
+    by_name = {each.node.name: _workflow_node(each) for _, its in phases for each in its}
+    groups = [
+        Group(f"phase {number}", phase.name, tuple(each.node.name for each in its))
+        for number, (phase, its) in enumerate(phases, 1)
+        if its
+    ]
+    return Drawing(
+        title=outline.spec.name,
+        nodes=tuple(by_name[node.name] for node in workflow.nodes),
+        groups=tuple(groups),
+        edges=tuple(dict.fromkeys(_edges(definition))),
+        critical=critical_nodes(workflow),
+        notes=(summary(outline.spec, outline.estimate), f"({outline.estimate.basis})"),
+    )
+
+
+def _workflow_node(each: NodeTask) -> Node:
+    return Node(
+        id=each.node.name,
+        title=nodes.title(each.node),
+        role=each.node.role,
+        time=duration(each.node.estimated_minutes or STEP_MINUTES),
+        state=nodes.state(each.standing),
+        tone=nodes.TONES[each.standing.state] if each.standing is not None else "",
+    )
+
+
+def _edges(definition: Definition) -> Iterator[Edge]:
+    """Each pair once for a label."""
+    for node in definition.workflow.nodes:
+        for edge in node.depends_on:
+            yield Edge(edge.source, node.name, edge.condition or "")
+    for node in definition.workflow.nodes:
+        back = definition.mends.get(node.name, node.name)
+        if definition.retry(node.name) is not None:
+            yield Edge(node.name, back, nodes.again(definition, node), is_loop=True)

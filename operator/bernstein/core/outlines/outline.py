@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from graphlib import CycleError
@@ -16,17 +16,20 @@ from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.approvals.policy import ApprovalPolicy
 from bernstein.api.plan import Estimate, Plan, PlanSpec, Stage, Step
 from bernstein.api.plans.rows import PlanTask
+from bernstein.api.plans.workflow import Node, NodeStatus, Phase, WorkflowStatus
 from bernstein.api.project import Agent, Project
-from bernstein.api.signals import STEP_MINUTES
+from bernstein.api.signals import STEP_MINUTES, Assignment
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.checks import signals
 from bernstein.core.approvals import answers, policy
 from bernstein.core.money import amounts
+from bernstein.core.outlines.nodes import by_phase
 from bernstein.core.outlines.words import duration, forecast
 from bernstein.core.plans.estimate import critical_steps, estimate
 from bernstein.core.plans.expansion import stage_graph
 from bernstein.core.plans.rows import names_of_steps
+from bernstein.core.plans.workflows.problems import problems
 from bernstein.core.routing import table
 from bernstein.core.routing.table import ModelRoute
 from bernstein.core.serializers import task_status
@@ -41,6 +44,16 @@ class StepTask(NamedTuple):
     name: str
     status: str
     """As scripts know it: open, claimed, in_progress, done, closed, failed, cancelled, ..."""
+
+
+class NodeTask(NamedTuple):
+    """A node of a workflow, and how it stands."""
+
+    node: Node
+    standing: NodeStatus | None
+    """None: it is a file's, or nothing of the Plan has begun."""
+    task: StepTask | None
+    """That of its last run."""
 
 
 class Fact(NamedTuple):
@@ -66,6 +79,10 @@ class Outline:
     """Of each step, in the plan's order; () of a file."""
     asked: AskedApproval | None = None
     """What people were asked about it, and what came of that."""
+    course: WorkflowStatus | None = None
+    """How far its workflow is."""
+    of_nodes: Mapping[str, StepTask] = field(default_factory=dict)
+    """By name of a node the Task of its last run."""
 
     @cached_property
     def after(self) -> dict[str, tuple[str, ...]]:
@@ -79,7 +96,20 @@ class Outline:
         for stage in self.spec.stages:
             yield stage, tuple((step, next(tasks, None)) for step in stage.steps)
 
-    def route(self, step: Step) -> ModelRoute:
+    @property
+    def phases(self) -> Iterator[tuple[Phase, tuple[NodeTask, ...]]]:
+        """Each phase of a workflow with its nodes."""
+        known = {each.name: each for each in self.course.nodes} if self.course is not None else {}
+        for phase, its in by_phase(self.spec.workflow) if self.spec.workflow is not None else ():
+            yield (
+                phase,
+                tuple(
+                    NodeTask(each, known.get(each.name), self.of_nodes.get(each.name))
+                    for each in its
+                ),
+            )
+
+    def route(self, step: Assignment) -> ModelRoute:
         """Model and effort that it begins with."""
         agent = self.project.spec.agent(step.cli or self.spec.cli) if self.project else None
         return table.route(step, agent or _NO_AGENT)
@@ -155,8 +185,10 @@ def of_file(spec: PlanSpec) -> Outline:
 
 
 def is_sound(spec: PlanSpec) -> bool:
-    """Whether its stages depend on stages that there are, and nothing on itself. Nobody may have
-    looked at that yet where the cluster has just taken a Plan."""
+    """Whether its stages depend on stages that there are, and nothing on itself; or its workflow
+    can run. Nobody may have looked at that yet where the cluster has just taken a Plan."""
+    if spec.workflow is not None:
+        return not any(problems(spec.workflow))
     after = stage_graph(spec)
     if not all(name in after for upstream in after.values() for name in upstream):
         return False
@@ -175,17 +207,24 @@ def of_plan(plan: Plan, tasks: list[Task], project: Project | None) -> Outline:
     """
     by_name = {task.metadata.name: task for task in tasks}
     rows = {row.name: row for row in plan.status.tasks}
-    found: list[StepTask | None] = []
-    for name in names_of_steps(plan, tasks):
+
+    def known(name: str | None) -> StepTask | None:
         if name in by_name:
-            found.append(StepTask(name, task_status(by_name[name])))
-        elif name in rows:
-            found.append(StepTask(name, _last_status(rows[name])))
-        else:
-            found.append(None)
+            return StepTask(name, task_status(by_name[name]))
+        return StepTask(name, _last_status(rows[name])) if name in rows else None
+
+    course = plan.status.workflow
+    named = {each.name: known(each.task) for each in (course.nodes if course is not None else ())}
     guess = plan.status.estimate or estimate(plan.spec, project.spec if project else None)
     return Outline(
-        plan.spec, guess, project, plan.metadata.name, tuple(found), plan.status.approval
+        plan.spec,
+        guess,
+        project,
+        plan.metadata.name,
+        tuple(map(known, names_of_steps(plan, tasks))),
+        plan.status.approval,
+        course,
+        {name: task for name, task in named.items() if task is not None},
     )
 
 
@@ -194,12 +233,12 @@ def _last_status(row: PlanTask) -> str:
     return "done" if row.state == TaskState.PENDING_APPROVAL else to_snake(row.state)
 
 
-def minutes(step: Step) -> str:
+def minutes(step: Assignment) -> str:
     """How long it is to take, and whether anybody has said so."""
     said = step.estimated_minutes
     return duration(said) if said is not None else f"{duration(STEP_MINUTES)} assumed"
 
 
-def signal_titles(step: Step) -> tuple[str, ...]:
+def signal_titles(step: Assignment) -> tuple[str, ...]:
     """What must hold, as verdicts call it."""
     return tuple(signals.of(each.type).title(each) for each in step.completion_signals)

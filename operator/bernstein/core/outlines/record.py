@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bernstein.api.plan import Stage, Step
-from bernstein.api.signals import STEP_MINUTES
-from bernstein.core.drawing.model import Drawing
-from bernstein.core.outlines.outline import Outline, StepTask
-from bernstein.core.serializers import Document, estimate_record
+from pydantic.alias_generators import to_snake
 
-_WHOLE = {"stages", "name", "budget", "approval", "suspend", "cancel", "requests", "author"}
+from bernstein.api.plan import Stage, Step
+from bernstein.api.plans.workflow import Node
+from bernstein.api.signals import STEP_MINUTES, Assignment
+from bernstein.core.drawing.model import Drawing
+from bernstein.core.outlines.outline import NodeTask, Outline, StepTask
+from bernstein.core.serializers import Document, decided, edge_record, estimate_record
+
+_WHOLE = {
+    "stages",
+    "workflow",
+    "name",
+    "budget",
+    "approval",
+    "suspend",
+    "cancel",
+    "requests",
+    "author",
+}
 """Fields of a Plan that are told otherwise, or say nothing about what it holds."""
 
 
@@ -25,6 +38,33 @@ def outline_record(outline: Outline) -> Document:
         "approval": outline.approval.model_dump(mode="json", by_alias=False),
         "estimate": estimate_record(outline.estimate),
         "stages": [_stage(outline, stage, steps) for stage, steps in outline.stages],
+        "workflow": _workflow(outline),
+    }
+
+
+def _workflow(outline: Outline) -> Document | None:
+    """Its nodes in the order of the plan, with the phase that each is of."""
+    workflow = outline.spec.workflow
+    if workflow is None:
+        return None
+    told = {each.node.name: _node(outline, each) for _, its in outline.phases for each in its}
+    return {
+        "version": workflow.version,
+        "phases": [phase.model_dump(mode="json", by_alias=False) for phase in workflow.phases],
+        "nodes": [told[node.name] for node in workflow.nodes],
+    }
+
+
+def _node(outline: Outline, each: NodeTask) -> Document:
+    node, standing = each.node, each.standing
+    said = node.model_dump(mode="json", by_alias=False, include={"name", "phase", "join", "retry"})
+    return {
+        **said,
+        "title": node.heading,
+        **_assignment(outline, node, each.task),
+        "depends_on": [edge_record(*pair) for pair in decided(node, standing)],
+        "state": to_snake(standing.state) if standing is not None else None,
+        "run": standing.run if standing is not None else 0,
     }
 
 
@@ -41,15 +81,23 @@ def _stage(
 
 
 def _step(outline: Outline, step: Step, task: StepTask | None) -> Document:
-    route = outline.route(step)
     return {
         "title": step.heading,
-        **step.model_dump(mode="json", by_alias=False, exclude={"title", "goal"}),
-        "completion_signals": [s.model_dump(exclude_none=True) for s in step.completion_signals],
+        "depends_on_repo": step.depends_on_repo,
+        **_assignment(outline, step, task),
+    }
+
+
+def _assignment(outline: Outline, work: Step | Node, task: StepTask | None) -> Document:
+    """What steps and nodes say alike."""
+    route = outline.route(work)
+    return {
+        **work.model_dump(mode="json", by_alias=False, include={*Assignment.model_fields, "repo"}),
+        "completion_signals": [s.model_dump(exclude_none=True) for s in work.completion_signals],
         "model": route.model,
         "effort": route.effort,
-        "model_is_chosen": step.model not in (None, "auto"),
-        "estimated_minutes": step.estimated_minutes or STEP_MINUTES,
+        "model_is_chosen": work.model not in (None, "auto"),
+        "estimated_minutes": work.estimated_minutes or STEP_MINUTES,
         "task": task.name if task is not None else None,
         "status": task.status if task is not None else None,
     }
@@ -68,21 +116,37 @@ def graph_record(outline: Outline, drawing: Drawing) -> Document:
                 "id": node.id,
                 "title": node.title,
                 "role": node.role,
-                "minutes": step.estimated_minutes or STEP_MINUTES,
+                "minutes": work.estimated_minutes or STEP_MINUTES,
                 "task": task.name if task is not None else None,
                 "status": task.status if task is not None else None,
                 "is_critical": node.id in critical,
+                **more,
             }
-            for node, (step, task) in zip(drawing.nodes, _steps(outline), strict=True)
+            for node, (work, task, more) in zip(drawing.nodes, _work(outline), strict=True)
         ],
         "groups": [
             {"id": group.id, "title": group.title, "nodes": list(group.members)}
             for group in drawing.groups
         ],
-        "edges": [{"source": edge.source, "target": edge.target} for edge in drawing.edges],
+        "edges": [
+            {
+                "source": edge.source,
+                "target": edge.target,
+                "label": edge.label or None,
+                "is_loop": edge.is_loop,
+            }
+            for edge in drawing.edges
+        ],
     }
 
 
-def _steps(outline: Outline) -> Iterator[tuple[Step, StepTask | None]]:
+def _work(outline: Outline) -> Iterator[tuple[Step | Node, StepTask | None, Document]]:
+    """Each step, or node, in the order of the drawing: with its Task, and what only nodes have."""
     for _, steps in outline.stages:
-        yield from steps
+        yield from ((step, task, {}) for step, task in steps)
+    known = {each.node.name: each for _, its in outline.phases for each in its}
+    for node in outline.spec.workflow.nodes if outline.spec.workflow is not None else ():
+        standing = known[node.name].standing
+        state = to_snake(standing.state) if standing is not None else None
+        more = {"state": state, "run": standing.run if standing is not None else 0}
+        yield node, known[node.name].task, more

@@ -8,6 +8,9 @@ from bernstein.core.sanitise import count
 
 def summary(spec: PlanSpec, guess: Estimate) -> str:
     """One line: size, time and money."""
+    if spec.workflow is not None:
+        phases, nodes = len(spec.workflow.phases), len(spec.workflow.nodes)
+        return f"{count(phases, 'phase')}, {count(nodes, 'node')}, {forecast(spec, guess)}"
     steps = sum(len(stage.steps) for stage in spec.stages)
     size = f"{count(len(spec.stages), 'stage')}, {count(steps, 'step')}"
     return f"{size}, {forecast(spec, guess)}"

@@ -14,6 +14,7 @@ from decimal import ROUND_UP, Decimal
 from bernstein.api.meta import UsageCounts
 from bernstein.api.money import MOST_DOLLARS, plain
 from bernstein.api.plan import Estimate, PlanSpec
+from bernstein.api.plans.workflow import Workflow
 from bernstein.api.project import Agent, ProjectSpec
 from bernstein.api.signals import STEP_MINUTES
 from bernstein.api.vocabulary import Complexity, Scope
@@ -21,6 +22,7 @@ from bernstein.core import graph
 from bernstein.core.money import amounts, pricing
 from bernstein.core.plans.expansion import stage_graph
 from bernstein.core.plans.field_errors import FieldError
+from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.projects import repositories
 from bernstein.core.routing import table as routing
 
@@ -50,8 +52,12 @@ def estimate(spec: PlanSpec, project: ProjectSpec | None = None) -> Estimate:
     return Estimate(
         minutes=minutes(spec),
         cost_usd=plain(min(total, Decimal(MOST_DOLLARS)).quantize(_CENT, ROUND_UP)),
-        basis="critical path; tokens by scope and complexity, one attempt per step, list prices",
+        basis=f"critical path; tokens by scope and complexity, {_each(spec)}, list prices",
     )
+
+
+def _each(spec: PlanSpec) -> str:
+    return "one attempt per step" if spec.workflow is None else "one run per node"
 
 
 def beyond_budget(spec: PlanSpec, forecast: Estimate) -> tuple[FieldError, ...]:
@@ -78,6 +84,10 @@ def without_money(spec: PlanSpec) -> str | None:
 
 def minutes(spec: PlanSpec) -> int:
     """Minutes along the critical path, with as many agents as there are steps."""
+    if spec.workflow is not None:
+        nodes = definitions.of(spec.workflow).nodes
+        path = (nodes[name] for name in critical_nodes(spec.workflow))
+        return sum(node.estimated_minutes or STEP_MINUTES for node in path)
     steps = (spec.stages[stage].steps[step] for stage, step in critical_steps(spec))
     return sum(step.estimated_minutes or STEP_MINUTES for step in steps)
 
@@ -109,6 +119,16 @@ def critical_steps(spec: PlanSpec) -> tuple[tuple[int, int], ...]:
     first |= {name: tuple(steps) for name, steps in done.items()}
     chain = graph.critical_path(first, weights)
     return tuple(places[name] for name in chain if name in places)
+
+
+def critical_nodes(workflow: Workflow) -> tuple[str, ...]:
+    """The nodes on the critical path, the first one first: as if each ran once."""
+    first = {
+        name: tuple(link.source for link in links if not link.is_back)
+        for name, links in definitions.of(workflow).into.items()
+    }
+    weights = {each.name: each.estimated_minutes or STEP_MINUTES for each in workflow.nodes}
+    return graph.critical_path(first, weights)
 
 
 def _of_repository(spec: PlanSpec, said: str | None) -> tuple[str, ...]:

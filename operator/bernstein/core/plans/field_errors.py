@@ -195,6 +195,16 @@ class Findings:
             for index, item in enumerate(value):
                 check(f"{path}[{index}]", item)
 
+    def fields(self, path: str, data: Mapping[Any, Any], table: Table, hint: str = "") -> None:
+        """The fields of a mapping. `hint`: what is said of a `depends_on` that is none of them."""
+        for key, value in data.items():
+            if isinstance(key, str) and key in table:
+                table[key](f"{path}.{key}", value)
+            else:
+                why = hint if key == "depends_on" and hint else did_you_mean(key, table)
+                place = f"{path}.{field_name(key)}"
+                self.error(place, f"{path}: unknown field {quoted(key)}{why}")
+
     def relative_path(self, path: str, value: object) -> None:
         """A path or glob below the root of the repository."""
         if not self.line(path, value) or not isinstance(value, str):

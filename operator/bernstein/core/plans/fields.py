@@ -8,11 +8,20 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from bernstein.api import money
+from bernstein.api.plan import PlanSpec
 from bernstein.checks import signals as kinds
 from bernstein.checks.asks import Asks
+from bernstein.core.plans.field_errors import field_name
 
 EFFORT_SYNONYMS: Mapping[str, str] = {"medium": "normal"}
-_ONE_LINE = ("name", "title", "goal")
+OF_WORKFLOWS = ("version", "phases", "nodes")
+"""Fields at the top of a file that says its work as a workflow."""
+_ONE_LINE = ("name", "title", "goal", "phase", "source", "condition", "until")
+
+
+def is_workflow(data: Mapping[Any, Any]) -> bool:
+    """Whether a plan file says its work as a workflow, and not as stages."""
+    return "nodes" in data or "phases" in data
 
 
 def plan_spec(data: Mapping[Any, Any]) -> dict[str, Any]:
@@ -29,7 +38,38 @@ def plan_spec(data: Mapping[Any, Any]) -> dict[str, Any]:
         spec["approval"] = _approval(approval)
     if isinstance(data.get("stages"), list):
         spec["stages"] = [_stage(stage) for stage in data["stages"]]
+    if is_workflow(data):
+        spec["workflow"] = workflow({key: spec.pop(key) for key in OF_WORKFLOWS if key in spec})
     return spec
+
+
+def workflow(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The `workflow` of the Plan that these fields of a file describe: nodes are a list there, of
+    which each has its name."""
+    made = dict(data)
+    if isinstance(phases := data.get("phases"), list):
+        made["phases"] = [_renamed(each) if isinstance(each, dict) else each for each in phases]
+    if isinstance(nodes := data.get("nodes"), dict):
+        made["nodes"] = [_node(name, node) for name, node in nodes.items()]
+    return made
+
+
+def _node(name: object, data: object) -> object:
+    if not isinstance(data, dict):
+        return {"name": name}
+    node = {"name": name, **_assignment(data)}
+    if isinstance(edges := data.get("depends_on"), list):
+        node["dependsOn"] = [_edge(each) for each in edges]
+    if isinstance(retry := data.get("retry"), dict):
+        node["retry"] = _renamed(retry)
+    return node
+
+
+def _edge(data: object) -> object:
+    """A name alone is that of the node which must be done."""
+    if isinstance(data, dict):
+        return _renamed(data)
+    return {"source": data.strip()} if isinstance(data, str) else data
 
 
 def _approval(data: Mapping[Any, Any]) -> dict[str, Any]:
@@ -57,6 +97,10 @@ def _stage(data: object) -> object:
 def _step(data: object) -> object:
     if not isinstance(data, dict):
         return data
+    return _assignment(data)
+
+
+def _assignment(data: Mapping[Any, Any]) -> dict[str, Any]:
     step = _renamed(data)
     goal = step.pop("goal", None)
     if not step.get("title") and goal is not None:
@@ -70,6 +114,18 @@ def _step(data: object) -> object:
             _renamed(signal(s)) if isinstance(s, dict) else s for s in signals
         ]
     return step
+
+
+def file_form(spec: PlanSpec) -> dict[str, Any]:
+    """The spec as a plan file has it: in snake case, without what a file cannot say."""
+    ours = {"author", "project_ref", "suspend", "cancel", "requests"}
+    data: dict[str, Any] = spec.model_dump(mode="json", exclude_none=True, exclude=ours)
+    if spec.workflow is None:
+        return data
+    del data["stages"]
+    made = data.pop("workflow")
+    made["nodes"] = {node.pop("name"): node for node in made["nodes"]}
+    return {**data, **made}
 
 
 def stages_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]:
@@ -87,6 +143,22 @@ def steps_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]
         for index, step in enumerate(steps if isinstance(steps, list) else ()):
             if isinstance(step, dict):
                 yield f"{path}.steps[{index}]", step
+
+
+def phases_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]:
+    """The same of a workflow's phases."""
+    phases = data.get("phases")
+    for index, phase in enumerate(phases if isinstance(phases, list) else ()):
+        if isinstance(phase, dict):
+            yield f"phases[{index}]", phase
+
+
+def nodes_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, str, Mapping[Any, Any]]]:
+    """The place, the name and the fields of each of a workflow's nodes that is one."""
+    nodes = data.get("nodes")
+    for name, node in nodes.items() if isinstance(nodes, dict) else ():
+        if isinstance(name, str) and isinstance(node, dict):
+            yield f"nodes.{field_name(name)}", name, node
 
 
 def signal(data: Mapping[Any, Any]) -> Mapping[Any, Any]:

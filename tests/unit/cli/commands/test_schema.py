@@ -12,7 +12,8 @@ from jsonschema import Draft7Validator
 from typer.testing import CliRunner
 
 from bernstein.cli.main import app
-from bernstein.core.plans import validation
+from bernstein.core.plans.validation.whole import Whole
+from tests.unit.core.plans.validation.workflow_files import CI_PIPELINE
 
 EXAMPLE = Path(__file__).parents[4] / "docs/examples/rate-limit-api"
 
@@ -42,17 +43,51 @@ def test_without_a_word_it_is_that_of_plan_files(runner: CliRunner) -> None:
 
 
 def test_it_knows_the_fields_of_plan_files_that_validation_knows(runner: CliRunner) -> None:
-    walk = validation._Walk(roles=(), project=None, in_cluster=False)
+    whole = Whole(roles=(), project=None, in_cluster=False)
     plan = schema(runner)
-    stage = plan["properties"]["stages"]["items"]
+    stage, work = plan["properties"]["stages"]["items"], {"stages", "phases", "nodes", "version"}
     step = stage["properties"]["steps"]["items"]
     signal = step["properties"]["completion_signals"]["items"]
+    phase = plan["properties"]["phases"]["items"]
+    node = plan["properties"]["nodes"]["additionalProperties"]
+    edge = node["properties"]["depends_on"]["items"]["anyOf"][1]
 
-    planned = {"repos", "workflow"}  # known, and refused
-    assert set(plan["properties"]) | planned == set(walk._plan_fields) | {"stages"}
-    assert set(stage["properties"]) | {"repo"} == set(walk._stage_fields)
-    assert set(step["properties"]) <= set(walk._step_fields)
-    assert set(signal["properties"]) <= {*walk._signal_fields, "type"}
+    assert set(plan["properties"]) == set(whole.table) | work
+    assert set(stage["properties"]) == set(whole.stages.table)
+    assert set(step["properties"]) == set(whole.stages.step_table)
+    assert set(signal["properties"]) == {*whole.work.signal_table, "type"}
+    assert set(phase["properties"]) == set(whole.nodes.phase_table)
+    assert set(node["properties"]) == set(whole.nodes.table)
+    assert set(edge["properties"]) == set(whole.nodes.edge_table)
+    assert set(node["properties"]["retry"]["properties"]) == set(whole.nodes.retry_table)
+
+
+def test_the_documented_workflow_is_what_the_schema_says(runner: CliRunner) -> None:
+    validator = Draft7Validator(schema(runner))
+    data = yaml.safe_load(CI_PIPELINE)
+
+    assert [*validator.iter_errors(data)] == []
+    data["nodes"]["deploy"]["effort"] = "medium"
+    assert [*validator.iter_errors(data)] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "validator"),
+    [
+        ({"stages": [{"name": "a", "steps": [{"title": "t"}]}]}, "oneOf"),
+        ({"nodes": {"a": {"phase": "p"}}}, "required"),
+        ({"nodes": {"A B": {"phase": "p", "role": "qa"}}}, "pattern"),
+        ({"nodes": {"a": {"phase": "p", "role": "qa", "name": "a"}}}, "additionalProperties"),
+        ({"nodes": {"a": {"phase": "p", "role": "qa", "depends_on": [1]}}}, "anyOf"),
+        ({"nodes": {}}, "minProperties"),
+    ],
+)
+def test_a_wrong_workflow_is_marked(
+    runner: CliRunner, change: dict[str, Any], validator: str
+) -> None:
+    data = yaml.safe_load(CI_PIPELINE) | change
+
+    assert [e.validator for e in Draft7Validator(schema(runner)).iter_errors(data)] == [validator]
 
 
 @pytest.mark.parametrize("of", ["plan", "task", "project"])

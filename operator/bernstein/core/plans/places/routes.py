@@ -10,7 +10,7 @@ from typing import Any
 from bernstein.api.project import ProjectSpec
 from bernstein.core import graph
 from bernstein.core.plans.field_errors import Findings, quoted
-from bernstein.core.plans.fields import stages_of, steps_of
+from bernstein.core.plans.fields import nodes_of, stages_of, steps_of
 from bernstein.core.projects import repositories
 
 _MOST_MEANT, _LONGEST_MEANT = 10, 64
@@ -81,6 +81,8 @@ def _fields(data: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
     for path, step in steps_of(data):
         yield from _named(path, step, "repo")
         yield from _named(path, step, "depends_on_repo")
+    for path, _, node in nodes_of(data):
+        yield from _named(path, node, "repo")
 
 
 def _worked_in(data: Mapping[Any, Any], known: list[str]) -> Iterator[str]:

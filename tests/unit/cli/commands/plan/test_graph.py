@@ -145,7 +145,12 @@ async def test_with_json_it_is_what_scripts_read(bernstein: Bernstein, running: 
     record = json.loads((await bernstein("--json", "plan", "graph", running)).out)
 
     assert record["critical_path"] == ["step 1.1", "step 2.1", "step 3.1"]
-    assert record["edges"][0] == {"source": "stage 1", "target": "stage 2"}
+    assert record["edges"][0] == {
+        "source": "stage 1",
+        "target": "stage 2",
+        "label": None,
+        "is_loop": False,
+    }
     assert record["groups"][0]["nodes"] == ["step 1.1", "step 1.2"]
     assert record["nodes"][2]["status"] == "in_progress"
     assert record["estimate"]["basis"].startswith("critical path; ")

@@ -182,8 +182,8 @@ SUPPORTED = f"[{', '.join(signals.types())}]"
             "This is a Kubernetes object and no plan file: apply it with kubectl apply -f",
         ),
         (
-            {"name": "ci", "phases": [], "nodes": {"a": {}}},
-            "nodes: workflow files are not supported yet, write 'stages'",
+            {"apiVersion": "v1", "kind": "ConfigMap", "stages": [], "nodes": {}},
+            "This is a Kubernetes object and no plan file: apply it with kubectl apply -f",
         ),
     ],
 )
@@ -244,13 +244,6 @@ def test_the_place_of_an_unknown_field_is_its_name_as_it_stands(
     (problem,) = validate_file(data).errors
 
     assert problem.path == path
-
-
-def test_what_has_no_effect_yet_is_refused_and_not_ignored() -> None:
-    (problem,) = validate_file(plan(workflow={})).errors
-
-    assert problem.path == "workflow"
-    assert problem.message.startswith("workflow: not supported yet, remove it; ")
 
 
 POLICY = {
