@@ -14,6 +14,7 @@ from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
+from bernstein.controllers.plans.outputs import Outputs
 from bernstein.controllers.projects.controller import ProjectController
 from bernstein.controllers.roles.controller import RoleController
 from bernstein.controllers.scheduler.controller import SchedulerController
@@ -193,8 +194,10 @@ class Engine:
         leader, clock = self.elector.identity, self._clock
         writer = Writer(self._client, self.caches, fence, events, clock, leader=leader)
         known = self._settings, self._metrics, logs, clock, claims, verdicts
-        knowledge = KnowledgeReader(self._client)
-        subject = kind(Context(self.caches, writer, *known, knowledge))
+        knowledge, outputs = KnowledgeReader(self._client), Outputs(self._client)
+        subject = kind(
+            Context(self.caches, writer, *known, knowledge=knowledge, outputs=outputs)
+        )
         writer.guard.begin(subject.rests_on)
         primary = subject.primary
         controller = Controller(

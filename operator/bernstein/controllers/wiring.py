@@ -15,6 +15,7 @@ from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.sessions.knowledge import KnowledgeReader
+from bernstein.controllers.plans.outputs import Outputs
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
 from bernstein.core.gate_cache import GateCache
@@ -51,6 +52,8 @@ class Context:
     """So are these; None: no verdict is kept."""
     knowledge: KnowledgeReader | None = None
     """None: what Projects tell in ConfigMaps is read by nobody."""
+    outputs: Outputs | None = None
+    """Reads what agents leave for conditions; None: all of it counts as lost."""
 
     def now(self) -> datetime:
         """The time of day, as decisions and statuses have it."""
