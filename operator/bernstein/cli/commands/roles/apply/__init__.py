@@ -36,7 +36,8 @@ def apply(
         ),
     ],
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Of the role; absent: the folder's.")
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Of the role; absent: the folder's."),
     ] = None,
 ) -> None:
     """Makes an AgentRole of the three files of a folder, or changes it to what they say.
