@@ -174,7 +174,7 @@ KINDS = (
         "brole",
         (
             Column("Valid", _condition(ConditionType.VALIDATED)),
-            _why(ConditionType.VALIDATED),
+            Column("Reason", _condition(ConditionType.VALIDATED, "reason")),
             Column("Overrides", ".status.overrides", "boolean"),
             Column("Model", ".status.effective.model"),
             Column("Effort", ".status.effective.effort"),

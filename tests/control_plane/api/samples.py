@@ -41,6 +41,7 @@ _CHOSEN: dict[str, Any] = {
     "tolerations[].operator": "Equal",
     "tolerations[].effect": "NoExecute",
     ".merge.strategy": "pr",
+    ".taskPrompt": "{{TASK_DESCRIPTION}}",
     ".merge.per": _GONE,
     ".workRepository.url": "https://example.com/work",
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},

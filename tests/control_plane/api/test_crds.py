@@ -21,7 +21,7 @@ from tests.control_plane.objects import KINDS, job, valid
 from tests.unit.docs.pages import ROOT
 
 INITIAL = {"Task": "Open", "AgentSession": "Starting", "Approval": "Pending"}
-WRITERS = dict.fromkeys(("Project", "Plan", "Task"), "admin") | dict.fromkeys(
+WRITERS = dict.fromkeys(("Project", "Plan", "Task", "AgentRole"), "admin") | dict.fromkeys(
     ("AgentSession", "Approval"), "operator"
 )
 DECISION = ("decision", "decidedBy", "reason")

@@ -324,9 +324,13 @@ async def test_what_just_fits_is_taken(
 
 def _fitting(obj: Object, user: str) -> Object:
     """An agent has the name of the default one, and models those of the ones that are asked; people
-    ask for things in their own name; a private key has another name than its public half."""
+    ask for things in their own name; a task's prompt says the description; a private key has
+    another name than its public half."""
     for request in obj["spec"].get("requests", ()):
         request["by"] = user
+    if "taskPrompt" in obj["spec"]:
+        told = "{{TASK_DESCRIPTION}}"
+        obj["spec"]["taskPrompt"] = told + obj["spec"]["taskPrompt"][len(told) :]
     if "defaultAgent" in obj["spec"]:
         obj["spec"]["agents"][0]["name"] = obj["spec"]["defaultAgent"]
     for gate in obj["spec"].get("gates", {}).get("pipeline", ()):

@@ -36,7 +36,7 @@ def test_a_rule_is_found_by_place_and_message() -> None:
 
 @pytest.fixture
 def writers(admin: Client, operator: Client) -> dict[str, Client]:
-    made = dict.fromkeys(("Project", "Plan", "Task"), admin)
+    made = dict.fromkeys(("Project", "Plan", "Task", "AgentRole"), admin)
     return made | dict.fromkeys(("AgentSession", "Approval"), operator)
 
 

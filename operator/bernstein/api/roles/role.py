@@ -14,6 +14,7 @@ LONGEST_TEMPLATE = 16_384
 MOST_TASKS = 1
 """Of one session, which is one attempt of one Task."""
 Template = Annotated[str, Field(min_length=1, max_length=LONGEST_TEMPLATE)]
+TaskTemplate = Annotated[str, Field(max_length=LONGEST_TEMPLATE)]
 
 
 class AgentRoleSpec(Model):
@@ -24,7 +25,7 @@ class AgentRoleSpec(Model):
         description="What an agent of the role is told first: who it is, how it works, when it is "
         "done. A template; absent: the text of the built-in role of this name.",
     )
-    task_prompt: Template | None = Field(
+    task_prompt: TaskTemplate | None = Field(
         default=None,
         json_schema_extra=cel(
             (
