@@ -195,9 +195,7 @@ class Engine:
         writer = Writer(self._client, self.caches, fence, events, clock, leader=leader)
         known = self._settings, self._metrics, logs, clock, claims, verdicts
         knowledge, outputs = KnowledgeReader(self._client), Outputs(self._client)
-        subject = kind(
-            Context(self.caches, writer, *known, knowledge=knowledge, outputs=outputs)
-        )
+        subject = kind(Context(self.caches, writer, *known, knowledge=knowledge, outputs=outputs))
         writer.guard.begin(subject.rests_on)
         primary = subject.primary
         controller = Controller(

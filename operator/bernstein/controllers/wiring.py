@@ -14,8 +14,8 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
-from bernstein.controllers.sessions.knowledge import KnowledgeReader
 from bernstein.controllers.plans.outputs import Outputs
+from bernstein.controllers.sessions.knowledge import KnowledgeReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
 from bernstein.core.gate_cache import GateCache
