@@ -16,7 +16,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
-from bernstein.cli.output import asked, notes, tables
+from bernstein.cli.output import asked, notes, tables, work
 from bernstein.cli.output.terminal import Terminal, fitting, room
 from bernstein.core.approvals import answers
 from bernstein.core.fsm import is_final
@@ -69,7 +69,7 @@ class LiveView:
             Text(),
             tables.headline(plan, tasks),
             Text(),
-            tables.steps_table(plan, tasks, progress),
+            work.table(plan, tasks, progress),
         ]
         if helps := asked.remedy(plan, *tasks):
             parts += [Text(), Text(self._placed(f"A person must {helps}."), style="yellow")]

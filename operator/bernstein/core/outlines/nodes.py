@@ -26,9 +26,12 @@ TONES: dict[str, Tone] = {
 
 
 def by_phase(workflow: Workflow) -> Iterator[tuple[Phase, tuple[Node, ...]]]:
-    """The phases in their order, each with its nodes."""
-    for phase in workflow.phases:
-        yield phase, tuple(node for node in workflow.nodes if node.phase == phase.name)
+    """The phases in their order, each with its nodes. Where nobody has looked at it yet, a node may
+    name a phase that there is not."""
+    named = {phase.name: phase for phase in workflow.phases}
+    for name in dict.fromkeys((*named, *(node.phase for node in workflow.nodes))):
+        its = tuple(node for node in workflow.nodes if node.phase == name)
+        yield named.get(name) or Phase(name=name), its
 
 
 def title(node: Node) -> str:
@@ -70,6 +73,15 @@ def again(definition: Definition, node: Node) -> str:
     mended = definition.mends.get(node.name)
     whose = f" of {mended}" if mended is not None else ""
     return f"until {retry.until}{whose}, at most {count(retry.max_attempts, 'run')}"
+
+
+def decisions(node: Node, standing: NodeStatus | None) -> tuple[str, ...]:
+    """What its edges came to, of those that are decided."""
+    return tuple(
+        f"{edge.source}: {'yes' if found.satisfied else 'no'}, {found.on}"
+        for edge, found in decided(node, standing)
+        if found is not None
+    )
 
 
 def why(definition: Definition, node: Node, course: Mapping[str, NodeStatus]) -> str:
