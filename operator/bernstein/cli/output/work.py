@@ -47,10 +47,11 @@ class _Nodes:
 
     def table(self) -> Table:
         table = tables.empty(header=False, expand=True)
-        table.add_column("node", no_wrap=True, overflow="ellipsis", ratio=3)
-        table.add_column("state", no_wrap=True, min_width=11)
-        table.add_column("task", no_wrap=True, overflow="ellipsis", ratio=3)
-        table.add_column("why", no_wrap=True, overflow="ellipsis", ratio=4)
+        table.add_column("node", no_wrap=True, overflow="ellipsis", ratio=2)
+        table.add_column("state", no_wrap=True, min_width=10)
+        # In full, as far as there is room: people copy it.
+        table.add_column("task", no_wrap=True, overflow="ellipsis")
+        table.add_column("why", no_wrap=True, overflow="ellipsis", ratio=3)
         table.add_column("cost", justify="right", no_wrap=True, min_width=5)
         for phase, its in nodes.by_phase(self._workflow):
             table.add_row(Text(line(phase.name, _LONGEST), style="bold"))
