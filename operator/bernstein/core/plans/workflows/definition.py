@@ -48,7 +48,8 @@ class Definition:
     @cached_property
     def phases(self) -> Mapping[str, int]:
         """The place of each phase."""
-        return {phase.name: place for place, phase in enumerate(self.workflow.phases)}
+        names = [phase.name for phase in self.workflow.phases]
+        return {name: names.index(name) for name in names}
 
     @cached_property
     def into(self) -> Mapping[str, tuple[Link, ...]]:
@@ -105,6 +106,10 @@ class Definition:
         return any("output" in each.reads for each in decided if each is not None)
 
     def is_back(self, node: Node, edge: Edge) -> bool:
+        """Whether the node mends what the edge comes from."""
+        return edge.condition is not None and self.is_from_later(node, edge)
+
+    def is_from_later(self, node: Node, edge: Edge) -> bool:
         """Whether the edge comes from a later phase."""
         source = self.nodes.get(edge.source)
         if source is None or not {source.phase, node.phase} <= self.phases.keys():

@@ -126,7 +126,7 @@ def _read(source: str) -> Expression:
     try:
         tree = ast.parse(source, mode="eval").body
     except SyntaxError as error:
-        at = min(max(error.offset or 1, 1), len(source)) - 1
+        at = min(error.offset or len(source), len(source)) - 1  # 0: the end came too early
         raise _RefusedError("it is not complete, or has something in the wrong place", at) from None
     except (RecursionError, MemoryError):
         raise _RefusedError(spelling.too_deep(), 0) from None

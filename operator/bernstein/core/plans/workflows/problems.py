@@ -71,7 +71,7 @@ def _of_edge(
     elif edge.source not in definition.nodes:
         hint = did_you_mean(edge.source, definition.nodes)
         yield path, f"depends on unknown node {quoted(edge.source)}{hint}"
-    elif edge.condition is None and definition.is_back(node, edge):
+    elif edge.condition is None and definition.is_from_later(node, edge):
         phase = definition.nodes[edge.source].phase
         yield (
             path,
