@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +16,7 @@ from bernstein.core.outlines import nodes
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.sanitise import line
 
+_TURNS = ("Awaiting", "Looping", "Skipped")
 _LONGEST = 1000
 """Characters of what is said of a node; a terminal cuts them at its columns."""
 
@@ -29,6 +30,19 @@ def table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) -> Tab
     if workflow is None:
         return tables.steps_table(plan, tasks, progress)
     return _Nodes(plan, workflow, tasks, progress).table()
+
+
+def turns(plan: Plan) -> Iterator[tuple[str, str]]:
+    """(node, its state and why) of those of which their Tasks do not say it: they wait for a person
+    or for another run, were skipped, or have no run left."""
+    workflow, course = plan.spec.workflow, plan.status.workflow
+    if workflow is None or course is None:
+        return
+    definition, known = definitions.of(workflow), {each.name: each for each in course.nodes}
+    for node in workflow.nodes:
+        standing = known.get(node.name)
+        if standing is not None and (standing.state in _TURNS or standing.exhausted):
+            yield node.name, f"{nodes.state(standing)}: {nodes.why(definition, node, known)}"
 
 
 class _Nodes:

@@ -89,12 +89,12 @@ def why(definition: Definition, node: Node, course: Mapping[str, NodeStatus]) ->
     standing = course.get(node.name)
     if standing is None:
         return ""
+    mending = [link.target for link in definition.loops.get(node.name, ())]
     if standing.exhausted:
-        return f"no run is left: {again(definition, node)}" if node.retry else "no run is left"
+        return f"no run of {', '.join(mending or [node.name])} is left"
     if standing.state == "Awaiting":
         return f"a person must let the phase {node.phase} begin"
     if standing.state == "Looping":
-        mending = [link.target for link in definition.loops.get(node.name, ())]
         mended = definition.mends.get(node.name)
         return f"waits for {', '.join([mended] if mended else mending or [node.name])} to decide"
     edges = [*decided(node, standing)]

@@ -11,6 +11,7 @@ from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.plans.workflow import NodeStatus
 from bernstein.api.task import Task
 from bernstein.cli.output import work
+from bernstein.cli.output.views import LineView
 from tests.unit.cli import courses
 from tests.unit.cli.scenes import HOSTILE, SHA, plan, running_tasks, terminal
 from tests.unit.core.drawing.drawings import WORDS
@@ -81,12 +82,12 @@ def standing(of: Plan, name: str, **fields: object) -> Plan:
         (
             "run-tests",
             {"state": "Failed", "exhausted": True},
-            "no run is left",
+            "no run of fix-bugs is left",
         ),
         (
             "fix-bugs",
             {"state": "Failed", "exhausted": True},
-            "no run is left: until status == 'done' of run-tests, at most 3 runs",
+            "no run of fix-bugs is left",
         ),
     ],
 )
@@ -98,14 +99,30 @@ def test_why_a_node_stands_still_is_said(name: str, fields: dict[str, object], w
 
 
 def test_a_skipped_node_says_which_condition_did_not_hold_on_what() -> None:
-    once = courses.plan(
-        *(("decompose", "done"), ("build-api", "done"), ("run-tests", "done"), ("deploy", "done"))
-    )
-
-    (row,) = (row for row in told(once, tty=False, width=10_000) if "fix-bugs" in row)
+    (row,) = (row for row in told(skipped(), tty=False, width=10_000) if "fix-bugs" in row)
 
     assert row.endswith("""  not run-tests if status == 'failed' (status = "done")""")
     assert row.split()[:3] == ["⊘", "fix-bugs", "skipped"]
+
+
+def test_a_log_tells_once_what_becomes_of_nodes_without_a_task() -> None:
+    shown, console = terminal(width=10_000)
+    view = LineView(shown)
+
+    for of in (courses.plan(), courses.mended(), courses.mended(), skipped()):
+        view.update(of, [], {}, "")
+
+    rows = [row[10:].rstrip() for row in console.export_text().splitlines() if " node " in row]
+    assert rows == [
+        "node        run-tests is looping: waits for fix-bugs to decide",
+        "node        fix-bugs is skipped: not run-tests if status == 'failed' (status = \"done\")",
+    ]
+
+
+def skipped() -> Plan:
+    return courses.plan(
+        *(("decompose", "done"), ("build-api", "done"), ("run-tests", "done"), ("deploy", "done"))
+    )
 
 
 def test_a_plan_of_stages_is_shown_as_before() -> None:

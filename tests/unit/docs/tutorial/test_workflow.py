@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -93,7 +94,7 @@ def test_the_agent_of_the_tutorial_needs_one_repair(tmp_path: Path) -> None:
 
 
 BACK = {"source": "b", "condition": "status = 'done'"}
-MANY = {"retry": {"max_attempts": 20}}
+MANY: dict[str, Any] = {"retry": {"max_attempts": 20}}
 WRONG = [
     {"name": "w"} | {"phases": [{"name": "p"}]},
     {"name": "w"} | {"nodes": {"a": node("p")}},
