@@ -43,6 +43,8 @@ class NodeLogs:
     def __init__(self) -> None:
         self.printed: bytes | None = b""
         self.recorded: bytes | None = b""
+        self.recorded_of: dict[str, bytes] = {}
+        """By pod, where recorders have printed different things."""
         self.asked: list[Question] = []
         """Of what checks have printed."""
         self.asked_of_agents: list[Question] = []
@@ -56,7 +58,8 @@ class NodeLogs:
         question = Question(place["pod"], place["container"], dict(request.query))
         by_container = {AGENT: self.asked_of_agents, RECORDER: self.asked_of_recorders}
         by_container.get(question.container, self.asked).append(question)
-        printed = self.recorded if question.container == RECORDER else self.printed
+        of_recorder = self.recorded_of.get(question.pod, self.recorded)
+        printed = of_recorder if question.container == RECORDER else self.printed
         if printed is None:
             await asyncio.Event().wait()
         response = web.StreamResponse()

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from bernstein.api.approvals.approval import AskedApproval
+from bernstein.api.approvals.approval import APPROVE, AskedApproval
 from bernstein.api.approvals.policy import ApprovalPolicy, only_stricter
 from bernstein.api.delivery import Delivery
 from bernstein.api.integration import MOST_PLAN_REPOSITORIES, Integration, RepositoryStatus
@@ -148,7 +148,11 @@ class PlanSpec(Model):
     )
     stages: Annotated[
         tuple[Stage, ...],
-        Field(max_length=MAX_STAGES, json_schema_extra={**list_map("name"), "minItems": 1}),
+        Field(
+            max_length=MAX_STAGES,
+            json_schema_extra={**list_map("name"), "minItems": 1},
+            exclude_if=lambda stages: not stages,
+        ),
     ] = ()
     """One after the other, unless dependsOn says otherwise."""
     workflow: Workflow | None = Field(
@@ -335,6 +339,18 @@ class PlanStatus(WithWaiting):
         if self.workflow is not None:
             return True
         return bool(self.tasks) and self.tasks[0].step is not None
+
+    @property
+    def asked(self) -> tuple[AskedApproval, ...]:
+        """What people were asked: whether it may begin, and whether phases of its workflow may."""
+        own = () if self.approval is None else (self.approval,)
+        phases = self.workflow.phases if self.workflow is not None else ()
+        return (*own, *(phase.approval for phase in phases))
+
+    @property
+    def rejected(self) -> AskedApproval | None:
+        """The first of it to which somebody has said no, or nobody yes in time."""
+        return next((a for a in self.asked if a.decision not in (None, APPROVE)), None)
 
     @property
     def resolvers(self) -> tuple[PlanTask, ...]:

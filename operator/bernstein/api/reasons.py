@@ -209,6 +209,8 @@ class Reason(StrEnum):
     """What the Task waited for came after its Plan had ended: nothing of that starts any more."""
     TASK_FAILED = "TaskFailed"
     """Tasks of a Plan ended without a result, and nothing else can go on."""
+    RETRY_EXHAUSTED = "RetryExhausted"
+    """A loop of a Plan's workflow has no run left, and nothing else can go on."""
     DEPENDENCY_FAILED = "DependencyFailed"
     """A Task that this one depends on ended without a result, or will never have one."""
 

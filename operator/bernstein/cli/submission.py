@@ -119,7 +119,7 @@ def differing(live: PlanSpec, wanted: PlanSpec) -> Iterator[str]:
 
 def _content(spec: PlanSpec) -> Mapping[str, Any]:
     content = spec.model_dump(mode="json", exclude=set(_NO_WORK))
-    for stage in content["stages"]:
+    for stage in content.get("stages", ()):
         for step in stage["steps"]:
             step["title"] = step["title"] or step.pop("goal")
             step.pop("goal", None)

@@ -14,6 +14,7 @@ from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
+from bernstein.controllers.plans.outputs import Outputs
 from bernstein.controllers.projects.controller import ProjectController
 from bernstein.controllers.scheduler.controller import SchedulerController
 from bernstein.controllers.sessions.controller import SessionController
@@ -189,7 +190,8 @@ class Engine:
     ) -> Controller:
         leader, clock = self.elector.identity, self._clock
         writer = Writer(self._client, self.caches, fence, events, clock, leader=leader)
-        known = self._settings, self._metrics, logs, clock, claims, verdicts
+        outputs = Outputs(self._client)
+        known = self._settings, self._metrics, logs, clock, claims, verdicts, outputs
         subject = kind(Context(self.caches, writer, *known))
         writer.guard.begin(subject.rests_on)
         primary = subject.primary

@@ -14,6 +14,7 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
+from bernstein.controllers.plans.outputs import Outputs
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
 from bernstein.core.gate_cache import GateCache
@@ -48,6 +49,8 @@ class Context:
     """Known to all controllers of the process alike."""
     gate_caches: GateCaches | None = None
     """So are these; None: no verdict is kept."""
+    outputs: Outputs | None = None
+    """Reads what agents leave for conditions; None: all of it counts as lost."""
 
     def now(self) -> datetime:
         """The time of day, as decisions and statuses have it."""

@@ -6,7 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Protocol
 
 LABEL_LIMIT = 63
@@ -317,6 +317,22 @@ def resolver(plan: str, number: int, place: int | None = None) -> str:
     where = () if place is None else (str(place),)
     digest = short_hash(plan, "resolve", str(number), *where, length=_KEY_LENGTH)
     return f"{_whole_words(slug(plan), room) or 'plan'}-resolve-{digest}"
+
+
+def task_of_node(
+    plan: str, uid: str, node: str, run: int, taken: Container[str] = frozenset()
+) -> str:
+    """Name of the Task of a run of a workflow's node: `<plan>-<node>-i<run>`, cut and hashed where
+    it is too long, and where one that is `taken` has it. No two Plans have the same ones."""
+    end = f"-i{run}"
+    plain = _of_plan(plan, node) + end
+    is_plain = slug(plan) == plan and "--" not in node and len(plain) <= NAME_LIMIT
+    if is_plain and plain not in taken:
+        return plain
+    digest = short_hash(plan, uid, node)
+    room = NAME_LIMIT - len(end) - HASH_LENGTH - 1
+    readable = _of_plan(_whole_words(slug(plan), _PLAN_SHARE), node)
+    return f"{readable[:room].strip('-')}-{digest}{end}"
 
 
 def answerer(plan: str, number: int, place: int | None = None) -> str:

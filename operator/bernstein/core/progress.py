@@ -300,7 +300,8 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     if status.ended_at is not None and waiting is not None:
         return _failed(waiting)
     if status.ended_at is not None:
-        reason, why = _why_cancelled(cancel, status.approval, _deliveries(status))
+        asked = status.rejected or status.approval
+        reason, why = _why_cancelled(cancel, asked, _deliveries(status))
         return _ended("False", reason, "; ".join(filter(None, (why, _stays(status)))))
     if waiting is not None:
         # One that rests, as it was told to, is neither at work nor in need of anybody.

@@ -20,6 +20,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import names, owners
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.documents.values import Json
 from bernstein.core.gate_cache import GateCache
 from bernstein.core.graph import Place
 from bernstein.core.jobs import NO_LATE_REQUESTS, JobView, LateRequests
@@ -289,6 +290,9 @@ class PlanSnapshot:
     """What its Tasks come to; None: nobody has reckoned yet."""
     expansion: Expansion | None = None
     """What Tasks it is to have; None: nobody has made them yet, or it has them."""
+    outputs: Mapping[str, Json] = field(default_factory=dict)
+    """Values that agents of its nodes left, and that are asked for now, by their SHA-256; null for
+    those that are lost."""
     beside: Sequence[tuple[str, PullRequest | None]] = ()
     """Of a Plan as it is in one of its repositories: the others, each with its pull request."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.projects.workplace import Workplace, at
+from bernstein.api.task import Output
 from bernstein.controllers import execution, job_actions, verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
@@ -28,8 +29,10 @@ from bernstein.core.actions import (
     PlanAction,
     RunBegin,
 )
+from bernstein.core.documents.values import Json
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide, look_ahead
+from bernstein.core.plans.nodes import endings
 from bernstein.core.plans.places import view
 from bernstein.core.plans.standstill import stopped
 from bernstein.core.projects import repositories
@@ -74,7 +77,8 @@ class PlanController(KindController):
         there = (row.verification for row in snapshot.status.repositories)
         judged = snapshot.status.verification
         known = await self._verdicts_for(snapshot.project, judged, *there)
-        snapshot = replace(snapshot, late=late, gate_cache=known)
+        outputs = await self._outputs(key, obj, snapshot)
+        snapshot = replace(snapshot, late=late, gate_cache=known, outputs=outputs)
         status, again = await execution.carry_out(
             snapshot,
             decide,
@@ -90,6 +94,24 @@ class PlanController(KindController):
             wait_metrics.count(self._metrics, key.namespace, "Plan", snapshot.status, status, now)
             decisions.count(self._metrics, key.namespace, "Plan", snapshot.status, status)
         return Result(again)
+
+    async def _outputs(self, key: Key, obj: Object, snapshot: PlanSnapshot) -> Mapping[str, Json]:
+        """The values on which something is to be decided now."""
+        wanted, reads = endings.outputs(snapshot), self._context.outputs
+        if not wanted or reads is None:
+            return {left.sha256: None for left in wanted}
+
+        def lost(left: Output) -> None:
+            self._writer.events.record(
+                obj,
+                reason="OutputLost",
+                message=f"the output of session '{left.session}' is lost: conditions take it as "
+                "null",
+                action="Decide",
+                warning=True,
+            )
+
+        return await reads.of(key.namespace, wanted, lost)
 
     async def _look(self, plan: Plan, now: datetime) -> PlanSnapshot:
         """What is to be decided about. A large Plan is gone through in pieces, so that nothing else

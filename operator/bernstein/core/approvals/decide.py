@@ -11,6 +11,7 @@ an older look at its subject: it is Pending again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -71,10 +72,13 @@ def status_of(snapshot: ApprovalSnapshot, now: datetime) -> ApprovalStatus:
 
 def _asked(snapshot: ApprovalSnapshot) -> AskedApproval | None:
     """What the subject has asked, if it is this; None: it asks something else by now."""
-    subject = snapshot.subject
-    asked = subject.status.approval if subject is not None else None
-    same = asked is not None and asked.name == snapshot.approval.metadata.name
-    return asked if same else None
+    subject, name = snapshot.subject, snapshot.approval.metadata.name
+    asked: Iterable[AskedApproval | None] = ()
+    if isinstance(subject, Plan):
+        asked = subject.status.asked
+    elif subject is not None:
+        asked = (subject.status.approval,)
+    return next((each for each in asked if each is not None and each.name == name), None)
 
 
 def _in_force(snapshot: ApprovalSnapshot) -> bool:

@@ -65,8 +65,7 @@ def pending(status: PlanStatus | None) -> AskedApproval | None:
 
 def is_rejected(status: PlanStatus | None) -> bool:
     """Whether somebody has said no, or nobody yes in time."""
-    asked = status.approval if status is not None else None
-    return asked is not None and asked.decision not in (None, APPROVE)
+    return status is not None and status.rejected is not None
 
 
 def is_unapproved(status: PlanStatus | None) -> bool:
@@ -82,5 +81,7 @@ def was_approved(status: PlanStatus | None) -> bool:
 
 def decided_by(status: PlanStatus | None) -> str:
     """Who let its Tasks start, or ended them: "operator", where no person did."""
-    asked = status.approval if status is not None else None
+    if status is None:
+        return "operator"
+    asked = status.rejected or status.approval
     return (asked.by if asked is not None else None) or "operator"

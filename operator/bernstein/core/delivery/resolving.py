@@ -138,12 +138,21 @@ def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
 
 def is_whole(snapshot: PlanSnapshot, status: PlanStatus) -> bool:
     """All its Tasks have landed, but for those of no step that came to nothing."""
-    counts, given_up = status.counts, 0
-    for row in status.extra:
-        task = snapshot.tasks.get(row.name)
-        gone = task is None and row.uid is not None and row.state != TaskState.CLOSED
-        given_up += gone or row.state == TaskState.CANCELLED
+    counts = status.counts
+    given_up = sum(_is_given_up(snapshot, row) for row in status.extra)
     return counts.total > 0 and counts.closed + given_up == counts.total
+
+
+def is_over(snapshot: PlanSnapshot, status: PlanStatus) -> bool:
+    """Each of those of no step has landed, or come to nothing."""
+    return all(r.state == TaskState.CLOSED or _is_given_up(snapshot, r) for r in status.extra)
+
+
+def _is_given_up(snapshot: PlanSnapshot, row: PlanTask) -> bool:
+    if row.state == TaskState.CLOSED:
+        return False
+    gone = snapshot.tasks.get(row.name) is None and row.uid is not None
+    return gone or row.state == TaskState.CANCELLED
 
 
 def has_ended_badly(task: Task) -> bool:
@@ -160,7 +169,14 @@ def make(
     task_of: Callable[[PlanSnapshot, PlanTask], dict[str, Any]],
     now: datetime,
 ) -> PlanDecision:
-    """The Task of a row is asked for; where the API server refuses it, after a while again."""
+    """The Task of a row is asked for."""
+    return made(snapshot, status, (task_of(snapshot, row),), now)
+
+
+def made(
+    snapshot: PlanSnapshot, status: PlanStatus, tasks: tuple[dict[str, Any], ...], now: datetime
+) -> PlanDecision:
+    """These Tasks are asked for; where the API server refuses one, after a while again."""
     seconds = seconds_left(status.waiting, snapshot.project, now)
     if seconds is not None:
         return PlanDecision(status, (), seconds)
@@ -170,7 +186,7 @@ def make(
         resting = snapshot.resting
         return PlanDecision(tried_again(stalled, problem, snapshot.project, now, resting=resting))
     running = goes_on(status).model_copy(update={"phase": "Running"})
-    return PlanDecision(running, (CreateTasks((task_of(snapshot, row),)),))
+    return PlanDecision(running, (CreateTasks(tasks),))
 
 
 def task_of(snapshot: PlanSnapshot, row: PlanTask) -> dict[str, Any]:

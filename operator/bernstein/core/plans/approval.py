@@ -79,14 +79,15 @@ def ended(plan: Plan, status: PlanStatus) -> Cancel | None:
     they have not."""
     if plan.spec.cancel is not None:
         return _in_a_line(plan.spec.cancel)
-    asked_of = status.approval
-    if asked_of is None or not plans.is_rejected(status):
+    asked_of = status.rejected
+    if asked_of is None:
         return None
-    by = plans.decided_by(status)
+    by, phase = plans.decided_by(status), asked_of.asks.phase
+    about = "its Plan" if phase is None else f"phase '{line(phase, 200)}' of its Plan"
     if asked_of.decision == "Expired":
-        return Cancel(reason="nobody has decided about its Plan in time", by=by)
+        return Cancel(reason=f"nobody has decided about {about} in time", by=by)
     said = f": {asked_of.reason}" if asked_of.reason else ""
-    reason = f"its Plan was rejected by {asked_of.by}{said}"[:LONGEST_REASON]
+    reason = f"{about} was rejected by {asked_of.by}{said}"[:LONGEST_REASON]
     return _in_a_line(Cancel(reason=reason, by=by))
 
 

@@ -34,6 +34,7 @@ from bernstein.core.plans.enforced import enforced
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expanding, expansion
 from bernstein.core.plans.judgement import look_for_problems, problems_of
+from bernstein.core.plans.nodes import run
 from bernstein.core.plans.places import begin, several
 from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.size import is_large
@@ -56,7 +57,7 @@ def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     decision = _decide(replace(snapshot, tallied=tallied(snapshot)), now)
     status = decision.status
     if status.ended_at is not None:
-        status = asking.withdrawn(status)
+        status = run.closed(asking.withdrawn(status))
     return replace(decision, status=progress.of_plan(snapshot.plan, status, now))
 
 
@@ -207,7 +208,12 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     strange = () if has_started(status) else tallied(snapshot).outside
     if strange:
         return PlanDecision(_strange(status, strange, now), tuple(actions))
-    if not actions and status.repositories and several.is_whole(status):
+    if not actions:
+        its = run.step(snapshot, status, now)
+        if isinstance(its, Decision):
+            return its
+        status = its
+    if not actions and status.repositories and several.is_whole(snapshot, status):
         return several.deliver(snapshot, status, now)
     landed = None if actions or status.repositories else several.landed(snapshot, status, now)
     if landed is not None:
@@ -236,11 +242,8 @@ def _before_its_begin(
             return PlanDecision(status, (), seconds)
         if snapshot.refused is not None:
             return PlanDecision(_refused(snapshot, status, snapshot.refused, now))
-        status = goes_on(status)
-        its = snapshot.expansion or expansion(snapshot)
-        actions.append(CreateTasks(its.missing))
-        rows = in_place(snapshot.plan.spec, status.tasks, its.names, its.repositories)
-        status = status.model_copy(update={"expanded": True, "tasks": rows})
+        status, its = _expanded(snapshot, goes_on(status))
+        actions += its
     if status.integration is not None:
         return status
     step = approval.step(snapshot, status, actions, now)
@@ -248,6 +251,18 @@ def _before_its_begin(
         return step
     begun = begin.step(snapshot, status, now)
     return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
+
+
+def _expanded(
+    snapshot: PlanSnapshot, status: PlanStatus
+) -> tuple[PlanStatus, tuple[CreateTasks, ...]]:
+    """With a row for each step, and what makes its Tasks; nodes have theirs when they run."""
+    if snapshot.plan.spec.workflow is not None:
+        return run.begun(snapshot, status), ()
+    its = snapshot.expansion or expansion(snapshot)
+    rows = in_place(snapshot.plan.spec, status.tasks, its.names, its.repositories)
+    status = status.model_copy(update={"expanded": True, "tasks": rows})
+    return status, (CreateTasks(its.missing),)
 
 
 def _refused(snapshot: PlanSnapshot, status: PlanStatus, why: str, now: datetime) -> PlanStatus:

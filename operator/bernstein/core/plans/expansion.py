@@ -69,7 +69,7 @@ def _stages(
                 {
                     "apiVersion": API_VERSION,
                     "kind": TASK_KIND,
-                    "metadata": _metadata(plan, name, stage),
+                    "metadata": metadata(plan, name, stage.name),
                     "spec": spec,
                 }
             )
@@ -81,7 +81,8 @@ def stage_graph(spec: PlanSpec) -> dict[str, tuple[str, ...]]:
     return dependencies([(stage.name, stage.depends_on) for stage in spec.stages])
 
 
-def _metadata(plan: Plan, name: str, stage: Stage) -> dict[str, Any]:
+def metadata(plan: Plan, name: str, stage: str) -> dict[str, Any]:
+    """That of a Task of this name, and of this stage or phase."""
     return {
         "name": name,
         "namespace": plan.metadata.namespace,
@@ -89,7 +90,7 @@ def _metadata(plan: Plan, name: str, stage: Stage) -> dict[str, Any]:
         "labels": {
             labels.MANAGED_BY: labels.MANAGER,
             labels.PLAN: label_value(plan.metadata.name),
-            labels.STAGE: label_value(slug(stage.name) or stage.name),
+            labels.STAGE: label_value(slug(stage) or stage),
         },
         "ownerReferences": [owner_reference(PLAN_KIND, plan.metadata.name, plan.metadata.uid)],
     }

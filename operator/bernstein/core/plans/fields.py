@@ -122,7 +122,6 @@ def file_form(spec: PlanSpec) -> dict[str, Any]:
     data: dict[str, Any] = spec.model_dump(mode="json", exclude_none=True, exclude=ours)
     if spec.workflow is None:
         return data
-    del data["stages"]
     made = data.pop("workflow")
     made["nodes"] = {node.pop("name"): node for node in made["nodes"]}
     return {**data, **made}

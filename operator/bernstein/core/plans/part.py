@@ -29,6 +29,7 @@ from bernstein.core.delivery import end, proposal
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.landing import has_started
 from bernstein.core.fsm import is_final
+from bernstein.core.plans.nodes import standing
 from bernstein.core.plans.standstill import blocked_by, watch
 from bernstein.core.plans.tally import tallied
 from bernstein.core.sanitise import count
@@ -102,7 +103,7 @@ def shown_why_not(plan: Plan) -> tuple[str, str] | None:
     refusal = _ends_otherwise(plan.spec, status) or _nothing_landed(status)
     if refusal is not None or status.ended_at is not None:
         return refusal
-    return _is_whole(status) or _moves(status)
+    return _is_whole(plan, status) or _moves(status)
 
 
 def _why_not(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[str, str] | None:
@@ -114,7 +115,7 @@ def _why_not(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple
     refusal = _nothing_landed(status) or _surprise(snapshot) or _refs_go(snapshot, status, now)
     if refusal is not None or status.ended_at is not None:
         return refusal
-    return _is_whole(status) or _moves(watch(snapshot, goes_on(status), now))
+    return _is_whole(snapshot.plan, status) or _moves(watch(snapshot, goes_on(status), now))
 
 
 def _moves(status: PlanStatus) -> tuple[str, str] | None:
@@ -149,8 +150,11 @@ def _nothing_landed(status: PlanStatus) -> tuple[str, str] | None:
     return None
 
 
-def _is_whole(status: PlanStatus) -> tuple[str, str] | None:
-    if status.counts.closed == status.counts.total:
+def _is_whole(plan: Plan, status: PlanStatus) -> tuple[str, str] | None:
+    whole = status.counts.closed == status.counts.total
+    if status.workflow is not None:
+        whole = standing.is_whole(plan, status)
+    if whole:
         text = f"all of its Tasks are Closed: it is delivered as a whole. {_WAIT}"
         return RefusalReason.STILL_MOVES, text
     return None

@@ -30,6 +30,7 @@ from bernstein.core.actions import AskTask, PlanDecision
 from bernstein.core.delivery import conflict, landing, proposal
 from bernstein.core.plans import part
 from bernstein.core.plans.member import failed_for_good
+from bernstein.core.plans.nodes import standing
 from bernstein.core.plans.places import view
 from bernstein.core.plans.standstill import deleted
 from bernstein.core.plans.tally import tallied
@@ -59,7 +60,8 @@ def _retry(
     if is_tried_later(status, snapshot.project, now):
         status = _all_at_once(status, snapshot.project, now)
         return PlanDecision(requests.done(status, asked, request, requests.AT_ONCE, now))
-    tasks = [task for _, task in sorted(snapshot.tasks.items())]
+    every = sorted(snapshot.tasks.items())
+    tasks = [task for name, task in every if standing.may_retry(snapshot.plan, status, name)]
     told = [task for task in tasks if _is_asked(task, request)]
     others = (t for t in tasks if not (_is_asked(t, request) or _is_leaving(t)))
     to_ask = [task for task in others if _waits_for_a_person(snapshot, task, now)]

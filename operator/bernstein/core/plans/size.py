@@ -11,6 +11,7 @@ from bernstein.api.verification import MOST_CHECKS
 from bernstein.checks import signals
 from bernstein.checks.patterns import MOST_CHARACTERS
 from bernstein.core.graph import dependencies
+from bernstein.core.plans.workflows import definition
 from bernstein.core.projects import repositories
 from bernstein.core.verification.verdicts import EXCERPT_BYTES
 
@@ -26,6 +27,10 @@ _MANY_CHARACTERS = 2_000
 _ROW_BYTES = 421
 """Of a Task's row in the status, beside the name of its stage: with the longest name, ten digits of
 each kind of token, and the hash of a SHA-256 repository."""
+_NODE_BYTES = 160
+"""Of a node's state, beside its name."""
+_EDGE_BYTES = 2_000
+"""Of an edge of it: most of that may be the values that it was decided on."""
 _VERDICT_BYTES = 425
 """Of a verdict in the status, beside what it asks and its excerpt; that it is asked again, too."""
 _GATES = MOST_CHECKS - MOST_SIGNALS
@@ -132,13 +137,24 @@ def _of_verdict(signal: Signal) -> int:
 
 
 def _of_rows(spec: PlanSpec) -> int:
-    """What a status says of each Task."""
-    steps = [(stage, len(stage.steps)) for stage in spec.stages]
-    return sum(number * (_ROW_BYTES + _bytes(stage.name)) for stage, number in steps)
+    """What a status says of each Task, and of how far a workflow is."""
+    if spec.workflow is None:
+        steps = [(stage, len(stage.steps)) for stage in spec.stages]
+        return sum(number * (_ROW_BYTES + _bytes(stage.name)) for stage, number in steps)
+    nodes, runs = spec.workflow.nodes, definition.of(spec.workflow)
+    rows = sum(
+        runs.most_runs(node.name) * (_ROW_BYTES + _bytes([node.name, node.phase])) for node in nodes
+    )
+    edges = sum(_EDGE_BYTES + _bytes(edge.source) for node in nodes for edge in node.depends_on)
+    return rows + edges + sum(_NODE_BYTES + _bytes(node.name) for node in nodes)
 
 
 def _of_tasks(spec: PlanSpec) -> int:
     every = _bytes([*spec.constraints, *spec.context_files, spec.name])
+    if spec.workflow is not None:
+        its = definition.of(spec.workflow)
+        nodes = [(node, its.most_runs(node.name)) for node in spec.workflow.nodes]
+        return sum(runs * (every + _bytes(node.dump())) for node, runs in nodes)
     graph = dependencies([(stage.name, stage.depends_on) for stage in spec.stages])
     total = 0
     for stage in spec.stages:

@@ -16,11 +16,15 @@ from bernstein.core.delivery import kept
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.money import budget
 from bernstein.core.plans.member import failed_for_good, only_waits, order
+from bernstein.core.plans.nodes import phases, standing
 from bernstein.core.plans.tally import tallied, tally
 from bernstein.core.projects import repositories
 from bernstein.core.sanitise import count, some
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, stands_still, waits
+
+_ENDS = (Reason.TASK_FAILED, Reason.RETRY_EXHAUSTED)
+"""Why a Plan has failed, once nothing of it can go on."""
 
 
 def is_at_rest(plan: Plan, tasks: Iterable[Task] = ()) -> bool:
@@ -38,8 +42,14 @@ def is_at_rest(plan: Plan, tasks: Iterable[Task] = ()) -> bool:
 
 
 def stopped(snapshot: PlanSnapshot) -> PlanStatus:
-    """The status of a Plan that cannot do its next step, before it says why."""
-    return tally(snapshot).model_copy(update={"phase": "Stalled"})
+    """The status of a Plan that cannot do its next step, before it says why. A Task that nobody has
+    seen before stays unseen: it may not be the one that was to be made."""
+    status, before = tally(snapshot), snapshot.plan.status.tasks
+    update: dict[str, object] = {"phase": "Stalled"}
+    if snapshot.plan.spec.workflow is not None:
+        rows = zip(before, status.tasks, strict=True)
+        update["tasks"] = tuple(was if was.uid is None else row for was, row in rows)
+    return status.model_copy(update=update)
 
 
 def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
@@ -59,19 +69,29 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
     It is Failed at its end alone: until then something may let it go on.
     """
     tally = tallied(snapshot)
-    paid = not tally.moving and any(_has_money_again(t, snapshot, status) for t in _poor(snapshot))
-    cause = None if tally.moving or paid else _what_stops(snapshot, status)
+    moves = tally.moving or _makes(status)
+    paid = not moves and any(_has_money_again(t, snapshot, status) for t in _poor(snapshot))
+    cause = None if moves or paid else _what_stops(snapshot, status)
     if cause is not None:
         reason, text, remedy, until = cause
-        over = reason == Reason.TASK_FAILED and _is_over(snapshot)
+        over = reason in _ENDS and _is_over(snapshot, status)
         update = {"phase": "Failed" if over else "Stalled", "ended_at": now if over else None}
         stalled = goes_on(status).model_copy(update=update)
         stopped = waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
         return _until(stopped, until)
     running = goes_on(status).model_copy(update={"phase": "Running"})
-    if paid or tally.waiting < tally.moving:
+    if not moves and not paid:
+        running = phases.waits_for_people(snapshot, running, now)
+    if paid or tally.waiting < tally.moving or running.waiting is not None:
         return running
     return _waits_like(tally.first or _first_of_all(snapshot), running, now)
+
+
+def _makes(status: PlanStatus) -> bool:
+    """Whether it is about to make the Task of a node."""
+    nodes = status.workflow.nodes if status.workflow is not None else ()
+    running = {node.task for node in nodes if node.state == "Running"}
+    return any(row.uid is None and row.name in running for row in status.tasks if running)
 
 
 def _poor(snapshot: PlanSnapshot) -> Iterator[Task]:
@@ -104,7 +124,7 @@ def _has_money_again(task: Task, snapshot: PlanSnapshot, status: PlanStatus) -> 
     return not budget.spent_on_work(of_task)
 
 
-def _is_over(snapshot: PlanSnapshot) -> bool:
+def _is_over(snapshot: PlanSnapshot, status: PlanStatus) -> bool:
     """Whether nothing that a person might mend lets another Task of the Plan go on.
 
     A Task that nobody has seen yet may still come. One whose row knows its uid was in a cache, and
@@ -117,13 +137,17 @@ def _is_over(snapshot: PlanSnapshot) -> bool:
         never_starts = waiting is not None and waiting.reason == Reason.DEPENDENCY_FAILED
         return never_starts or is_final(task.status, task.spec.max_retries)
 
-    gone = all(row.uid is not None for row in _missing(snapshot))
+    gone = all(row.uid is not None for row in _missing(snapshot, status))
     return gone and all(map(is_over, snapshot.tasks.values()))
 
 
-def _missing(snapshot: PlanSnapshot) -> list[PlanTask]:
-    """Rows of Tasks that are not there, and whose work is not done."""
+def _missing(snapshot: PlanSnapshot, status: PlanStatus | None = None) -> list[PlanTask]:
+    """Rows of Tasks that are not there, and whose work is not done; of a workflow those alone for
+    which it has failed."""
+    status = status or snapshot.plan.status
+    its = standing.matters(snapshot.plan, status)
     rows = (row for row in snapshot.plan.status.tasks if row.name not in snapshot.tasks)
+    rows = (row for row in rows if its is None or row.name in its)
     return [row for row in rows if row.state != TaskState.CLOSED]
 
 
@@ -191,15 +215,9 @@ def _what_stops(
     None: Tasks only have to look again.
     """
     tasks = list(snapshot.tasks.values())
-    failed = [t for t in tasks if failed_for_good(t) or t.status.state is TaskState.CANCELLED]
-    said = []
-    if failed:
-        which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
-        said.append(f"{count(len(failed), 'Task')} ended without result: {which}.")
-    if gone := _gone(_missing(snapshot)):
-        said.append(f"{gone}.")
-    if said:
-        return Reason.TASK_FAILED, " ".join(said), _remedy(snapshot, status), None
+    ended = _ended(snapshot, status)
+    if ended is not None:
+        return *ended, _remedy(snapshot, status), None
     for task in tasks:
         stall = task.status.waiting if is_stalled(task.status) else None
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
@@ -208,13 +226,34 @@ def _what_stops(
     return None
 
 
+def _ended(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, str] | None:
+    """(reason, message) of what has come to no good end; None: nothing has, or a workflow goes on
+    without it."""
+    said, reason = [], Reason.TASK_FAILED
+    if status.workflow is not None:
+        stopped = standing.stopped(snapshot.plan, status)
+        if stopped is None:
+            return None
+        reason, text = stopped
+        said.append(text)
+    else:
+        tasks = snapshot.tasks.values()
+        failed = [t for t in tasks if failed_for_good(t) or t.status.state is TaskState.CANCELLED]
+        if failed:
+            which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
+            said.append(f"{count(len(failed), 'Task')} ended without result: {which}.")
+    if gone := _gone(_missing(snapshot, status)):
+        said.append(f"{gone}.")
+    return (reason, " ".join(said)) if said else None
+
+
 def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
     """What helps, and how to have what has landed: it was paid for."""
     helps = "Apply a Plan with what is left, under another name."
-    if any(map(failed_for_good, snapshot.tasks.values())):
+    if any(_may_go_on(t, snapshot, status) for t in snapshot.tasks.values()):
         again = f"`bernstein retry {snapshot.plan.metadata.name}`"
         helps = f"Read the failed Tasks' messages, then give them another round: {again}."
-        if _missing(snapshot):
+        if _missing(snapshot, status):
             helps += " What was deleted can be applied as a Plan of another name."
     landed = "; ".join(kept.of_plan(snapshot.plan, status, snapshot.project))
     if not landed:
@@ -223,6 +262,12 @@ def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
         return f"{helps} What has landed: {landed}"
     deliver = f"`bernstein deliver {snapshot.plan.metadata.name} --partial`"
     return f"{helps} Or have what has landed delivered: {deliver}. What has landed: {landed}"
+
+
+def _may_go_on(task: Task, snapshot: PlanSnapshot, status: PlanStatus) -> bool:
+    """Whether another round of it would let the Plan go on."""
+    its = standing.may_retry(snapshot.plan, status, task.metadata.name)
+    return failed_for_good(task) and its
 
 
 def _reason(task: Task) -> str:

@@ -30,6 +30,7 @@ from bernstein.core.fsm import ACTIVE, VERIFYING
 from bernstein.core.money import spend
 from bernstein.core.money.pricing import NOTHING, money, total
 from bernstein.core.plans import member
+from bernstein.core.plans.nodes.standing import current_phase
 from bernstein.core.plans.rows import placed
 from bernstein.core.snapshot import PlanSnapshot, Tallied
 
@@ -312,11 +313,10 @@ class Tally:
         status, sums, facts = self._plan.status, self._sums, self._facts
         ledgers = self._read()
         rows = self._booked({k: new for each in ledgers.values() for k, new in each.new.items()})
-        stages = (stage.name for stage in self._plan.spec.stages)
         update = {
             "tasks": status.tasks if rows == status.tasks else rows,
             "counts": _counts(sums.states, len(facts.failed)),
-            "current_stage": next((s for s in stages if sums.unfinished[s] > 0), None),
+            "current_stage": self._current_stage(),
             "usage": total((settled.usage, sums.usage)),
             **_followed(status, ledgers),
             "spend_usd": money(sums.spent + Decimal(settled.spend_usd)),
@@ -332,6 +332,13 @@ class Tally:
             waiting=len(facts.waiting),
             first=self._members[facts.waiting[0][-1]] if facts.waiting else None,
         )
+
+    def _current_stage(self) -> str | None:
+        spec, status = self._plan.spec, self._plan.status
+        if spec.workflow is not None:
+            return current_phase(spec.workflow, status.workflow)
+        stages = (stage.name for stage in spec.stages)
+        return next((name for name in stages if self._sums.unfinished[name] > 0), None)
 
     def _booked(self, new: Mapping[str, object]) -> tuple[PlanTask, ...]:
         """The rows with what their Tasks have landed."""

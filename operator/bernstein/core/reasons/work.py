@@ -1,4 +1,5 @@
-"""What follows where the work that an agent has left cannot be taken."""
+"""What follows where the work that an agent has left cannot be taken, or a workflow's has come to
+nothing."""
 
 from __future__ import annotations
 
@@ -24,5 +25,12 @@ OF_WORK: Final[Mapping[str, Policy]] = {
         "Keep secrets out of what is committed; let made-up ones begin with FAKE or EXAMPLE, and "
         "commit a key that a test needs to the branch yourself. "
         "Replace a secret that was real: an agent has had it.",
+    ),
+    Reason.RETRY_EXHAUSTED: Policy(
+        Retry.NEVER,
+        False,
+        "Read what its last runs were rejected for, then give what has failed another round "
+        "(`bernstein retry PLAN`), or apply a workflow with more runs or other work, under another "
+        "name.",
     ),
 }

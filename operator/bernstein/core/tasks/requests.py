@@ -38,6 +38,7 @@ from bernstein.core.actions import StopSession, TaskAction, TaskDecision, give_u
 from bernstein.core.delivery import conflict, landing, proposal
 from bernstein.core.delivery.proposed import pushed
 from bernstein.core.fsm import is_final, move
+from bernstein.core.plans.nodes import standing
 from bernstein.core.sanitise import line
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import blocked, judged_anew
@@ -120,6 +121,7 @@ def _retry(
         status = landing.on_newer_tip(status)
         return _done(snapshot, status, request, requests.ON_THE_TIP, now)
     refusal = refusal or _not_failed(snapshot, status) or _pushed_to(status)
+    refusal = refusal or _went_on(snapshot)
     if refusal is not None:
         return _refused(snapshot, status, request, refusal, now)
     number = 1 + (status.round.number if status.round is not None else 0)
@@ -152,6 +154,15 @@ def _not_failed(snapshot: TaskSnapshot, status: TaskStatus) -> Refusal | None:
     if not failed and not conflict.is_stalled(status):
         return RefusalReason.NOTHING_TO_RETRY, _state_of(status)
     return None
+
+
+def _went_on(snapshot: TaskSnapshot) -> Refusal | None:
+    """The workflow has taken its end, and may run something else because of it."""
+    plan, name = snapshot.plan, snapshot.task.metadata.name
+    if plan is None or standing.may_retry(plan, plan.status, name):
+        return None
+    text = "its Plan's workflow goes on from how it ended: ask once that has failed as a whole"
+    return RefusalReason.NOTHING_TO_RETRY, text
 
 
 def _pushed_to(status: TaskStatus) -> Refusal | None:

@@ -31,6 +31,7 @@ from bernstein.core.delivery.landing import has_started, is_lost
 from bernstein.core.delivery.proposed import closing
 from bernstein.core.feedback import answering
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
+from bernstein.core.plans.nodes import standing
 from bernstein.core.plans.places import view
 from bernstein.core.sanitise import line
 from bernstein.core.snapshot import PlanSnapshot
@@ -41,8 +42,10 @@ _MOST = 2048
 """Characters of a message."""
 
 
-def is_whole(status: PlanStatus) -> bool:
-    """All of its steps have landed, in whatever repository."""
+def is_whole(snapshot: PlanSnapshot, status: PlanStatus) -> bool:
+    """All of its steps have landed, in whatever repository, or its workflow has come to its end."""
+    if status.workflow is not None:
+        return standing.is_whole(snapshot.plan, status)
     rows = [row for row in status.tasks if row.step is not None]
     return bool(rows) and all(row.state == TaskState.CLOSED for row in rows)
 
@@ -109,13 +112,19 @@ def _one(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecis
     return landed(snapshot, status, now) or PlanDecision(goes_on(status))
 
 
+def _is_whole(snapshot: PlanSnapshot, status: PlanStatus) -> bool:
+    if status.workflow is None:
+        return resolving.is_whole(snapshot, status)
+    return is_whole(snapshot, status) and resolving.is_over(snapshot, status)
+
+
 def landed(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision | None:
     """The next step of a Plan in one repository once its Tasks have landed there; None: they have
     not, or a Task that is made for the delivery is at work."""
     made = resolving.step(snapshot, status, now) or answering.step(snapshot, status, now)
     if made is not None:
         return made
-    if not resolving.is_whole(snapshot, status):
+    if not _is_whole(snapshot, status):
         return None
     status = answering.back(snapshot, resolving.back(snapshot, status, now))
     unjudged = status.verification is None or is_lost(status)

@@ -61,6 +61,7 @@ _WHY_NOT: Mapping[type[ast.expr], str] = {
     ast.BinOp: spelling.NO_ARITHMETIC,
     ast.UnaryOp: spelling.NO_ARITHMETIC,
 }
+_JSON = json.JSONEncoder(ensure_ascii=False, default=bool)
 _LONGEST_SHOWN = 100
 _LONGEST_VALUE = 60
 """Characters of one value, where several are shown."""
@@ -348,8 +349,10 @@ def _words(value: _Value) -> str:
     if isinstance(value, dict):
         return f"object of {len(value)}"
     given = value[: _LONGEST_VALUE + 1] if isinstance(value, str) else value
-    text = json.dumps(given, ensure_ascii=False, default=bool)
-    return _cut("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))
+    text = _JSON.encode(given)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+    return _cut(text)
 
 
 def _cut(text: str, length: int = _LONGEST_VALUE) -> str:

@@ -26,7 +26,8 @@ def reopened(
     """The course in which these nodes run again, if they have failed.
 
     What was decided on them is undecided, and so is what was skipped for it. What has begun stays
-    as it is, with what it was begun on.
+    as it is, with what it was begun on. It is the same run: its old ending must not be given again.
+    What failed in a loop that goes on gets none, for another node is at it.
     """
     return _Reopening(definition, course, names).done()
 

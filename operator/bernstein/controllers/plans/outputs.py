@@ -1,0 +1,62 @@
+"""Reads the values that agents of nodes have left, at the moment when a condition asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from bernstein.api.task import Output
+from bernstein.core import names
+from bernstein.core.documents import OUTPUT, kept
+from bernstein.core.documents.values import Json, Problem
+from bernstein.kube.client import Client
+from bernstein.kube.errors import NotFound
+from bernstein.kube.resource import CONFIG_MAPS
+from bernstein.observe import logging
+
+log = logging.logger(__name__)
+
+MOST_KNOWN = 64
+"""Documents of which the values are kept: while a loop goes on they are asked for at each look."""
+Tell = Callable[[Output], None]
+
+
+class Outputs:
+    """Of the sessions that were asked for last."""
+
+    def __init__(self, client: Client, most: int = MOST_KNOWN) -> None:
+        self._client = client
+        self._most = most
+        self._known: dict[str, Json] = {}
+        """By SHA-256; those asked for last are last."""
+
+    async def of(self, namespace: str, wanted: Iterable[Output], lost: Tell) -> Mapping[str, Json]:
+        """By SHA-256; null for what is `lost`, which is told of once. Raises KubeError, so that it
+        is asked for again."""
+        return {left.sha256: await self._value(namespace, left, lost) for left in wanted}
+
+    async def _value(self, namespace: str, left: Output, lost: Tell) -> Json:
+        if left.sha256 in self._known:
+            value = self._known.pop(left.sha256)
+        else:
+            value = await self._read(namespace, left, lost)
+        self._known[left.sha256] = value
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+        return value
+
+    async def _read(self, namespace: str, left: Output, lost: Tell) -> Json:
+        document = await self._document(namespace, left)
+        if document is None:
+            log.warning("output lost", session=left.session, sha256=left.sha256)
+            lost(left)
+            return None
+        value = OUTPUT.parsed(document)
+        return None if isinstance(value, Problem) else value
+
+    async def _document(self, namespace: str, left: Output) -> bytes | None:
+        name = names.documents(left.session)
+        try:
+            found = await self._client.get(CONFIG_MAPS, name, namespace)
+        except NotFound:
+            return None
+        return kept.content(found, OUTPUT.name, left.sha256)
