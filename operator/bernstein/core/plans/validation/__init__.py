@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
