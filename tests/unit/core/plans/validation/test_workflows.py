@@ -323,6 +323,7 @@ def test_what_only_a_project_knows_is_told_of_nodes_too() -> None:
 
     told = [each.message for each in validate_plan(spec_of(data), PROJECT, ROLES)]
 
-    assert told[0].startswith("nodes.a.cli: invalid value 'claude', must be one of [auto, codex")
-    assert told[1].startswith("nodes.a.model: invalid value 'sonet', must be one of [auto, opus")
-    assert len(told) == 2
+    assert [each.partition(", must be one of")[0] for each in told] == [
+        "nodes.a.model: invalid value 'sonet'",
+        "nodes.a.cli: invalid value 'claude'",
+    ]
