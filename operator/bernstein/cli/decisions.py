@@ -29,6 +29,7 @@ from bernstein.cli import requests
 from bernstein.cli.cluster import Cluster, check_name
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import called, find
+from bernstein.cli.output.asked import question_of, questions_of
 from bernstein.cli.requests import UnknownUserError, again, user_name
 from bernstein.core.sanitise import line
 from bernstein.core.serializers import task_status
@@ -114,7 +115,7 @@ async def decide(
     if seen.sha is not None and isinstance(subject, Plan):
         text = f"{called(subject)} waits without a commit"
         raise CliError("InvalidSha", text, "name the Approval with --approval", INVALID)
-    asked = subject.status.approval
+    asked = _asked(subject, seen)
     if asked is None or not seen.fits(asked.name, asked.asks) or _is_over(subject, asked, decision):
         asked = await _decided_before(cluster, subject, decision, seen)
     already = asked.decision is not None
@@ -126,6 +127,19 @@ async def decide(
     if asked.decision not in (None, decision):
         raise _another(subject, asked, decision)
     return Outcome(subject, asked, decision, already)
+
+
+def _asked(subject: Plan | Task, seen: Seen) -> AskedApproval | None:
+    """The question that was seen, as far as the subject knows it; else what it asks now."""
+    fits = (each for each in questions_of(subject) if seen.fits(each.name, each.asks))
+    named = next(fits, None) if seen.approval is not None else None
+    return named or question_of(subject)
+
+
+def _named(subject: Plan | Task, name: str) -> AskedApproval | None:
+    """The question of this name, if the subject knows it; else what it asks now."""
+    same = (each for each in questions_of(subject) if each.name == name)
+    return next(same, None) or question_of(subject)
 
 
 async def _about(cluster: Cluster, subject: Plan | Task, seen: Seen) -> list[Approval]:
@@ -319,7 +333,7 @@ async def _write(
                 update = {"decision": stands, "by": approval.spec.decided_by}
                 raise _another(subject, asked.model_copy(update=update), decision)
             return
-        now = (await again(cluster, subject)).status.approval
+        now = _named(await again(cluster, subject), asked.name)
         if now is None or now.name != asked.name:
             return
         if clock() >= end:
@@ -357,7 +371,7 @@ async def _acted_upon(
     end = clock() + _SECONDS
     while True:
         subject = await again(cluster, subject)
-        now = subject.status.approval
+        now = _named(subject, asked.name)
         if now is None or now.name != asked.name:
             if bypassed := _bypassed(subject, asked):
                 return subject, bypassed

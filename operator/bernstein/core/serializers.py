@@ -162,6 +162,7 @@ def approval_record(approval: Approval) -> Document:
         "diff": shown.diff if shown is not None else None,
         "checks": [_shown_check(check) for check in shown.checks] if shown is not None else [],
         "gate": spec.asks.gate,
+        "phase": line(spec.asks.phase, 300) if spec.asks.phase is not None else None,
         "excerpt": text(shown.excerpt, 2048) if shown is not None and shown.excerpt else None,
         "cost_usd": _dollars(shown.cost_usd) if shown is not None and shown.cost_usd else None,
         "decision": to_snake(spec.decision) if spec.decision is not None else None,

@@ -25,7 +25,15 @@ PLAN_FILES = [
     block
     for block in blocks("yaml")
     for data in yaml.safe_load_all(block.text)
-    if "stages" in data and "apiVersion" not in data
+    if ("stages" in data or "nodes" in data) and "apiVersion" not in data
+]
+PLAN_OBJECTS = [
+    block
+    for block in blocks("yaml")
+    if any(
+        isinstance(data, dict) and data.get("kind") == "Plan"
+        for data in yaml.safe_load_all(block.text)
+    )
 ]
 
 
@@ -128,7 +136,22 @@ def test_every_plan_file_on_a_page_is_valid(block: Block, tmp_path: Path) -> Non
     _validate(path)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs/examples").rglob("plan.yaml")), ids=_short)
+@pytest.mark.parametrize("block", PLAN_OBJECTS, ids=str)
+def test_every_plan_object_on_a_page_is_valid(block: Block, tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(block.text)
+    answer = CliRunner().invoke(app, ["validate", str(path)])
+    assert answer.exit_code == 0, answer.output
+
+
+EXAMPLES = (
+    path
+    for pattern in ("plan.yaml", ".bernstein/workflows/*.yaml")
+    for path in (ROOT / "docs/examples").rglob(pattern)
+)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES), ids=_short)
 def test_every_plan_file_of_the_examples_is_valid(path: Path) -> None:
     _validate(path)
 

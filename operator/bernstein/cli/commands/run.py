@@ -17,7 +17,7 @@ from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.follow import NotOverError, Scene, follow, succeeded
 from bernstein.cli.local import configuration
 from bernstein.cli.naming import check_new_name
-from bernstein.cli.output import asked, details, plan_files, tables
+from bernstein.cli.output import asked, details, plan_files, tables, work
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.output.views import view
 from bernstein.cli.plan_source import PLAN_FILE, PlanFile
@@ -240,7 +240,7 @@ class _Run:
         good = succeeded(scene.plan)
         if not self._terminal.people.is_terminal:
             self._terminal.show(tables.headline(scene.plan, scene.tasks))
-            self._terminal.show(tables.steps_table(scene.plan, scene.tasks, {}))
+            self._terminal.show(work.table(scene.plan, scene.tasks, {}))
         details.tell_ending(self._terminal, scene.plan, scene.tasks, left, good=good)
         if self._terminal.json:
             self._terminal.answer(plan_record(scene.plan, list(scene.tasks)))

@@ -12,7 +12,7 @@ from bernstein.cli import kept_work
 from bernstein.cli.cluster import Cluster, connected, where
 from bernstein.cli.errors import takes_no_name
 from bernstein.cli.options import AllNamespaces
-from bernstein.cli.output import details, tables
+from bernstein.cli.output import details, tables, work
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core import projects
@@ -89,7 +89,7 @@ async def _one(terminal: Terminal, cluster: Cluster, plan: Plan) -> None:
     if plan.spec.description:
         terminal.show(tables.description(plan.spec.description, terminal.people))
     terminal.say("")
-    terminal.show(tables.steps_table(plan, tasks, await cluster.progress(name)))
+    terminal.show(work.table(plan, tasks, await cluster.progress(name)))
     terminal.say("")
     left = await kept_work.of_plan(cluster, plan, tasks)
     details.tell_standing(terminal, plan, tasks, left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -18,14 +19,38 @@ SHOWN = 3
 def is_asked(subject: Plan | Task) -> bool:
     """Whether a person must decide about it, and nobody has."""
     if isinstance(subject, Plan):
-        pending = subject.status.phase == TaskState.PENDING_APPROVAL
+        pending = subject.status.phase == TaskState.PENDING_APPROVAL or _asks_of_phase(subject)
     else:
         pending = subject.status.state is TaskState.PENDING_APPROVAL
-    asked = subject.status.approval
+    asked = question_of(subject)
     decided = asked is not None and asked.decision is not None
     return (
         pending and not decided and subject.spec.cancel is None and not is_stalled(subject.status)
     )
+
+
+def question_of(subject: Plan | Task) -> AskedApproval | None:
+    """What is asked about it: of a Plan the first that nobody has decided, else the last one."""
+    if isinstance(subject, Task):
+        return subject.status.approval
+    every = subject.status.asked
+    undecided = (asked for asked in every if asked.decision is None)
+    return next(undecided, every[-1] if every else None)
+
+
+def questions_of(subject: Plan | Task) -> tuple[AskedApproval, ...]:
+    """All that is known to have been asked about it: of a Task the last one alone."""
+    if isinstance(subject, Plan):
+        return subject.status.asked
+    asked = subject.status.approval
+    return () if asked is None else (asked,)
+
+
+def _asks_of_phase(plan: Plan) -> bool:
+    """Whether a phase of its workflow waits for a person, while other nodes may be at work."""
+    asked = question_of(plan)
+    waits = asked is not None and asked.asks.phase is not None and asked.decision is None
+    return waits and plan.status.ended_at is None
 
 
 def remedy(*subjects: Plan | Task) -> str:
@@ -43,14 +68,16 @@ def remedy(*subjects: Plan | Task) -> str:
 def _command(subject: Plan | Task) -> str:
     """With the question, where one was decided before: without it the call could be that decision
     once more, and nothing would be written."""
-    name, asked = subject.metadata.name, subject.status.approval
+    name, asked = subject.metadata.name, question_of(subject)
     if asked is None:
         return approve(name, None)
     return approve(name, asked.asks, *(("--approval", asked.name) if _was_decided(subject) else ()))
 
 
 def _was_decided(subject: Plan | Task) -> bool:
-    history = subject.status.history if isinstance(subject, Task) else ()
+    if isinstance(subject, Plan):
+        return any(asked.decision is not None for asked in subject.status.asked)
+    history = subject.status.history
     return any(move.from_state == TaskState.PENDING_APPROVAL for move in history)
 
 

@@ -8,9 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from bernstein.api.plan import Stage, Step
+from bernstein.api.plans.workflow import Node, Workflow
+from bernstein.cli.output import drawing
 from bernstein.cli.output.tables import MARKS, STYLES
 from bernstein.cli.output.terminal import Terminal, room
-from bernstein.core.outlines.outline import Outline, StepTask, minutes, signal_titles
+from bernstein.core.outlines import nodes
+from bernstein.core.outlines.outline import NodeTask, Outline, StepTask, minutes, signal_titles
+from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.sanitise import ELLIPSIS, line, text
 
 _LABEL = 15
@@ -34,6 +38,17 @@ def tell(terminal: Terminal, outline: Outline) -> None:
         _describe(terminal, stage.description, "  ")
         for step, task in steps:
             _tell_step(terminal, outline, step, task)
+    if spec.workflow is not None:
+        _tell_workflow(terminal, outline, spec.workflow)
+
+
+def _tell_workflow(terminal: Terminal, outline: Outline, workflow: Workflow) -> None:
+    for phase, its in outline.phases:
+        terminal.say("")
+        about = nodes.about_phase(phase)
+        terminal.say(line(f"{phase.name}, {about}" if about else phase.name, _LONGEST), "bold")
+        for node in its:
+            _tell_node(terminal, outline, workflow, node)
 
 
 def _tell_values(
@@ -69,16 +84,42 @@ def _tell_step(terminal: Terminal, outline: Outline, step: Step, task: StepTask 
     state = task.status if task is not None else ""
     mark, style = MARKS.get(state, "○"), STYLES.get(state, "")
     terminal.say(f"  {mark} {line(step.heading, _LONGEST)}", style)
-    route = outline.route(step)
-    parts = [step.role, f"{route.model}/{route.effort}", minutes(step)]
-    told = [state.replace("_", " "), *(line(each, _LONGEST) for each in parts)]
+    after = (f"all of {step.depends_on_repo}",) if step.depends_on_repo else ()
+    _tell_work(terminal, outline, step, state.replace("_", " "), [("after", after)])
+
+
+def _tell_node(terminal: Terminal, outline: Outline, workflow: Workflow, each: NodeTask) -> None:
+    node, standing = each.node, each.standing
+    tone = nodes.TONES[standing.state] if standing is not None else "waiting"
+    title = line(nodes.title(node), _LONGEST)
+    terminal.say(f"  {drawing.MARKS[tone]} {title}", drawing.STYLES.get(tone, ""))
+    again = nodes.again(definitions.of(workflow), node)
+    lists: list[tuple[str, Sequence[str]]] = [
+        ("task", (each.task.name,) if each.task is not None else ()),
+        ("after", nodes.sources(node)),
+        ("decided", nodes.decisions(node, standing)),
+        ("again", (again,) if again else ()),
+    ]
+    _tell_work(terminal, outline, node, nodes.state(standing), lists)
+
+
+def _tell_work(
+    terminal: Terminal,
+    outline: Outline,
+    work: Step | Node,
+    state: str,
+    lists: Iterable[tuple[str, Sequence[str]]],
+) -> None:
+    """What steps and nodes say alike; `lists`: what they do not."""
+    route = outline.route(work)
+    parts = [work.role, f"{route.model}/{route.effort}", minutes(work)]
+    told = [state, *(line(each, _LONGEST) for each in parts)]
     terminal.say(f"    {' · '.join(filter(None, told))}", "dim")
-    _describe(terminal, step.description, "    ")
-    lists = (
-        ("repository", (step.repo,) if step.repo else ()),
-        ("after", (f"all of {step.depends_on_repo}",) if step.depends_on_repo else ()),
-        ("files", step.files),
-        ("signals", signal_titles(step)),
-        ("changes", ("nothing",) if step.changes == "none" else ()),
+    _describe(terminal, work.description, "    ")
+    rest: tuple[tuple[str, Sequence[str]], ...] = (
+        ("files", work.files),
+        ("signals", signal_titles(work)),
+        ("changes", ("nothing",) if work.changes == "none" else ()),
     )
-    _tell_values(terminal, lists, indent=4)
+    repository = ("repository", (work.repo,) if work.repo else ())
+    _tell_values(terminal, (repository, *lists, *rest), indent=4)

@@ -55,7 +55,7 @@ _LONGEST_DESCRIPTION = 1000
 _LONGEST_TITLE = 300
 """What names, titles and lines of a spec may have; a terminal cuts them at its columns."""
 _LONGEST_CAUSE = 300
-_OF_NO_STEP = "beside its steps"
+OF_NO_STEP = "beside its steps"
 """Above Tasks that are of no step: those that resolve conflicts, or answer a pull request."""
 
 
@@ -72,7 +72,7 @@ def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = Fa
 
 def _task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool, tries: bool) -> Table:
     wide = console.width >= _WIDE
-    table = _table(expand=wide, namespaces=namespaces)
+    table = empty(expand=wide, namespaces=namespaces)
     # The only column that may wrap is the only one that is made narrower; its text does not wrap.
     table.add_column("ID", min_width=20)
     table.add_column("STATUS", no_wrap=True)
@@ -113,7 +113,7 @@ def plan_table(plans: Sequence[Plan], console: Console, *, namespaces: bool = Fa
 
 
 def _plan_table(plans: Sequence[Plan], *, namespaces: bool, stages: bool, costs: bool) -> Table:
-    table = _table(namespaces=namespaces)
+    table = empty(namespaces=namespaces)
     table.add_column("PLAN", min_width=8)
     table.add_column("PHASE", no_wrap=True)
     table.add_column("REASON", no_wrap=True, overflow="ellipsis")
@@ -142,7 +142,7 @@ def approval_table(
     approvals: Sequence[Approval], console: Console, *, namespaces: bool = False
 ) -> Table:
     """One line for each question to people."""
-    table = _table(namespaces=namespaces)
+    table = empty(namespaces=namespaces)
     table.add_column("KIND", no_wrap=True)
     table.add_column("NAME", no_wrap=True, overflow="ellipsis", min_width=20)
     table.add_column("COMMIT", no_wrap=True)
@@ -194,7 +194,7 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
     """
     by_name = {task.metadata.name: task for task in tasks}
     names = names_by_stage(plan, by_name.values())
-    table = _table(header=False, expand=True)
+    table = empty(header=False, expand=True)
     table.add_column("step", no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column("status", no_wrap=True, min_width=11)
     table.add_column("note", no_wrap=True, overflow="ellipsis", ratio=1)
@@ -202,23 +202,24 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
     for stage in plan.spec.stages:
         table.add_row(Text(line(stage.name, _LONGEST_TITLE), style="bold"))
         for name, step in zip(names[stage.name], stage.steps, strict=True):
-            _step_row(table, step.heading, by_name.get(name), progress.get(name, ""), plan)
+            task = by_name.get(name)
+            table.add_row(*step_cells(step.heading, task, progress.get(name, ""), plan))
     if plan.status.extra:
-        table.add_row(Text(_OF_NO_STEP, style="bold"))
+        table.add_row(Text(OF_NO_STEP, style="bold"))
     for row in plan.status.extra:
         task = by_name.get(row.name)
         title = row.name if task is None else task.spec.title
-        _step_row(table, title, task, progress.get(row.name, ""), plan)
+        table.add_row(*step_cells(title, task, progress.get(row.name, ""), plan))
     return table
 
 
-def _step_row(table: Table, title: str, task: Task | None, progress: str, plan: Plan) -> None:
+def step_cells(title: str, task: Task | None, progress: str, plan: Plan) -> tuple[Text, ...]:
+    """A row for a step, or a Task that is of none: title, status, note and cost."""
     if task is None:
-        table.add_row(Text(f"  ○ {line(title, _LONGEST_TITLE)}", style="dim"))
-        return
+        return (Text(f"  ○ {line(title, _LONGEST_TITLE)}", style="dim"), *[Text()] * 3)
     word = task_status(task)
     style = STYLES.get(word, "")
-    table.add_row(
+    return (
         Text(f"  {MARKS.get(word, '○')} {line(title, _LONGEST_TITLE)}", style=style),
         Text(word.replace("_", " "), style=style),
         Text(note(task, progress, plan), style="dim"),
@@ -286,7 +287,8 @@ def _namespace(name: str, shown: bool) -> list[Text]:
     return [Text(name, no_wrap=True, overflow="ellipsis")] if shown else []
 
 
-def _table(*, header: bool = True, expand: bool = False, namespaces: bool = False) -> Table:
+def empty(*, header: bool = True, expand: bool = False, namespaces: bool = False) -> Table:
+    """A table of ours without columns and rows."""
     table = Table(
         box=SIMPLE_HEAD if header else None,
         show_header=header,

@@ -16,7 +16,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
-from bernstein.cli.output import asked, notes, tables
+from bernstein.cli.output import asked, notes, tables, work
 from bernstein.cli.output.terminal import Terminal, fitting, room
 from bernstein.core.approvals import answers
 from bernstein.core.fsm import is_final
@@ -69,7 +69,7 @@ class LiveView:
             Text(),
             tables.headline(plan, tasks),
             Text(),
-            tables.steps_table(plan, tasks, progress),
+            work.table(plan, tasks, progress),
         ]
         if helps := asked.remedy(plan, *tasks):
             parts += [Text(), Text(self._placed(f"A person must {helps}."), style="yellow")]
@@ -112,6 +112,9 @@ class LineView:
             told += [line for task in tasks for line in self._waits(task)]
         for moment, message in sorted(told, key=lambda line: line[0]):
             say(self._terminal, moment, message)
+        for name, stands in work.turns(plan):
+            if self._is_new(f"node {name}", stands):
+                say(self._terminal, datetime.now(UTC), row("node", f"{name} is {stands}"))
         self._tell_plan(plan)
         if self._is_new("trouble", trouble) and trouble:
             say(self._terminal, datetime.now(UTC), trouble)

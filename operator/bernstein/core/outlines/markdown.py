@@ -7,11 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bernstein.api.plan import Stage, Step
+from bernstein.api.plan import Step
+from bernstein.api.plans.workflow import Node
+from bernstein.api.signals import Assignment
 from bernstein.core.delivery.pull_request import block, code
 from bernstein.core.drawing import mermaid
+from bernstein.core.outlines import nodes
 from bernstein.core.outlines.graph import drawn
-from bernstein.core.outlines.outline import Fact, Outline, StepTask, minutes, signal_titles
+from bernstein.core.outlines.outline import (
+    Fact,
+    NodeTask,
+    Outline,
+    StepTask,
+    minutes,
+    signal_titles,
+)
+from bernstein.core.plans.workflows import definition as definitions
+from bernstein.core.plans.workflows.definition import Definition
 
 _LONGEST = 8192
 """Characters: no text of a plan has more."""
@@ -39,7 +51,22 @@ def _parts(outline: Outline) -> Iterator[str]:
         if stage.description:
             yield block(stage.description, _LONGEST)
         yield _table(outline, steps)
-        yield from _details(stage, steps)
+        for step, _ in steps:
+            yield from _details(step, stage.repo)
+    if spec.workflow is not None:
+        yield from _phases(outline, definitions.of(spec.workflow))
+
+
+def _phases(outline: Outline, definition: Definition) -> Iterator[str]:
+    for number, (phase, its) in enumerate(outline.phases, 1):
+        yield f"## {number}. {code(phase.name, _LONGEST)}"
+        if phase.requires_approval:
+            yield "A person must let it begin."
+        if phase.allowed_roles:
+            yield f"Only {', '.join(map(code, phase.allowed_roles))}."
+        yield _nodes(outline, definition, its)
+        for each in its:
+            yield from _details(each.node, None)
 
 
 def _fact(fact: Fact) -> str:
@@ -72,25 +99,45 @@ def _table(outline: Outline, steps: Sequence[tuple[Step, StepTask | None]]) -> s
     return "\n".join(rows)
 
 
-def _details(stage: Stage, steps: Sequence[tuple[Step, StepTask | None]]) -> Iterator[str]:
-    """Of each step what does not fit into a cell."""
-    for step, _ in steps:
-        repo = step.repo or stage.repo
-        parts = [
-            block(step.description or "", _LONGEST),
-            f"In the repository {code(repo, _LONGEST)}." if repo else "",
-            f"After all of the repository {code(step.depends_on_repo, _LONGEST)}."
-            if step.depends_on_repo
-            else "",
-            _signals(step),
-            "Changes nothing." if step.changes == "none" else "",
+def _nodes(outline: Outline, definition: Definition, its: Sequence[NodeTask]) -> str:
+    """The same of nodes, with what each waits for in place of its files."""
+    states = ["State"] if outline.course is not None else []
+    heads = [*states, "Node", "Role", "Model", "Minutes", "After", "Again"]
+    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for each in its:
+        route = outline.route(each.node)
+        again = nodes.again(definition, each.node)
+        cells = [
+            *([nodes.state(each.standing)] if states else []),
+            code(nodes.title(each.node), _LONGEST),
+            code(each.node.role),
+            code(f"{route.model}/{route.effort}", _LONGEST),
+            minutes(each.node),
+            ", ".join(code(source, _LONGEST) for source in nodes.sources(each.node)),
+            code(again, _LONGEST) if again else "",
         ]
-        told = [part for part in parts if part]
-        if told:
-            yield "\n\n".join((f"**{code(step.heading, _LONGEST)}**", *told))
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
-def _signals(step: Step) -> str:
+def _details(work: Step | Node, repo: str | None) -> Iterator[str]:
+    """Of a step or a node what does not fit into a cell; `repo`: of its stage."""
+    repo, awaited = work.repo or repo, work.depends_on_repo if isinstance(work, Step) else None
+    files = ", ".join(code(each, _LONGEST) for each in work.files)
+    parts = [
+        block(work.description or "", _LONGEST),
+        f"In the repository {code(repo, _LONGEST)}." if repo else "",
+        f"After all of the repository {code(awaited, _LONGEST)}." if awaited else "",
+        f"Files: {files}." if files and isinstance(work, Node) else "",
+        _signals(work),
+        "Changes nothing." if work.changes == "none" else "",
+    ]
+    told = [part for part in parts if part]
+    if told:
+        yield "\n\n".join((f"**{code(work.heading, _LONGEST)}**", *told))
+
+
+def _signals(step: Assignment) -> str:
     titles = signal_titles(step)
     return "\n".join(("Must hold:\n", *(f"- {code(each, _LONGEST)}" for each in titles))) * bool(
         titles

@@ -26,9 +26,12 @@ TONES: dict[str, Tone] = {
 
 
 def by_phase(workflow: Workflow) -> Iterator[tuple[Phase, tuple[Node, ...]]]:
-    """The phases in their order, each with its nodes."""
-    for phase in workflow.phases:
-        yield phase, tuple(node for node in workflow.nodes if node.phase == phase.name)
+    """The phases in their order, each with its nodes. Where nobody has looked at it yet, a node may
+    name a phase that there is not."""
+    named = {phase.name: phase for phase in workflow.phases}
+    for name in dict.fromkeys((*named, *(node.phase for node in workflow.nodes))):
+        its = tuple(node for node in workflow.nodes if node.phase == name)
+        yield named.get(name) or Phase(name=name), its
 
 
 def title(node: Node) -> str:
@@ -72,17 +75,26 @@ def again(definition: Definition, node: Node) -> str:
     return f"until {retry.until}{whose}, at most {count(retry.max_attempts, 'run')}"
 
 
+def decisions(node: Node, standing: NodeStatus | None) -> tuple[str, ...]:
+    """What its edges came to, of those that are decided."""
+    return tuple(
+        f"{edge.source}: {'yes' if found.satisfied else 'no'}, {found.on}"
+        for edge, found in decided(node, standing)
+        if found is not None
+    )
+
+
 def why(definition: Definition, node: Node, course: Mapping[str, NodeStatus]) -> str:
     """Why it stands as it does; "" where its Task says that, or its state does."""
     standing = course.get(node.name)
     if standing is None:
         return ""
+    mending = [link.target for link in definition.loops.get(node.name, ())]
     if standing.exhausted:
-        return f"no run is left: {again(definition, node)}" if node.retry else "no run is left"
+        return f"no run of {', '.join(mending or [node.name])} is left"
     if standing.state == "Awaiting":
         return f"a person must let the phase {node.phase} begin"
     if standing.state == "Looping":
-        mending = [link.target for link in definition.loops.get(node.name, ())]
         mended = definition.mends.get(node.name)
         return f"waits for {', '.join([mended] if mended else mending or [node.name])} to decide"
     edges = [*decided(node, standing)]

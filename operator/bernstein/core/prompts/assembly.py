@@ -5,6 +5,7 @@
     task                 who asks: title, role, description, own files, constraints, signals
     notes                ours: what else holds of this attempt
     review               data: what people, or CI, have said of its pull request
+    earlier work         data: why work of the same workflow was rejected that this follows
     findings             data: why the attempt before was rejected
     rejected change      data: what it changed
     knowledge NAME       data: what the Project tells all its agents
@@ -28,6 +29,7 @@ from bernstein.core.prompts.marks import Draw, begin, end, mark
 from bernstein.core.prompts.parts import (
     CHANGE,
     CUT_ORDER,
+    EARLIER,
     FINDINGS,
     KNOWLEDGE,
     NOTED,
@@ -65,6 +67,9 @@ _FINDINGS = "The attempt before this one was rejected. What was found:"
 _SAID = """\
 The work is proposed to people. Some of them, or a program that tests it, have said of it what
 follows. Change what that asks for, as far as it belongs to the task; leave alone what does not."""
+_EARLIER = """\
+This follows other work of the same workflow, which was rejected. You start from what has landed,
+and that work has not. What was found in it:"""
 _CHANGE = "What the attempt before this one had changed. Your files do not have these changes:"
 _KNOWLEDGE = """\
 The project tells all its agents what follows, such as its rules, its terms and how it is built.
@@ -264,7 +269,8 @@ def _sections(draft: _Draft) -> Iterator[str]:
     task = "\n\n".join(draft.texts[part] for part in TASK if draft.texts.get(part))
     yield from _block(draft, "", "task", task, TASK)
     yield from _ours(draft, NOTES)
-    for part, lead in ((SAID, _SAID), (FINDINGS, _FINDINGS), (CHANGE, _CHANGE)):
+    leads = ((SAID, _SAID), (EARLIER, _EARLIER), (FINDINGS, _FINDINGS), (CHANGE, _CHANGE))
+    for part, lead in leads:
         yield from _block(draft, lead, part.name, draft.texts.get(part, ""), (part,))
     yield from _quotes(draft, KNOWLEDGE.name, _KNOWLEDGE)
     yield from _block(draft, _UNKNOWN, UNKNOWN.name, draft.texts.get(UNKNOWN, ""), (UNKNOWN,))

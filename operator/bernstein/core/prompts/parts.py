@@ -50,6 +50,8 @@ NOTED = (FOLDERS, *EITHER)
 """What `begun` makes part of NOTES, or leaves out."""
 FINDINGS = Part("findings", 0)
 """Why the attempt before was rejected."""
+EARLIER = Part("earlier work", 0)
+"""What was found in the work of the same workflow that this follows."""
 SAID = Part("review", 3)
 """What people and CI have said of the pull request."""
 RULES = Part("rules", 3)
@@ -65,11 +67,11 @@ CHANGE = Part("rejected change", 0)
 
 TASK = (HEAD, DESCRIPTION, FILES, CONSTRAINTS, SIGNALS)
 """What the agent is asked to do, in the words of who asks."""
-WRITTEN = (ROLE, *TASK, NOTES, FOLDERS, RESUMED, AFRESH, FINDINGS, SAID, RULES)
+WRITTEN = (ROLE, *TASK, NOTES, FOLDERS, RESUMED, AFRESH, FINDINGS, EARLIER, SAID, RULES)
 """What the operator writes."""
 CUT_ORDER = (
-    *(CHANGE, KNOWLEDGE, FINDINGS, SAID, UNREAD, UNKNOWN, ROLE, FILES, SIGNALS, CONSTRAINTS),
-    *(DESCRIPTION, HEAD, NOTES, RULES),
+    *(CHANGE, KNOWLEDGE, FINDINGS, EARLIER, SAID, UNREAD, UNKNOWN, ROLE, FILES, SIGNALS),
+    *(CONSTRAINTS, DESCRIPTION, HEAD, NOTES, RULES),
 )
 """What loses its end where the prompt is too long, the first one first; of KNOWLEDGE the largest
 texts go as a whole. Before all of these, contents of context files are left out so."""

@@ -16,6 +16,7 @@ from bernstein.api.task import Task
 from bernstein.checks import signals
 from bernstein.checks.globs import Listed, first_wildcard, plain
 from bernstein.core.documents import MOST_BYTES, OUTPUT
+from bernstein.core.feedback.earlier import found_before
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
 from bernstein.core.roles import template
@@ -81,6 +82,7 @@ def of_snapshot(snapshot: TaskSnapshot, attempt: int, resume: str | None = None)
         append_only=rules.only_added_to(project, plan) if project is not None else (),
         resolves=resolves,
         said=snapshot.said,
+        earlier=found_before(snapshot),
         folders=project.repository.folders if project is not None else (),
         roles=snapshot.roles,
         repo=project.repository.name if project is not None else "",
@@ -101,6 +103,7 @@ def prompt(
     append_only: tuple[str, ...] = (),
     resolves: Resolves | None = None,
     said: str = "",
+    earlier: str = "",
     folders: tuple[str, ...] = (),
     roles: Roles = BUILT_IN,
     repo: str = "",
@@ -108,9 +111,10 @@ def prompt(
     """The parts of one attempt's prompt. `goes_on`: from the files of a checkpoint, if its pod can
     have them; what holds then, and what else, stands apart (`parts.begun`). `append_only`: files
     of which the work is rejected if it does more than add to them. `resolves`: the conflict that
-    the Task is made for. `said`: what people and CI have said of its pull request. `folders`: those
-    of the repository that the agent gets; none: all of it. `roles`: those of its namespace. `repo`:
-    the name of the repository."""
+    the Task is made for. `said`: what people and CI have said of its pull request. `earlier`: what
+    was found in the work of its workflow that it follows. `folders`: those of the repository that
+    the agent gets; none: all of it. `roles`: those of its namespace. `repo`: the name of the
+    repository."""
     spec, feedback = task.spec, task.status.feedback
     conflict = _CONFLICT if feedback and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ") else ""
     if resolves is not None:
@@ -145,6 +149,7 @@ def prompt(
         parts.RESUMED: (waited or _GOES_ON) if goes_on else "",
         parts.AFRESH: _paragraphs(_AFRESH, conflict) if goes_on else "",
         parts.FINDINGS: _paragraphs(feedback or "", _waited_for(task)),
+        parts.EARLIER: earlier,
         parts.SAID: said,
         parts.RULES: _RULES,
     }

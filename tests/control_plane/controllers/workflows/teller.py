@@ -48,7 +48,7 @@ class Teller:
 
     async def tell(self) -> Object:
         """To its end; the Plan as it is then."""
-        async with asyncio.timeout(4 * PATIENCE):
+        async with asyncio.timeout(20 * PATIENCE):
             while True:
                 plan = await self.world.get(PLANS, PLAN)
                 if plan["status"].get("endedAt"):

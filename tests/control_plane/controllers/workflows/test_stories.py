@@ -25,7 +25,7 @@ from tests.unit.core.plans.workflows.stories import (
 )
 from tests.unit.core.plans.workflows.stories.story import Story
 
-AT_ONCE = 6
+AT_ONCE = 4
 """Stories that are told side by side."""
 ROOMS = (approvals, failures, joins, loops, retries, values)
 every_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__.split(".")[-1])

@@ -61,6 +61,7 @@ Done means:
         parts.RESUMED: "",
         parts.AFRESH: "",
         parts.FINDINGS: "Quality gate 'lint' Failed:\nF401",
+        parts.EARLIER: "",
         parts.SAID: "",
         parts.RULES: f"""\
 Work in the current folder; it is a checkout of the repository.

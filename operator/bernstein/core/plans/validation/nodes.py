@@ -121,7 +121,11 @@ class Nodes:
         known = {problem.path for problem in self._findings.errors}
         workflow = _sound_part(data)
         for path, message in problems.problems(workflow) if workflow is not None else ():
-            if path not in known:
+            if path in known:
+                continue
+            if message[:1].isupper():  # a sentence, which says by itself where it is
+                self._findings.error(path, message)
+            else:
                 self._findings.error_at(path, message)
 
 

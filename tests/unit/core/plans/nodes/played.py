@@ -110,7 +110,7 @@ class World:
     def execute(self, action: object) -> bool:
         match action:
             case CreateTasks(objects=made):
-                return any([self.make(obj) for obj in made])
+                return sum(self.make(obj) for obj in made) > 0
             case CreateApproval(approval=made):
                 approval = Approval.model_validate(made)
                 self.approvals[approval.metadata.name] = approval
