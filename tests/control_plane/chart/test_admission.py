@@ -242,6 +242,7 @@ STATUS: dict[str, dict[str, Any]] = {
     "Task": {"state": "Claimed"},
     "AgentSession": {"state": "Working"},
     "Approval": {"state": "Approved"},
+    "AgentRole": {"overrides": True},
 }
 
 

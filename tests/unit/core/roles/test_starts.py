@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.roles.role import AgentRoleSpec
+from bernstein.api.states import TaskState
 from bernstein.core.roles.known import BUILT_IN, Roles
 from bernstein.core.routing.choose import route_of
 from bernstein.core.scheduling import chain
@@ -71,7 +72,7 @@ def test_a_model_that_nobody_knows_is_told_with_the_role_that_chose_it() -> None
     ],
 )
 def test_the_step_chooses_its_model_then_its_agent_role_then_the_table(
-    said: dict[str, str], role: dict[str, str], expected: tuple[str, str]
+    said: dict[str, Any], role: dict[str, str], expected: tuple[str, str]
 ) -> None:
     task = objects.task(role="security", **said)
 
@@ -97,7 +98,7 @@ def test_a_task_that_waits_for_its_role_starts_when_the_role_comes() -> None:
 def test_a_role_that_goes_keeps_those_back_that_have_not_begun() -> None:
     task = objects.task(plan=None, stage=None, role="tester", status=status())
     board, its = Board(), project(limits={"maxAgents": 1})
-    busy = objects.status("InProgress", sessions=1, session="busy-s1")
+    busy = objects.status(TaskState.IN_PROGRESS, sessions=1, session="busy-s1")
     board.put_task("busy", objects.task("busy", plan=None, status=busy), member=True)
     board.put_task("work", task, member=True)
     (waits,) = board.look(its, (), NOW, known(**TESTER)).waits
