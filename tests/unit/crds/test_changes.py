@@ -38,6 +38,8 @@ ON_PURPOSE: Mapping[str, str] = {
     f"{_REPOSITORIES}.workRepository.url: {_URL}": f"{_MORE}: that of another git server",
     "v1alpha1.spec.gates.pipeline[]: a new rule: a gate that is not built in needs an image, or "
     "plugin: Python": "it refuses less: where there is no command the rule before it does",
+    "v1alpha1.spec: a new rule: the field is immutable: a session is one run": "it is about a "
+    "field that is new: documents",
 }
 """What `narrowed` says -> why objects of the last release are taken all the same."""
 

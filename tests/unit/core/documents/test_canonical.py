@@ -116,7 +116,7 @@ def test_without_our_bounds_a_few_lines_stand_for_gigabytes() -> None:
 
 _MARKS = "- |: |\n|  |\t|[|]|{|}|,|? |&a |*a|<<|>|%YAML 1.1\n|---\n|'|\"|\\|#|a|1:"
 _TAGS = "!!|!!int |!!float |!!bool |!!binary |!!timestamp |!!str |!!set |!!omap |!x "
-_VALUES = "|\n;0x;1e9;.inf;2026-01-01;~;\u2028;é;\x85".split(";")
+_VALUES = ["|\n", "0x", "1e9", ".inf", "2026-01-01", "~", "\u2028", "é", "\x85"]
 PIECES = st.sampled_from([*_MARKS.split("|"), *_TAGS.split("|"), *_VALUES])
 
 
