@@ -40,6 +40,10 @@ ON_PURPOSE: Mapping[str, str] = {
     "plugin: Python": "it refuses less: where there is no command the rule before it does",
     "v1alpha1.spec: a new rule: the field is immutable: a session is one run": "it is about a "
     "field that is new: documents",
+    "v1alpha1.spec: a new rule: the field is immutable: make a Task of another name instead": "it "
+    "is about a field that is new: produces",
+    "v1alpha1.spec: a new rule: a Task that produces a Plan changes no file: it says "
+    "`changes: none`": "so is this",
 }
 """What `narrowed` says -> why objects of the last release are taken all the same."""
 

@@ -49,13 +49,14 @@ _AGENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _ROLE = re.compile(r"[a-z][-a-z0-9]{0,62}\Z")
 
 
-def validate_file(data: object) -> FieldErrors:
-    """Judges what a plan file contains, without a cluster: an unknown role is only a warning."""
+def validate_file(data: object, project: ProjectSpec | None = None) -> FieldErrors:
+    """Judges what a plan file contains. Without a cluster, where no `project` is known, an unknown
+    role is only a warning."""
     if not isinstance(data, dict):
         return FieldErrors(errors=(FieldError("", "Plan file must be a YAML mapping"),))
     if other := _other_format(data):
         return FieldErrors(errors=(other,))
-    walk = _Walk(roles=ROLES, project=None, in_cluster=False)
+    walk = _Walk(roles=ROLES, project=project, in_cluster=project is not None)
     deque(walk.plan(data), maxlen=0)
     walk.remaining(data)
     return FieldErrors(tuple(walk.findings.errors), tuple(walk.findings.warnings))

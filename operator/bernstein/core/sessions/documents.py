@@ -11,7 +11,7 @@ from bernstein.api.session import AgentSessionStatus, KeptDocument
 from bernstein.api.states import SessionState
 from bernstein.api.task import Output
 from bernstein.core import pods
-from bernstein.core.documents import DOCUMENTS, MOST_BYTES, OUTPUT, SUBTASKS
+from bernstein.core.documents import DOCUMENTS, MOST_BYTES, OUTPUT, PLAN, SUBTASKS
 from bernstein.core.jobs import JobView
 from bernstein.core.sessions.actions import KeepDocuments
 from bernstein.core.snapshot import TaskSnapshot
@@ -27,7 +27,8 @@ _NAMES = tuple(document.name for document in DOCUMENTS)
 
 def expected(snapshot: TaskSnapshot) -> tuple[str, ...]:
     """Names of the documents that a session of this Task may leave, but for its output."""
-    found = (SUBTASKS,) if snapshot.task.spec.role == _SPLITS else ()
+    spec = snapshot.task.spec
+    found = (PLAN,) if spec.produces else (SUBTASKS,) if spec.role == _SPLITS else ()
     return tuple(document.name for document in found)
 
 
