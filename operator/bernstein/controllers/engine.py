@@ -12,7 +12,6 @@ from bernstein.controllers.approvals.controller import ApprovalController
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
-from bernstein.controllers.logs.kept_documents import DocumentReader
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.projects.controller import ProjectController
@@ -190,8 +189,7 @@ class Engine:
     ) -> Controller:
         leader, clock = self.elector.identity, self._clock
         writer = Writer(self._client, self.caches, fence, events, clock, leader=leader)
-        left = DocumentReader(self._client)
-        known = self._settings, self._metrics, logs, clock, claims, verdicts, left
+        known = self._settings, self._metrics, logs, clock, claims, verdicts
         subject = kind(Context(self.caches, writer, *known))
         writer.guard.begin(subject.rests_on)
         primary = subject.primary

@@ -13,7 +13,6 @@ from bernstein.api.verification import Verification
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
 from bernstein.controllers.gate_caches import GateCaches
-from bernstein.controllers.logs.kept_documents import DocumentReader
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
@@ -49,8 +48,6 @@ class Context:
     """Known to all controllers of the process alike."""
     gate_caches: GateCaches | None = None
     """So are these; None: no verdict is kept."""
-    documents: DocumentReader | None = None
-    """None: what sessions leave counts as lost."""
 
     def now(self) -> datetime:
         """The time of day, as decisions and statuses have it."""

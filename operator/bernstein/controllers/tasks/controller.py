@@ -27,6 +27,7 @@ from bernstein.core.actions import (
     StopSession,
     TaskAction,
 )
+from bernstein.core.documents import kept
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
@@ -95,11 +96,13 @@ class TaskController(KindController):
         return Result(again)
 
     async def _plan_file(self, snapshot: TaskSnapshot) -> bytes | None:
-        """That of its session, where it is to be decided about."""
-        left, session, kept = produced.awaited(snapshot), snapshot.session, self._context.documents
-        if left is None or session is None or kept is None:
+        """That of its session, where it is to be decided about. Raises KubeError."""
+        left, session = produced.awaited(snapshot), snapshot.session
+        if left is None or session is None:
             return None
-        return await kept.read(session.metadata, left)
+        meta = session.metadata
+        found = await self._context.logs.kept(meta.namespace, names.documents(meta.name))
+        return kept.content(found or {}, left.name, left.sha256)
 
     async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
