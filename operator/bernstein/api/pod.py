@@ -299,6 +299,8 @@ class RecorderConfig:
     protected: tuple[str, ...] | None = None
     folders: tuple[str, ...] = ()
     """Those that `checkout` has written; what the base has elsewhere stays as it is."""
+    documents: tuple[str, ...] = ()
+    """Names of those that the agent may leave beside what every one may; another is refused."""
 
 
 @dataclass(frozen=True, slots=True)

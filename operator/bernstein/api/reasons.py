@@ -156,6 +156,8 @@ class Reason(StrEnum):
     """The agent says so once too often, or in a way that cannot be read."""
     DOCUMENT_REFUSED = "DocumentRefused"
     """The agent left a document that is not taken, such as one that is too large or no JSON."""
+    PLAN_FILE_INVALID = "PlanFileInvalid"
+    """The agent was to leave a plan file, and left none, or one with problems."""
     UNCLAIMED = "Unclaimed"
     """A person asked for its claim back before its agent had begun."""
     KILLED = "Killed"

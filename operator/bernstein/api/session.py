@@ -100,6 +100,17 @@ class AgentSessionSpec(Model):
         description="What the attempt before left; its prompt shows what that changes, unless it "
         "starts with the files of a checkpoint.",
     )
+    documents: (
+        Annotated[
+            tuple[Annotated[str, Field(max_length=63)], ...],
+            Field(max_length=5, json_schema_extra={"x-kubernetes-list-type": "set"}),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="What its agent may leave beside its code, but for output.json, such as "
+        "subtasks.yaml. Absent: nothing.",
+    )
     timeout_seconds: int = Field(ge=1)
     """How long it may take, in seconds."""
     role_digest: Annotated[str, Field(max_length=64)] | None = Field(

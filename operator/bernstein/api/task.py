@@ -8,8 +8,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bernstein.api.approvals.approval import AskedApproval
+from bernstein.api.approvals.policy import ApprovalPolicy
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
+    MOST_AGENTS,
     TAKEN_OVER,
     Conditions,
     Leader,
@@ -29,7 +31,7 @@ from bernstein.api.meta import (
     one_way,
     rule,
 )
-from bernstein.api.money import SpendSource
+from bernstein.api.money import Dollars, SpendSource
 from bernstein.api.older import OLDER, QueueReason, WithWaiting
 from bernstein.api.plan import MAX_STAGES
 from bernstein.api.projects.repository import RepositoryPath
@@ -37,6 +39,7 @@ from bernstein.api.requests import Answers, TaskRequests, answered_once, kept_un
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import RejectedWork, Verification
+from bernstein.api.vocabulary import PlanMerge
 from bernstein.api.waiting import Cancel
 
 MOST_ATTEMPTS = 30
@@ -58,6 +61,50 @@ _FEW_EXPRESSIONS = rule(
 """Of the list, not of the whole: one that an older release has taken can still be cancelled."""
 
 
+_CHANGES_NOTHING = rule(
+    "!has(self.produces) || (has(self.changes) && self.changes == 'none')",
+    "a Task that produces a Plan changes no file: it says `changes: none`",
+    fieldPath=".produces",
+)
+
+
+class PlanToMake(Model):
+    """What the user says of the Plan. What its plan file says, too, counts where it is the
+    stricter one."""
+
+    name: Name | None = Field(
+        default=None,
+        description="Name of the Plan object. Absent: made of the name in the plan file.",
+    )
+    budget: Dollars | None = Field(
+        default=None,
+        description="US dollars that it may cost at most: 5, '5.50' or '$5.50'; a number with a "
+        "point needs quotes. Absent: what its plan file says, if anything.",
+    )
+    max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = Field(
+        default=None, description="Agents that may work for it at the same time, at most."
+    )
+    merge: PlanMerge | None = Field(
+        default=None,
+        description="pr: what it delivers goes to a pull request. Absent: as its plan file or the "
+        "Project says.",
+    )
+    approval: ApprovalPolicy | None = Field(
+        default=None,
+        description="When a person must say yes. `plan` is always Always: it waits for an approval "
+        "before anything of it begins.",
+    )
+
+
+class Produces(Model):
+    """What becomes of what the agent leaves, beside a change."""
+
+    plan: PlanToMake = Field(
+        description="The agent leaves a plan file, and a Plan is made of it once the Task is "
+        "Closed. It waits for an approval."
+    )
+
+
 class TaskSpec(Assignment):
     model_config = {
         **Assignment.model_config,
@@ -66,7 +113,7 @@ class TaskSpec(Assignment):
             "requests",
             once=("author",),
             remedy="make a Task of another name instead",
-            rules=(one_way("cancel"),),
+            rules=(one_way("cancel"), _CHANGES_NOTHING),
         ),
     }
 
@@ -108,6 +155,11 @@ class TaskSpec(Assignment):
     """Files that the agent is told to read."""
     max_retries: Annotated[int, Field(ge=0, le=20)] = Field(
         default=3, description="Attempts after the first one."
+    )
+    produces: Produces | None = Field(
+        default=None,
+        description="The agent is to leave a plan file, of which a Plan is made. Absent: its work "
+        "is what it changes.",
     )
     author: UserName | None = Field(
         default=None,
@@ -206,6 +258,13 @@ class Output(Model):
     """SHA-256 of it."""
 
 
+class Produced(Model):
+    """What was made of what the agent left."""
+
+    plan: Name
+    """Name of the Plan. It is made once: deleted, it does not come back."""
+
+
 class TaskStatus(WithWaiting):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -272,6 +331,9 @@ class TaskStatus(WithWaiting):
         default=None,
         description="Values that its agent left for others to read. Absent: the last session that "
         "reported success left none.",
+    )
+    produced: Produced | None = Field(
+        default=None, description="Absent: nothing was made, or `spec.produces` asks for nothing."
     )
     verification: Verification | None = None
     approval: AskedApproval | None = None

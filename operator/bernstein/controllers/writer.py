@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 from bernstein.api.meta import Metadata
+from bernstein.api.plan import CHANGEABLE
 from bernstein.controllers.caches import Caches
 from bernstein.core import labels
 from bernstein.core.jobs import JobView
@@ -36,11 +37,12 @@ from bernstein.kube.writes import (
     SetSpec,
     StatusPatch,
 )
-from bernstein.resources import APPROVALS, TASKS
+from bernstein.resources import APPROVALS, PLANS, TASKS
 
 EXACT = {
     TASKS: ("cancel", "requests"),
     APPROVALS: ("decision", "decidedBy", "reason"),
+    PLANS: CHANGEABLE,
     CONFIG_MAPS: (),
 }
 """What is taken at its word, with the fields of its spec that people change: another of that name
@@ -140,6 +142,16 @@ class Writer:
             f"make Approval '{name}'",
             lambda: self.create(owner, APPROVALS, approval),
             ApprovalRefused,
+        )
+
+    async def produce(self, owner: Key, plan: Object) -> None:
+        """Makes the Plan that a Task has produced. Raises WriteRefused; for REFUSED_SECONDS without
+        asking again."""
+        name = plan["metadata"]["name"]
+        await self._unless_refused(
+            (Create, PLANS, Key(owner.namespace, name), ""),
+            f"make Plan '{name}'",
+            lambda: self.create(owner, PLANS, plan),
         )
 
     async def set_spec(self, owner: Key, resource: Resource, obj: Object, live: Object) -> None:

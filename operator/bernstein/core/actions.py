@@ -336,6 +336,14 @@ class DeleteTask:
 
 
 @dataclass(frozen=True)
+class CreatePlan:
+    """Make the Plan that the Task has produced."""
+
+    plan: dict[str, Any]
+    """The Plan object, as the API server takes it."""
+
+
+@dataclass(frozen=True)
 class CreateApproval:
     """Ask people about the Task or Plan."""
 
@@ -381,7 +389,15 @@ class InRepository:
     action: RunBegin | JobAction
 
 
-TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction
+TaskAction = (
+    CreateSession
+    | StopSession
+    | DeleteSession
+    | DeleteTask
+    | CreatePlan
+    | CreateApproval
+    | JobAction
+)
 PlanAction = (
     CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | JobAction | InRepository
 )

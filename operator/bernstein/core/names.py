@@ -291,6 +291,11 @@ def plan_name(name: str) -> str:
     return _object_name(name, "plan")
 
 
+def produced_plan(name: str, task_uid: str) -> str:
+    """Name of the Plan of this name that a Task has produced: each Task has its own."""
+    return _keyed_name(name, "plan", task_uid)
+
+
 def task_name(identifier: str) -> str:
     """The object name of a Task that people call by this id; made as a Plan's is."""
     return _object_name(identifier, "task")
@@ -306,8 +311,13 @@ def _object_name(text: str, without_letters: str) -> str:
 
 def keyed_task_name(title: str, *key: str) -> str:
     """The object name of a Task of that title: the same key, the same name."""
+    return _keyed_name(title, "task", *key)
+
+
+def _keyed_name(text: str, without_letters: str, *key: str) -> str:
     room = NAME_LIMIT - _KEY_LENGTH - 1
-    return f"{_whole_words(slug(title), room) or 'task'}-{short_hash(*key, length=_KEY_LENGTH)}"
+    words = _whole_words(slug(text), room) or without_letters
+    return f"{words}-{short_hash(*key, length=_KEY_LENGTH)}"
 
 
 def resolver(plan: str, number: int, place: int | None = None) -> str:

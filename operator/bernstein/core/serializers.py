@@ -115,6 +115,7 @@ def task_record(task: Task, blocked_by: Blockers | None = None) -> Document:
         "files": list(spec.files),
         "completion_signals": [s.model_dump(exclude_none=True) for s in spec.completion_signals],
         "plan": None if plan is None else plan.name,
+        "produced_plan": None if status.produced is None else status.produced.plan,
         "stage": spec.stage,
         "project": status.project or spec.project_ref,
         "cli": spec.cli,

@@ -133,6 +133,9 @@ class TaskSnapshot:
     upstreams: Upstreams = field(default_factory=Upstreams)
     refused: str | None = None
     """Why the API server will not have its session."""
+    plan_file: bytes | None = None
+    """The plan file that its session left; None: it is lost, or nobody has read it. Known where its
+    own next step is decided, and that asks for it."""
     gate_cache: GateCache | None = None
     """See Question; known where its own next step is decided."""
     approvals: Mapping[str, Approval] = field(default_factory=dict)

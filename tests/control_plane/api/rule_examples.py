@@ -317,6 +317,12 @@ def _name(limit: int) -> dict[str, Pair]:
     return {text: Pair(good, ({**good, "name": "a" * (limit + 1)}, {**good, "name": "a.b"}))}
 
 
+PRODUCES = {
+    "a Task that produces a Plan changes no file: it says `changes: none`": Pair(
+        {"title": "x", "produces": {"plan": {}}, "changes": "none"},
+        ({"title": "x", "produces": {"plan": {}}},),
+    )
+}
 POLICIES = {
     "aboveUsd goes with plan: AboveCost, and only with that": Pair(
         {"plan": "AboveCost", "aboveUsd": 5}, ({"plan": "AboveCost"}, {"aboveUsd": "5.50"})
@@ -325,6 +331,7 @@ POLICIES = {
 
 PAIRS: dict[str, Pair] = {
     **POLICIES,
+    **PRODUCES,
     **registry_pairs.pairs(),
     **PATHS,
     **STEPS,
@@ -385,6 +392,8 @@ def placed(rule: Rule, namespace: str, value: Any) -> Object:
             place |= beside
     if "network.proxy." in rule.path:
         obj["spec"]["network"]["proxy"] |= PROXY
+    if "spec.produces." in rule.path:
+        obj["spec"]["changes"] = "none"
     if "pipeline[]." in rule.path:
         obj["spec"]["gates"]["pipeline"][0]["name"] = "lint"
     return obj

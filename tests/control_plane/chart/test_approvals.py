@@ -195,6 +195,20 @@ async def test_who_stands_for_work_without_an_author_writes_his_own_name_once(
             await admin.patch(KINDS[kind], "one", namespace, {"spec": {"author": other}})
 
 
+async def test_a_plan_that_a_task_has_produced_has_the_author_of_the_task(
+    operator: Client, namespace: str, user: str
+) -> None:
+    asks = {"approval": {"plan": "Always"}}
+    for kind in ("Plan", "Task"):
+        made = valid(kind, namespace, author=user, **(asks if kind == "Plan" else {}))
+        made["metadata"]["labels"] = OURS
+        if kind == "Plan":
+            await operator.create(PLANS, made)
+        else:
+            with pytest.raises(Forbidden, match=r"bernstein-authors.*who makes it"):
+                await operator.create(TASKS, made)
+
+
 async def test_a_task_of_a_plan_has_no_author_of_its_own(
     admin: Client, operator: Client, namespace: str, user: str
 ) -> None:

@@ -12,7 +12,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, PODS, Object, Resource
 from tests.control_plane.conftest import RELEASE_NAMESPACE, Tools, eventually
-from tests.control_plane.objects import AGENT_SESSIONS, OURS, TASKS, job, valid
+from tests.control_plane.objects import AGENT_SESSIONS, OURS, PLANS, TASKS, job, valid
 
 POLICY = "bernstein-operator.*"
 SECRETS = Resource("", "v1", "secrets", "Secret")
@@ -43,6 +43,22 @@ async def test_it_makes_nothing_without_our_label(
         await operator.create(resource, obj)
     obj["metadata"]["labels"] = OURS
     await operator.create(resource, obj)
+
+
+@pytest.mark.parametrize("approval", [None, {}, {"plan": "Never"}, {"result": "Always"}])
+async def test_it_makes_plans_only_that_people_must_approve(
+    operator: Client, namespace: str, approval: Object | None
+) -> None:
+    asks = {} if approval is None else {"approval": approval}
+    plan = valid("Plan", namespace, **asks)
+    plan["metadata"]["labels"] = OURS
+
+    with pytest.raises(Forbidden, match=POLICY + "once a person has approved them"):
+        await operator.create(PLANS, plan)
+    plan["spec"]["approval"] = {"plan": "Always"}
+    with pytest.raises(Forbidden, match=POLICY + "its own labels only"):
+        await operator.create(PLANS, {**plan, "metadata": {**plan["metadata"], "labels": {}}})
+    await operator.create(PLANS, plan)
 
 
 async def test_it_touches_nothing_that_is_not_its_own(

@@ -231,6 +231,13 @@ async def anothers_decision(by: Attacker) -> object:
     return await by.admin.patch(APPROVALS, name, by.namespace, yes("somebody-else"))
 
 
+async def plan_of_an_agent(by: Attacker) -> object:
+    """That begins without a person, by the operator's account, which makes what agents plan."""
+    plan = valid("Plan", by.namespace, by.name(), approval={"plan": "Never"})
+    plan["metadata"]["labels"] = OURS
+    return await by.operator.create(PLANS, plan)
+
+
 async def left_behind(by: Attacker) -> object:
     """A pod that works on, by the deletion of its Job."""
     made = await by.operator.create(JOBS, job(by.namespace, by.name()))
@@ -266,6 +273,7 @@ ATTACKS: list[tuple[str, Attack]] = [
     ("orphans", left_behind),
     ("pods", container_of_ones_own),
     ("tokens", token_of_a_session),
+    ("operator", plan_of_an_agent),
 ]
 CASES = {attack.__name__: (policy, attack) for policy, attack in ATTACKS}
 CASES |= {f"job-{what}": ("operator", unrestricted(what)) for what in UNRESTRICTED}

@@ -178,7 +178,6 @@ def test_the_server_has_the_rights_that_its_code_uses_and_no_other(tools: Tools)
         ("update", "jobs.batch"),
         ("create", "projects.bernstein.dev"),
         ("patch", "projects.bernstein.dev"),
-        ("create", "plans.bernstein.dev"),
         ("patch", "plans.bernstein.dev"),
         ("delete", "plans.bernstein.dev"),
         ("create", "serviceaccounts/token"),

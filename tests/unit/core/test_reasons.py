@@ -97,6 +97,7 @@ TABLE = {
     "Blocked": (Retry.UNBLOCKED, False, "bernstein unblock"),
     "BlockRefused": (Retry.AT_ONCE, True, "what it waits for"),
     "DocumentRefused": (Retry.AT_ONCE, True, "Read why"),
+    "PlanFileInvalid": (Retry.AT_ONCE, True, "Read the problems"),
     "Unclaimed": (Retry.AT_ONCE, False, ""),
     "Killed": (Retry.AT_ONCE, False, ""),
     "Cancelled": (Retry.NEVER, False, ""),

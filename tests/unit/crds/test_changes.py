@@ -41,8 +41,12 @@ ON_PURPOSE: Mapping[str, str] = {
     "v1alpha1: a new rule: the field is immutable: apply a Plan of another name instead": "of a "
     "field that no object has, and of stages, which were there always and may be absent now",
     "v1alpha1.spec: a new rule: give either 'stages' or 'workflow'": "stages were required",
-    "v1alpha1.spec: a new rule: the field is immutable: a session is one run": "that of "
-    "`roleDigest`, which the last release did not have",
+    "v1alpha1.spec: a new rule: the field is immutable: a session is one run": "it "
+    "is about fields that are new: roleDigest, documents",
+    "v1alpha1.spec: a new rule: the field is immutable: make a Task of another name instead": "it "
+    "is about a field that is new: produces",
+    "v1alpha1.spec: a new rule: a Task that produces a Plan changes no file: it says "
+    "`changes: none`": "so is this",
 }
 """What `narrowed` says -> why objects of the last release are taken all the same."""
 

@@ -71,9 +71,9 @@ def asked_then(asked: Any) -> Any:
 
 
 def session_then(obj: dict[str, Any]) -> dict[str, Any]:
-    """A session as the older code made it: it had no price, was shown no rejected work,
-    and went on from whatever commit was at the ref of a checkpoint."""
-    new = ("price", "rejected", "resumeSha")
+    """A session as the older code made it: it had no price, was shown no rejected work, left
+    nothing, and went on from whatever commit was at the ref of a checkpoint."""
+    new = ("price", "rejected", "resumeSha", "documents")
     spec = {key: value for key, value in obj["spec"].items() if key not in new}
     uid = spec["taskRef"]["uid"]
     ref = spec["workRef"].replace(names.refs_of(uid), f"refs/bernstein/{uid[:8]}")
@@ -292,6 +292,7 @@ def _container_then(container: dict[str, Any]) -> dict[str, Any]:
     config = json.loads(container["env"][0]["value"]) | {"git_dir": f"/{volume}/repo.git"}
     config.pop("protected", None)  # nobody was asked about work then
     config.pop("secrets", None)  # nor was it looked through
+    config.pop("documents", None)  # and nobody left any
     if name == INSPECT:
         config.pop("pinned", None)  # no gate that only reads asked for what the Plan started from
     if config.get("launcher_to"):

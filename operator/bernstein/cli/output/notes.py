@@ -263,6 +263,8 @@ def _judging(judged: Verification | None) -> str:
 def _closed(task: Task, plan: Plan | None) -> str:
     delivery, attempts = task.status.delivery, task.status.attempt
     tries = f", {attempts} attempts" if attempts > 1 else ""
+    if task.status.produced is not None:
+        return f"Plan '{task.status.produced.plan}' is made{tries}"
     if delivery and delivery.state == "NoChange":
         return f"verified, nothing to merge{tries}"
     sha = f" {delivery.sha[:SHORT_SHA]}" if delivery and delivery.sha else ""

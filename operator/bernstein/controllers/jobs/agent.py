@@ -216,6 +216,7 @@ def _recorder(
         stall_seconds=project.spec.limits.stall_seconds,
         protected=project.spec.protected_paths,
         folders=project.spec.repository.folders,
+        documents=session.spec.documents or (),
     )
     return pod.ours(
         RECORDER,

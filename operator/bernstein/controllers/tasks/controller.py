@@ -20,16 +20,18 @@ from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core import labels, names, progress
 from bernstein.core.actions import (
     CreateApproval,
+    CreatePlan,
     CreateSession,
     DeleteSession,
     DeleteTask,
     StopSession,
     TaskAction,
 )
+from bernstein.core.documents import kept
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import closed
+from bernstein.core.tasks import closed, produced
 from bernstein.core.tasks.decide import decide, is_left_to_schedule
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Due, Result
@@ -79,6 +81,7 @@ class TaskController(KindController):
         late_claim = self._writer.guard.is_new and self._context.claims.is_late(snapshot.task)
         known = await self._verdicts_for(snapshot.project, snapshot.status.verification)
         snapshot = replace(snapshot, late=late, late_claim=late_claim, gate_cache=known)
+        snapshot = replace(snapshot, plan_file=await self._plan_file(snapshot))
         status, again = await execution.carry_out(
             snapshot,
             decide,
@@ -92,12 +95,23 @@ class TaskController(KindController):
             tell(self._context, obj, snapshot.task, status, now)
         return Result(again)
 
+    async def _plan_file(self, snapshot: TaskSnapshot) -> bytes | None:
+        """That of its session, where it is to be decided about. Raises KubeError."""
+        left, session = produced.awaited(snapshot), snapshot.session
+        if left is None or session is None:
+            return None
+        meta = session.metadata
+        found = await self._context.logs.kept(meta.namespace, names.documents(meta.name))
+        return kept.content(found or {}, left.name, left.sha256)
+
     async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
             case CreateSession(session):
                 name = session["metadata"]["name"]
                 with job_actions.refusable(SESSIONS, name, key, self._context):
                     await self._writer.create(key, SESSIONS, session)
+            case CreatePlan(plan):
+                await self._writer.produce(key, plan)
             case CreateApproval(approval):
                 await self._writer.ask(key, approval)
             case DeleteTask():

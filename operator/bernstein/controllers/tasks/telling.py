@@ -154,6 +154,8 @@ def _said(old: TaskState | None, new: TaskStatus, why: str) -> str:
         return words
     if old is not None and new.state is TaskState.OPEN:
         return f"its session came to nothing, which costs no attempt: {why}"
+    if new.state is TaskState.CLOSED and new.produced is not None:
+        return f"Plan '{new.produced.plan}' is made of its plan file; a person must approve that"
     words = _WORDS.get(new.state, f"it is {new.state}: {{why}}")
     return words.format(why=why, attempt=new.attempt + 1)
 

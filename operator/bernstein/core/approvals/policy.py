@@ -31,9 +31,13 @@ MISSING_AUTHOR = "the approver may not be the author, so spec.author must say wh
 def effective(project: ProjectSpec, plan: PlanSpec | None) -> ApprovalPolicy:
     """The stricter of both, field by field."""
     asked = plan.approval if plan is not None else None
-    if asked is None:
-        return project.approval
-    both = (project.approval, asked)
+    return project.approval if asked is None else stricter(project.approval, asked)
+
+
+def stricter(first: ApprovalPolicy, second: ApprovalPolicy) -> ApprovalPolicy:
+    """Of each field what asks for more; of a base that moved what `first` says, unless the other
+    one asks."""
+    both = (first, second)
     which = max((each.plan for each in both), key=PLANS.index)
     expiries = [e.expires_after_seconds for e in both if e.expires_after_seconds is not None]
     return ApprovalPolicy(
@@ -42,7 +46,7 @@ def effective(project: ProjectSpec, plan: PlanSpec | None) -> ApprovalPolicy:
         result=max((each.result for each in both), key=RESULTS.index),
         expires_after_seconds=min(expiries, default=None),
         approver_is_not_author=any(each.approver_is_not_author for each in both),
-        moved_base=_moved_base(project.approval, asked),
+        moved_base=_moved_base(first, second),
     )
 
 

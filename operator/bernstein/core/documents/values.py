@@ -1,4 +1,4 @@
-"""The JSON of an agent's `output.json`, as values whose number, depth and size are bounded."""
+"""The JSON of what an agent leaves, as values whose number, depth and size are bounded."""
 
 from __future__ import annotations
 
@@ -105,9 +105,14 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
+def is_finite(value: float) -> bool:
+    """Whether it is a number, and JSON has it."""
+    return math.isfinite(value)
+
+
 def _fraction(digits: str) -> float:
     value = float(digits)
-    if not math.isfinite(value):
+    if not is_finite(value):
         raise _RefusedError("one of its numbers is too large")
     return value
 

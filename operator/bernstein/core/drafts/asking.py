@@ -9,14 +9,12 @@ What is not ours stands between lines with a mark that is in none of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bernstein.api.vocabulary import COMPLEXITIES, ROLES, SCOPES
-from bernstein.checks.signal import SignalKind
-from bernstein.checks.signals import SIGNALS
 from bernstein.core.drafts.context import Section
+from bernstein.core.prompts import plan_files
 from bernstein.core.prompts.marks import Draw, begin, end, mark
 from bernstein.core.sanitise import visible
 
@@ -27,43 +25,15 @@ LONGEST: Final = 16 * 1024
 """Bytes of what somebody asks to have planned."""
 
 _SYSTEM = """\
-You write plan files. A plan file says which work coding agents do in one repository: stages, each
-with steps. A step is the task of one agent. It begins with the repository as the steps before it
-have left it, and knows nothing but what its own step says.
+You write plan files. {what}
 
 Answer with one YAML document of this form, and nothing before or after it:
 
-name: what the plan achieves, in a few words
-description: the same in one or two sentences
-stages:
-  - name: one word for the stage, which no other stage has
-    depends_on: [names of the stages that must be done before it]
-    steps:
-      - title: what the step does, in a few words that no other step has
-        description: >-
-          what the agent must know and do, in a few sentences
-        role: backend
-        scope: small
-        complexity: low
-        files: [paths that the step writes]
-        completion_signals:
-          - type: path_exists
-            path: a path
+{form}
 
 Rules:
 
-- Write no other fields. Without `depends_on` a stage waits for the one before it; `[]`: for none.
-- Steps of one stage run at the same time: none may need what another one makes, and no two may
-  write the same file.
-- `role` is one of: {roles}.
-- `scope` is one of {scopes}: less than 30 minutes of work, 30 to 90, more. `complexity` is one of
-  {complexities}.
-- `files` are paths or globs, relative to the repository. A step that changes no file, such as one
-  that runs all tests, says `changes: none` in place of `files`.
-- Each step has at least one completion signal: something that a machine can check once the step is
-  done. These are the types, each with the fields that it has:
-{signals}
-- A command is one that the repository's own files show to work there.
+{rules}
 - As few steps as will do, at most 12. The whole answer has at most {words} words."""
 
 _TEXT = """\
@@ -104,16 +74,8 @@ def _block(word: str, section: Section) -> str:
 
 def _system(tokens: int) -> str:
     return _SYSTEM.format(
-        roles=", ".join(ROLES),
-        scopes=", ".join(SCOPES),
-        complexities=", ".join(COMPLEXITIES),
-        signals="\n".join(_signals(SIGNALS)),
+        what=plan_files.WHAT,
+        form=plan_files.form(),
+        rules=plan_files.rules(),
         words=f"{tokens // _TOKENS_OF_A_WORD:,}",
     )
-
-
-def _signals(kinds: Iterable[SignalKind]) -> Iterator[str]:
-    for kind in kinds:
-        optional = f"if needed, {', '.join(kind.takes)}" if kind.takes else ""
-        fields = "; ".join(filter(None, (", ".join(kind.needs), optional)))
-        yield f"  - {kind.type}: {fields}"

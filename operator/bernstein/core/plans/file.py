@@ -7,13 +7,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from bernstein.api.meta import API_VERSION, PLAN_KIND
 from bernstein.api.plan import PlanSpec
 from bernstein.core import labels, names
+from bernstein.core.documents import bounded_yaml
+from bernstein.core.documents.bounded_yaml import Bounds, Loader, NoYamlError
 from bernstein.core.plans.fields import plan_spec
 
 T = TypeVar("T")
@@ -26,16 +26,15 @@ MAX_NODES = 200_000
 class PlanSyntaxError(ValueError):
     """The text is no YAML that we read; the message says what and where."""
 
-    def __init__(self, problem: str, mark: yaml.Mark | None = None) -> None:
-        place = "" if mark is None else f" (line {mark.line + 1}, column {mark.column + 1})"
-        self.problem = f"{problem}{place}"
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
         """Without the words that say of what."""
-        super().__init__(f"Failed to parse YAML plan: {self.problem}")
+        super().__init__(f"Failed to parse YAML plan: {problem}")
 
 
 def parse(text: str | bytes) -> object:
     """The data of one YAML document, of plain types only. Raises PlanSyntaxError."""
-    return _read(text, _Loader.get_single_data)
+    return _read(text, Loader.get_single_data)
 
 
 def documents(text: str | bytes) -> list[object]:
@@ -43,81 +42,16 @@ def documents(text: str | bytes) -> list[object]:
     return _read(text, lambda loader: [each for each in _each(loader) if each is not None])
 
 
-def _each(loader: _Loader) -> Iterator[object]:
+def _each(loader: Loader) -> Iterator[object]:
     while loader.check_data():  # type: ignore[no-untyped-call]
         yield loader.get_data()
 
 
-def _read(text: str | bytes, data_of: Callable[[_Loader], T]) -> T:
-    if len(text) > MAX_BYTES:
-        raise PlanSyntaxError(f"longer than {MAX_BYTES // 1024} KiB")
+def _read(text: str | bytes, data_of: Callable[[Loader], T]) -> T:
     try:
-        loader = _Loader(text)
-        try:
-            return data_of(loader)
-        finally:
-            loader.dispose()
-    except yaml.MarkedYAMLError as error:
-        problem = ", ".join(part for part in (error.context, error.problem) if part)
-        raise PlanSyntaxError(problem or "invalid", error.problem_mark) from error
-    except yaml.YAMLError as error:
-        raise PlanSyntaxError(" ".join(str(error).split())) from error
-    except (ValueError, OverflowError) as error:
-        # A number or a date that Python does not take.
+        return bounded_yaml.read(text, Bounds(MAX_BYTES, MAX_DEPTH, MAX_NODES), data_of)
+    except NoYamlError as error:
         raise PlanSyntaxError(str(error)) from error
-
-
-class _Loader(yaml.SafeLoader):
-    """Safe YAML without duplicate keys, bounded in depth and in what its aliases stand for."""
-
-    def __init__(self, stream: str | bytes) -> None:
-        super().__init__(stream)
-        self._depth = 0
-        self._sizes: dict[Node, int] = {}
-
-    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem=f"nested deeper than {MAX_DEPTH}", problem_mark=mark)
-        alias = self.check_event(yaml.AliasEvent)
-        node = super().compose_node(parent, index)
-        self._depth -= 1
-        if node is None:
-            return None
-        if alias and node not in self._sizes:
-            raise yaml.MarkedYAMLError(
-                problem="an alias inside of what it stands for", problem_mark=node.start_mark
-            )
-        self._sizes.setdefault(node, 1 + sum(self._sizes[child] for child in _children(node)))
-        if self._sizes[node] > MAX_NODES:
-            raise yaml.MarkedYAMLError(
-                problem=f"more than {MAX_NODES} values with all aliases written out",
-                problem_mark=node.start_mark,
-            )
-        if isinstance(node, MappingNode) and not alias:
-            _refuse_duplicates(node)
-        return node
-
-
-def _children(node: Node) -> list[Node]:
-    if isinstance(node, SequenceNode):
-        return list(node.value)
-    if isinstance(node, MappingNode):
-        return [child for pair in node.value for child in pair]
-    return []
-
-
-def _refuse_duplicates(node: MappingNode) -> None:
-    keys: set[tuple[str, str]] = set()
-    for key, _ in node.value:
-        if not isinstance(key, ScalarNode):
-            continue
-        if (key.tag, key.value) in keys:
-            raise yaml.MarkedYAMLError(
-                problem=f"duplicate key '{key.value[:80]}'", problem_mark=key.start_mark
-            )
-        keys.add((key.tag, key.value))
 
 
 def plan_object(

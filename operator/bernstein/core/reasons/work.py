@@ -19,6 +19,11 @@ OF_WORK: Final[Mapping[str, Policy]] = {
         "Name the folder in checkout.folders of the Project's repository, or keep what the work "
         "makes out of it.",
     ),
+    Reason.PLAN_FILE_INVALID: Policy(
+        Retry.AT_ONCE,
+        True,
+        "Read the problems; say in the description what the plan must, or must not, hold.",
+    ),
     Reason.SECRET_FOUND: Policy(
         Retry.AT_ONCE,
         True,

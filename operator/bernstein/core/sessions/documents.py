@@ -11,15 +11,25 @@ from bernstein.api.session import AgentSessionStatus, KeptDocument
 from bernstein.api.states import SessionState
 from bernstein.api.task import Output
 from bernstein.core import pods
-from bernstein.core.documents import DOCUMENTS, MOST_BYTES, OUTPUT
+from bernstein.core.documents import DOCUMENTS, MOST_BYTES, OUTPUT, PLAN, SUBTASKS
 from bernstein.core.jobs import JobView
 from bernstein.core.sessions.actions import KeepDocuments
+from bernstein.core.snapshot import TaskSnapshot
 
 PATIENCE_SECONDS = 300
 """From the end of its recorder on: for so long the end of the session waits for a node that does
 not tell what was left."""
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_SPLITS = "manager"
+"""The role whose work may be to split a Task."""
 _NAMES = tuple(document.name for document in DOCUMENTS)
+
+
+def expected(snapshot: TaskSnapshot) -> tuple[str, ...]:
+    """Names of the documents that a session of this Task may leave, but for its output."""
+    spec = snapshot.task.spec
+    found = (PLAN,) if spec.produces else (SUBTASKS,) if spec.role == _SPLITS else ()
+    return tuple(document.name for document in found)
 
 
 def of_session(left: Iterable[LeftDocument]) -> tuple[KeptDocument, ...]:

@@ -11,6 +11,7 @@ from bernstein.core import labels, names
 from bernstein.core.money.pricing import price_of
 from bernstein.core.owners import owner_reference
 from bernstein.core.routing.choose import route_of
+from bernstein.core.sessions import documents
 from bernstein.core.sessions.limits import timeout_seconds
 from bernstein.core.sessions.prompt import digest_of_role, of_snapshot
 from bernstein.core.snapshot import TaskSnapshot
@@ -69,6 +70,7 @@ def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
         resume_ref=resume[0],
         resume_sha=resume[1],
         rejected=status.rejected,
+        documents=documents.expected(snapshot) or None,
         timeout_seconds=timeout_seconds(task, project),
         role_digest=_role_digest(snapshot, status.attempt + 1, resume[0]),
     )

@@ -15,9 +15,9 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.checks import signals
 from bernstein.checks.globs import Listed, first_wildcard, plain
-from bernstein.core.documents import MOST_BYTES, OUTPUT
+from bernstein.core.documents import MOST_BYTES, OUTPUT, PLAN
 from bernstein.core.feedback.earlier import found_before
-from bernstein.core.prompts import parts
+from bernstein.core.prompts import parts, plan_files
 from bernstein.core.prompts.parts import Part
 from bernstein.core.roles import template
 from bernstein.core.roles.known import BUILT_IN, Roles
@@ -39,6 +39,25 @@ Values that others are to read, if there are any, go as JSON into the file {OUTP
 not committed and has at most {MOST_BYTES >> 10} KiB)."""
 
 _NOTHING_CHANGES = "Nothing is expected to change: report what you found."
+_PRODUCES = f"""\
+No file of the repository is to change: your result is a plan file, {PLAN.path} (which is not
+committed and has at most {MOST_BYTES >> 10} KiB). Look at the repository first, so that the plan
+fits it; do nothing of the plan yourself.
+
+{plan_files.WHAT}
+
+It is one YAML document of this form:
+
+{plan_files.form(model=True)}
+
+Rules:
+
+{plan_files.rules()}
+- `model` is what you recommend for the step: haiku, sonnet or opus, the cheapest one that will do.
+- As few steps as will do, at most 12.
+
+The file is checked when you end; what is wrong with it is told to the next attempt. Nothing of it
+begins before a person has approved it."""
 _GOES_ON = """\
 The session before this one was cut off. What it had written so far is in the files already:
 look at it (`git status`, `git diff`) and go on from there."""
@@ -142,7 +161,7 @@ def prompt(
             "Done means", [signals.of(s.type).sentence(s) for s in spec.completion_signals]
         ),
         parts.NOTES: _paragraphs(
-            _NOTHING_CHANGES if spec.changes == "none" else "",
+            _NOTHING_CHANGES if spec.changes == "none" and not spec.produces else "",
             "" if goes_on else _paragraphs(waited, conflict),
         ),
         parts.FOLDERS: _only(folders),
@@ -151,7 +170,7 @@ def prompt(
         parts.FINDINGS: _paragraphs(feedback or "", _waited_for(task)),
         parts.EARLIER: earlier,
         parts.SAID: said,
-        parts.RULES: _RULES,
+        parts.RULES: _paragraphs(_RULES, _PRODUCES if spec.produces else ""),
     }
 
 

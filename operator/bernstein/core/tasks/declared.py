@@ -32,7 +32,7 @@ _REPO = "repos[0].path"
 _NOT_OF_A_STEP = (
     *("goal", "projectRef", "repo", "stage", "stageDescription", "dependsOn", "dependsOnStages"),
     "dependsOnRepo",
-    *("constraints", "contextFiles", "maxRetries", "author", "cancel", "requests"),
+    *("constraints", "contextFiles", "maxRetries", "produces", "author", "cancel", "requests"),
 )
 NO_WORK = frozenset({"author", "cancel", "requests"})
 """Fields of a spec that change nothing about what is asked for."""

@@ -22,7 +22,7 @@ from bernstein.core.fsm import may_retry
 from bernstein.core.projects import repositories
 from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import judged_anew, rejection
+from bernstein.core.tasks import judged_anew, produced, rejection
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked as asked_of_people
 from bernstein.core.tasks.pending import said_no
@@ -77,6 +77,8 @@ def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
     if proposed:
         return _listens(snapshot, decision, now)
     after = decision.status
+    if after.state is TaskState.CLOSED:
+        return produced.closed(snapshot, status, decision, now)
     if landing.is_queued(after) and not landing.is_queued(snapshot.status):
         return replace(decision, status=_in_line(snapshot, after, now))
     if not conflict.is_met(after) or conflict.is_met(status):

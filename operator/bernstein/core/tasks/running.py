@@ -19,7 +19,7 @@ from bernstein.core.scheduling import chain, opening
 from bernstein.core.sessions import documents
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import blocked
+from bernstein.core.tasks import blocked, produced
 from bernstein.core.tasks.attempts import (
     blamed,
     count_failure,
@@ -115,6 +115,7 @@ def session_ended(
         reason, message = Reason.REF_MOVED, _NO_MARKS
     if reason == "Succeeded" and work is not None:
         problem = change_problem(snapshot.task, outcome, work)
+        problem = problem or produced.problem(snapshot, session)
         if problem is None:
             settled = settle(snapshot, session, status, "Succeeded", "", counted=True)
             return _reported_done(snapshot, settled, session, now)

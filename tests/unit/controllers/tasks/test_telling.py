@@ -106,6 +106,11 @@ def test_the_event_of_a_rejected_attempt_names_the_checks_and_quotes_none() -> N
             objects.with_session(TaskState.CLOSED, attempt=1),
             "it is verified and merged",
         ),
+        (
+            objects.done(),
+            objects.with_session(TaskState.CLOSED, attempt=1, produced={"plan": "limits"}),
+            "Plan 'limits' is made of its plan file; a person must approve that",
+        ),
     ],
 )
 def test_an_event_tells_a_move_in_words_of_everyday(

@@ -7,7 +7,10 @@ import pytest
 from bernstein import roles
 from bernstein.api.pod import NO_CHANGE
 from bernstein.api.task import Task
-from bernstein.core.prompts import parts
+from bernstein.core.documents import PLAN
+from bernstein.core.plans import file as plan_file
+from bernstein.core.plans.validation import validate_file
+from bernstein.core.prompts import parts, plan_files
 from bernstein.core.sessions.prompt import prompt
 from tests.unit.core import objects
 from tests.unit.core.objects import status
@@ -205,3 +208,25 @@ def test_what_is_not_said_leaves_no_part() -> None:
 
 def test_the_same_task_gives_the_same_prompt() -> None:
     assert prompt(FULL, 1) == prompt(FULL, 1)
+
+
+def test_who_is_to_leave_a_plan_is_told_where_and_in_what_form() -> None:
+    plans = objects.task(plan=None, changes="none", produces={"plan": {}})
+    other = objects.task(plan=None, changes="none")
+
+    told = prompt(plans, 1)
+
+    assert PLAN.path in told[parts.RULES]
+    assert plan_files.form(model=True) in told[parts.RULES]
+    assert plan_files.rules() in told[parts.RULES]
+    assert "Nothing is expected to change" not in told[parts.NOTES]
+    assert PLAN.path not in said(other, 1)
+    assert "Nothing is expected to change" in prompt(other, 1)[parts.NOTES]
+
+
+def test_the_form_that_agents_are_told_is_a_valid_plan_but_for_its_words() -> None:
+    form = plan_files.form(model=True).replace(
+        "[names of the stages that must be done before it]", "[]"
+    )
+
+    assert validate_file(plan_file.parse(form)).errors == ()

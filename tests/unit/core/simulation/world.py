@@ -20,6 +20,7 @@ from bernstein.core.actions import (
     AskTask,
     CancelTasks,
     CreateApproval,
+    CreatePlan,
     CreateSession,
     CreateTasks,
     DeleteJobs,
@@ -141,7 +142,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         )
 
     def _task_action(self, snapshot: TaskSnapshot, action: TaskAction) -> None:
-        assert not isinstance(action, CreateApproval | KeepVerdicts | OfForges)
+        assert not isinstance(action, CreateApproval | CreatePlan | KeepVerdicts | OfForges)
         match action:
             case CreateSession(session):
                 self._create_session(session)

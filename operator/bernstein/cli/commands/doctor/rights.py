@@ -18,6 +18,7 @@ ACCESS_REVIEWS = Resource(
 )
 OPERATOR: Final[tuple[tuple[str, str, str], ...]] = (
     (GROUP, "projects plans agentroles", "list watch"),
+    (GROUP, "plans", "get create"),
     (
         GROUP,
         "projects/status plans/status tasks/status agentsessions/status approvals/status "

@@ -20,13 +20,16 @@ from bernstein.core.plans.validation.whole import Whole
 from bernstein.core.roles.known import BUILT_IN, Roles
 
 
-def validate_file(data: object) -> FieldErrors:
+def validate_file(
+    data: object, project: ProjectSpec | None = None, roles: Collection[str] = ROLES
+) -> FieldErrors:
     """Judges what a plan file contains, without a cluster: an unknown role is only a warning."""
     if not isinstance(data, dict):
         return FieldErrors(errors=(FieldError("", "Plan file must be a YAML mapping"),))
     if other := _other_format(data):
         return FieldErrors(errors=(other,))
-    whole = Whole(roles=ROLES, project=None, in_cluster=False)
+    known = tuple(sorted(roles))
+    whole = Whole(roles=known, project=project, in_cluster=project is not None)
     deque(whole.plan(data), maxlen=0)
     whole.remaining(data)
     return FieldErrors(tuple(whole.findings.errors), tuple(whole.findings.warnings))

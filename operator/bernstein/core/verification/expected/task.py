@@ -37,7 +37,8 @@ def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] 
 
 
 def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, ...]:
-    """Every check that the Task and its Project ask for, on this change."""
+    """Every check that the Task and its Project ask for, on this change. Who leaves a plan file and
+    no change is asked by the Task's own signals alone."""
     assert snapshot.project is not None
     subject = Subject(
         any_changed=judged.sha != judged.base,
@@ -55,6 +56,9 @@ def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, .
     is_last = (task.status.judge_retries or 0) >= MAX_RETRIES
     signals = task.spec.completion_signals
     checks = required_checks(signals, project, subject, ruled, is_last=is_last)
+    if task.spec.produces is not None and not subject.any_changed:
+        # Nothing lands: a repository whose tests fail can be planned for all the same.
+        return tuple(check for check in checks if check.kind == "signal")
     checks = (*checks, *reviews.of_work(project, subject, _writer(task, project)))
     return written.with_tests(checks, judged)
 

@@ -12,6 +12,7 @@ from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.project import Project
 from bernstein.cli import kept_work, plan_source, project_choice
 from bernstein.cli.cluster import Cluster, connected
+from bernstein.cli.commands.run.goal import Goal, GoalRun
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.follow import NotOverError, Scene, follow, succeeded
@@ -77,12 +78,20 @@ def run(
     from_plan: Annotated[
         str | None, typer.Option("--from-plan", metavar="PLAN.yaml", help="The same.")
     ] = None,
+    goal: Annotated[
+        str | None,
+        typer.Option("--goal", metavar="TEXT", help="Has an agent plan it, in place of a file."),
+    ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="Name of the Plan object.")
     ] = None,
     project: Annotated[
         str | None,
         typer.Option("--project", metavar="NAME", help="Project of the namespace to use."),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", metavar="DOLLARS", help="What a planned goal may cost at most."),
     ] = None,
     max_agents: MaxAgents = None,
     approval: Approving = None,
@@ -97,13 +106,18 @@ def run(
 ) -> None:
     """Runs a plan file in the cluster and shows its progress.
 
+    With --goal an agent writes the plan: it becomes a Plan, of which nothing begins before somebody
+    has approved it.
+
     Ends with 0 when the Plan succeeded, 1 when it did not or stands still, 2 when the plan file or
     the call is wrong.
 
     The same file again shows the Plan that exists; a changed budget or max_agents is applied.
     """
-    if (path is None) == (from_plan is None):
-        raise typer.BadParameter("give one plan file", param_hint="PLAN.yaml")
+    if sum(each is not None for each in (path, from_plan, goal)) != 1:
+        raise typer.BadParameter("give one plan file, or a --goal", param_hint="PLAN.yaml")
+    if budget is not None and goal is None:
+        raise typer.BadParameter("a plan file says its own budget", param_hint="--budget")
     options = _Options(
         path=path or from_plan or "",
         name=name,
@@ -115,7 +129,9 @@ def run(
         timeout=timeout,
     )
     terminal = Terminal(settings)
-    this_run = _Run(terminal, settings, options)
+    this_run: _Run | GoalRun = _Run(terminal, settings, options)
+    if goal is not None:
+        this_run = GoalRun(terminal, options.of_goal(goal, budget))
     try:
         code = run_async(terminal, this_run.run())
     except KeyboardInterrupt:
@@ -134,6 +150,20 @@ class _Options:
     merge: Strategy | None
     wait: bool
     timeout: str | None
+
+    def of_goal(self, text: str, budget: str | None) -> Goal:
+        """The same of a goal in place of a file."""
+        return Goal(
+            text=text,
+            name=self.name,
+            project=self.project,
+            budget=budget,
+            max_agents=self.max_agents,
+            result=self.approval.result if self.approval else None,
+            merge=self.merge.value if self.merge else None,
+            wait=self.wait,
+            timeout=self.timeout,
+        )
 
 
 class _Run:
