@@ -390,13 +390,18 @@ def placed(rule: Rule, namespace: str, value: Any) -> Object:
     for path, beside in _BESIDE.items():
         if rule.path.endswith(path):
             place |= beside
-    if "network.proxy." in rule.path:
-        obj["spec"]["network"]["proxy"] |= PROXY
-    if "spec.produces." in rule.path:
-        obj["spec"]["changes"] = "none"
-    if "pipeline[]." in rule.path:
-        obj["spec"]["gates"]["pipeline"][0]["name"] = "lint"
+    _complete(rule, obj["spec"])
     return obj
+
+
+def _complete(rule: Rule, spec: Any) -> None:
+    """What the rest of the object must say where this rule stands."""
+    if "network.proxy." in rule.path:
+        spec["network"]["proxy"] |= PROXY
+    if "spec.produces." in rule.path:
+        spec["changes"] = "none"
+    if "pipeline[]." in rule.path:
+        spec["gates"]["pipeline"][0]["name"] = "lint"
 
 
 def _down(place: Any, part: str, empty: Any) -> Any:

@@ -304,11 +304,6 @@ def empty(*, header: bool = True, expand: bool = False, namespaces: bool = False
     return table
 
 
-def of_columns() -> Table:
-    """A table that its caller fills."""
-    return _table()
-
-
 def _fits(table: Table, console: Console) -> bool:
     """Whether nothing of it has to be cut for the terminal."""
     unlimited = console.options.update_width(_NO_LIMIT)

@@ -21,8 +21,8 @@ class _RefusedError(ValueError):
 
 
 def canonical(document: bytes) -> bytes | Problem:
-    """The JSON of one document of YAML, the same for the same values; or why there is none, in
-    words that repeat nothing of it. Raises nothing."""
+    """The JSON of one document of YAML, in its order, which says something where a plan file has
+    nodes; or why there is none, in words that repeat nothing of it. Raises nothing."""
     if len(document) > MOST_BYTES:
         return Problem(f"it has more than {MOST_BYTES} bytes")
     try:
@@ -35,7 +35,6 @@ def canonical(document: bytes) -> bytes | Problem:
             _plain(data, [MOST_BYTES]),
             ensure_ascii=False,
             allow_nan=False,
-            sort_keys=True,
             separators=(",", ":"),
         ).encode(errors="surrogatepass")
     except OutOfBoundsError as error:

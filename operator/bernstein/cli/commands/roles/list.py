@@ -70,7 +70,7 @@ def _usual(name: str, top: str = "opus") -> str | None:
 
 
 def _table(records: Sequence[Mapping[str, Any]]) -> Table:
-    table = tables.of_columns()
+    table = tables.empty()
     for column in ("ROLE", "FROM", "MODEL", "EFFORT", "DESCRIPTION"):
         table.add_column(column, no_wrap=True, overflow="ellipsis")
     for record in records:
