@@ -275,6 +275,7 @@ class PlanTask(Model):
         description="The Task is of no step: it is made because of what was said of the Plan's "
         "pull request, for the so many'th time.",
     )
+    parent: ObjectName | None = Field(default=None, description="Task that it is a subtask of.")
 
 
 class Settled(Model):
@@ -399,10 +400,10 @@ class PlanStatus(WithWaiting):
 
     @property
     def extra(self) -> tuple[PlanTask, ...]:
-        """The rows of Tasks that are of no step but made because of something that has happened."""
+        """The rows of Tasks that are of no step: made since, or subtasks."""
         found: list[PlanTask] = []
         for row in reversed(self.tasks):
-            if row.resolves is None and row.answers is None:
+            if row.resolves is None and row.answers is None and row.parent is None:
                 break
             found.append(row)
         return tuple(reversed(found))

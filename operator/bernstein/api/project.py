@@ -46,6 +46,7 @@ from bernstein.api.projects.retention import Retention
 from bernstein.api.projects.setup import Setup
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.signals import MOST_FILES
+from bernstein.api.subtasks import SubtaskLimits
 from bernstein.api.vocabulary import FileScope
 from bernstein.api.waiting import Abandoned
 
@@ -150,6 +151,7 @@ class Limits(Model):
         description="A step that declares no files runs alone, or beside those that declare none "
         "but files of appendOnly.",
     )
+    subtasks: SubtaskLimits = Field(default_factory=SubtaskLimits)
     models_usd_per_task: Dollars | None = Field(
         default=None,
         description="US dollars that models may cost which are asked about the work of one Task, "

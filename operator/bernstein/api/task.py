@@ -25,6 +25,7 @@ from bernstein.api.meta import (
     UserName,
     cel,
     immutable_except,
+    list_map,
     named,
     one_way,
     rule,
@@ -36,6 +37,7 @@ from bernstein.api.projects.repository import RepositoryPath
 from bernstein.api.requests import Answers, TaskRequests, answered_once, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
+from bernstein.api.subtasks import MOST_SUBTASKS, Split, Subtask
 from bernstein.api.verification import RejectedWork, Verification
 from bernstein.api.waiting import Cancel
 
@@ -273,6 +275,17 @@ class TaskStatus(WithWaiting):
         description="Values that its agent left for others to read. Absent: the last session that "
         "reported success left none.",
     )
+    split: Split | None = Field(
+        default=None,
+        description="That it was split into subtasks. Absent: it was not.",
+    )
+    subtasks: (
+        Annotated[
+            tuple[Subtask, ...],
+            Field(max_length=MOST_SUBTASKS, json_schema_extra=list_map("name")),
+        ]
+        | None
+    ) = Field(default=None, description="Tasks that it was split into last. Absent: none.")
     verification: Verification | None = None
     approval: AskedApproval | None = None
     delivery: Delivery | None = None

@@ -317,7 +317,8 @@ class CreateTasks:
 
 @dataclass(frozen=True)
 class CancelTasks:
-    """Cancel these Tasks: their Plan was cancelled, or is delivered without them."""
+    """Cancel these Tasks: their Plan was cancelled, or is delivered without them; or the Task of
+    which they are parts was."""
 
     names: tuple[str, ...]
     cancel: Cancel
@@ -381,7 +382,16 @@ class InRepository:
     action: RunBegin | JobAction
 
 
-TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction
+TaskAction = (
+    CreateSession
+    | StopSession
+    | DeleteSession
+    | DeleteTask
+    | CreateTasks
+    | CancelTasks
+    | CreateApproval
+    | JobAction
+)
 PlanAction = (
     CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | JobAction | InRepository
 )

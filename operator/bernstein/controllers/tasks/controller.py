@@ -19,17 +19,20 @@ from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core import labels, names, progress
 from bernstein.core.actions import (
+    CancelTasks,
     CreateApproval,
     CreateSession,
+    CreateTasks,
     DeleteSession,
     DeleteTask,
     StopSession,
     TaskAction,
 )
+from bernstein.core.documents import SUBTASKS, kept
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
-from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import closed
+from bernstein.core.snapshot import Handed, TaskSnapshot
+from bernstein.core.tasks import closed, subtasks
 from bernstein.core.tasks.decide import decide, is_left_to_schedule
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Due, Result
@@ -79,6 +82,8 @@ class TaskController(KindController):
         late_claim = self._writer.guard.is_new and self._context.claims.is_late(snapshot.task)
         known = await self._verdicts_for(snapshot.project, snapshot.status.verification)
         snapshot = replace(snapshot, late=late, late_claim=late_claim, gate_cache=known)
+        if (needed := subtasks.needed(snapshot)) is not None:
+            snapshot = replace(snapshot, handed=await self._left(key, *needed))
         status, again = await execution.carry_out(
             snapshot,
             decide,
@@ -91,6 +96,21 @@ class TaskController(KindController):
         if await self._writer.status(key, TASKS, obj, status.dump()):
             tell(self._context, obj, snapshot.task, status, now)
         return Result(again)
+
+    async def _left(self, key: Key, session: str, sha256: str) -> Handed:
+        """The subtasks that a session has left. Raises KubeError: it is asked again."""
+        found = await self._context.logs.kept(key.namespace, names.documents(session))
+        return Handed(kept.content(found or {}, SUBTASKS.name, sha256))
+
+    async def _change_subtasks(self, key: Key, action: CreateTasks | CancelTasks) -> None:
+        if isinstance(action, CancelTasks):
+            for name in action.names:
+                body = {"spec": {"cancel": action.cancel.dump()}}
+                await self._writer.merge(key, TASKS, name, body)
+            return
+        for task in action.objects:
+            with job_actions.refusable(TASKS, task["metadata"]["name"], key, self._context):
+                await self._writer.create(key, TASKS, task)
 
     async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
@@ -105,6 +125,8 @@ class TaskController(KindController):
                 await self._writer.delete_unchanged(key, TASKS, snapshot.task.metadata)
             case DeleteSession(session):
                 await self._writer.delete_unchanged(key, SESSIONS, session.metadata)
+            case CreateTasks() | CancelTasks():
+                await self._change_subtasks(key, action)
             case StopSession(reason):
                 if snapshot.session is not None and snapshot.session.spec.stop is None:
                     body = {"spec": {"stop": {"reason": reason}}}

@@ -10,12 +10,13 @@ from bernstein.api.plan import Resolves
 from bernstein.api.pod import NO_CHANGE
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
+from bernstein.api.vocabulary import ROLES
 from bernstein.checks import signals
 from bernstein.checks.globs import Listed, first_wildcard, plain
-from bernstein.core.documents import MOST_BYTES, OUTPUT
+from bernstein.core.documents import MOST_BYTES, OUTPUT, SUBTASKS
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
-from bernstein.core.sessions import blocked
+from bernstein.core.sessions import blocked, documents
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.expected import rules
 
@@ -32,6 +33,22 @@ same.
 Values that others are to read, if there are any, go as JSON into the file {OUTPUT.path} (which is
 not committed and has at most {MOST_BYTES >> 10} KiB)."""
 
+_SPLIT = f"""\
+You may split this task instead of doing it, into at most {{most}} tasks that other agents do side \
+by side. Then change no file, write {SUBTASKS.path} (which is not committed), and end:
+subtasks:
+  - title: "what is to be done, in one line"
+    description: "all that its agent has to know"
+    role: backend            # who does it: {{roles}}
+    files: [src/a.py]        # what it may change, out of the files that are yours
+    priority: 2              # 1 to 5
+    scope: medium            # small, medium, large
+    complexity: medium       # low, medium, high
+    estimated_minutes: 30
+    completion_signals:      # left out: those of this task
+      - {{{{type: path_exists, path: src/a.py}}}}
+Only title is required. None of them waits for another one: files that two share are changed by one
+after the other. This task is done once all of them are, and is checked then as listed above."""
 _NOTHING_CHANGES = "Nothing is expected to change: report what you found."
 _GOES_ON = """\
 The session before this one was cut off. What it had written so far is in the files already:
@@ -79,6 +96,7 @@ def of_snapshot(snapshot: TaskSnapshot, attempt: int, resume: str | None = None)
         resolves=resolves,
         said=snapshot.said,
         folders=project.repository.folders if project is not None else (),
+        subtasks=documents.most_subtasks(snapshot),
     )
 
 
@@ -91,12 +109,14 @@ def prompt(
     resolves: Resolves | None = None,
     said: str = "",
     folders: tuple[str, ...] = (),
+    subtasks: int = 0,
 ) -> dict[Part, str]:
     """The parts of one attempt's prompt. `goes_on`: from the files of a checkpoint, if its pod can
     have them; what holds then, and what else, stands apart (`parts.begun`). `append_only`: files
     of which the work is rejected if it does more than add to them. `resolves`: the conflict that
     the Task is made for. `said`: what people and CI have said of its pull request. `folders`: those
-    of the repository that the agent gets; none: all of it."""
+    of the repository that the agent gets; none: all of it. `subtasks`: how many it may be split
+    into."""
     spec, feedback = task.spec, task.status.feedback
     conflict = _CONFLICT if feedback and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ") else ""
     if resolves is not None:
@@ -128,8 +148,12 @@ def prompt(
         parts.AFRESH: _paragraphs(_AFRESH, conflict) if goes_on else "",
         parts.FINDINGS: _paragraphs(feedback or "", _waited_for(task)),
         parts.SAID: said,
-        parts.RULES: _RULES,
+        parts.RULES: _paragraphs(_RULES, _split(subtasks)),
     }
+
+
+def _split(most: int) -> str:
+    return _SPLIT.format(most=most, roles=", ".join(ROLES)) if most else ""
 
 
 def _resolve(conflict: Resolves) -> str:

@@ -30,6 +30,7 @@ from bernstein.core.tasks.leaving import decide_leaving
 from bernstein.core.tasks.open import decide_new, decide_open
 from bernstein.core.tasks.pending import decide_pending, decide_planned
 from bernstein.core.tasks.running import as_its_session, decide_running
+from bernstein.core.tasks.subtasks import decide_waiting
 from bernstein.core.waiting import waits
 
 _STEPS: Mapping[TaskState, Callable[[TaskSnapshot, TaskStatus, datetime], TaskDecision]] = {
@@ -38,6 +39,7 @@ _STEPS: Mapping[TaskState, Callable[[TaskSnapshot, TaskStatus, datetime], TaskDe
     TaskState.CLAIMED: decide_running,
     TaskState.IN_PROGRESS: decide_running,
     TaskState.BLOCKED: decide_blocked,
+    TaskState.WAITING_FOR_SUBTASKS: decide_waiting,
     TaskState.ORPHANED: decide_orphaned,
     TaskState.FAILED: decide_failed,
     TaskState.DONE: decide_done,
@@ -46,6 +48,7 @@ _STEPS: Mapping[TaskState, Callable[[TaskSnapshot, TaskStatus, datetime], TaskDe
 _WITH_OWNERS = (
     TaskState.PLANNED,
     TaskState.BLOCKED,
+    TaskState.WAITING_FOR_SUBTASKS,
     TaskState.DONE,
     TaskState.PENDING_APPROVAL,
 )

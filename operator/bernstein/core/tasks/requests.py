@@ -40,7 +40,7 @@ from bernstein.core.delivery.proposed import pushed
 from bernstein.core.fsm import is_final, move
 from bernstein.core.sanitise import line
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import blocked, judged_anew
+from bernstein.core.tasks import blocked, judged_anew, subtasks
 from bernstein.core.tasks.running import session_ended
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification.look import judging
@@ -232,7 +232,7 @@ def _unblock(
         update = {"answer": line(request.reason, 300), "times": 0}
         told = status.blocked.model_copy(update=update)
         status = status.model_copy(update={"blocked": told})
-    status = blocked.opened(status, now, actor=request.by)
+    status = blocked.opened(subtasks.given_up(status), now, actor=request.by)
     return _done(snapshot, status, request, "it is Open again", now)
 
 

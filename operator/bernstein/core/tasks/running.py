@@ -19,7 +19,7 @@ from bernstein.core.scheduling import chain, opening
 from bernstein.core.sessions import documents
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import blocked
+from bernstein.core.tasks import blocked, subtasks
 from bernstein.core.tasks.attempts import (
     blamed,
     count_failure,
@@ -48,6 +48,8 @@ def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
         return TaskDecision(goes_on(move(status, TaskState.IN_PROGRESS, "AgentStarted", now)))
     if state is not SessionState.DEAD:
         return TaskDecision(status)
+    if documents.subtasks_of(session.status) is not None:
+        return subtasks.begins(snapshot, session, status, now)
     return TaskDecision(session_ended(snapshot, session, status, now))
 
 
