@@ -44,9 +44,9 @@ from bernstein.api.projects.refs import RefPruning
 from bernstein.api.projects.repository import MOST_REPOSITORIES, Repository
 from bernstein.api.projects.retention import Retention
 from bernstein.api.projects.setup import Setup
+from bernstein.api.projects.subtasks import SubtaskLimits
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.signals import MOST_FILES
-from bernstein.api.subtasks import SubtaskLimits
 from bernstein.api.vocabulary import FileScope
 from bernstein.api.waiting import Abandoned
 
@@ -151,7 +151,9 @@ class Limits(Model):
         description="A step that declares no files runs alone, or beside those that declare none "
         "but files of appendOnly.",
     )
-    subtasks: SubtaskLimits = Field(default_factory=SubtaskLimits)
+    subtasks: SubtaskLimits = Field(
+        default_factory=SubtaskLimits, description="Into what a Task may be split."
+    )
     models_usd_per_task: Dollars | None = Field(
         default=None,
         description="US dollars that models may cost which are asked about the work of one Task, "

@@ -34,10 +34,10 @@ from bernstein.api.money import SpendSource
 from bernstein.api.older import OLDER, QueueReason, WithWaiting
 from bernstein.api.plan import MAX_STAGES
 from bernstein.api.projects.repository import RepositoryPath
+from bernstein.api.projects.subtasks import MOST_SUBTASKS
 from bernstein.api.requests import Answers, TaskRequests, answered_once, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
-from bernstein.api.subtasks import MOST_SUBTASKS, Split, Subtask
 from bernstein.api.verification import RejectedWork, Verification
 from bernstein.api.waiting import Cancel
 
@@ -206,6 +206,34 @@ class Output(Model):
     """How long it is."""
     sha256: Annotated[str, Field(max_length=64)]
     """SHA-256 of it."""
+
+
+class Subtask(Model):
+    """One of the Tasks into which a Task is split."""
+
+    name: ObjectName
+    """Name of its Task."""
+    uid: Annotated[str, Field(max_length=64)] | None = None
+    """Uid of its Task, once that was seen."""
+    state: Annotated[str, Field(max_length=32)] = "Open"
+    """Its state when it was seen last."""
+
+
+class Split(Model):
+    """That a Task is split, by what its agent has left."""
+
+    number: Annotated[int, Field(ge=1)]
+    """How often it was split; in the names of its subtasks."""
+    session: Annotated[str, Field(max_length=63)]
+    """AgentSession that left its subtasks."""
+    sha256: Annotated[str, Field(max_length=64)]
+    """SHA-256 of what it left, in the ConfigMap `<session>-documents`."""
+    since: datetime
+    """When it was split."""
+    over: bool | None = Field(
+        default=None,
+        description="true: it waits for them no more: all are Closed, or somebody said so.",
+    )
 
 
 class TaskStatus(WithWaiting):

@@ -32,8 +32,9 @@ from bernstein.core.documents import SUBTASKS, kept
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import Handed, TaskSnapshot
-from bernstein.core.tasks import closed, subtasks
+from bernstein.core.tasks import closed
 from bernstein.core.tasks.decide import decide, is_left_to_schedule
+from bernstein.core.tasks.parts import subtasks
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Due, Result
 from bernstein.kube.resource import Key, Resource

@@ -81,11 +81,6 @@ def watches(caches: Caches) -> Iterable[Watch]:
         found = tasks.informer.index_keys(AWAITED, key.name)
         return [each for each in found if each.namespace == key.namespace]
 
-    def split_of(plan: Object) -> Collection[Key]:
-        """Those that wait for their subtasks, which the Plan may have rows for now."""
-        its = tasks.going_of_plan(caches.plans.of(plan).metadata).values()
-        return [_key(t) for t in its if t.status.state is TaskState.WAITING_FOR_SUBTASKS]
-
     proposed_in = partial(_proposed_in, tasks)
     turned_up = caches.projects.changes(secrets_turned_up)
     yield Watch(caches.projects.informer, of_project, spec_changed)
@@ -100,8 +95,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(tasks.informer, lead, crowds.seeks_otherwise)
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
-    yield Watch(tasks.informer, split_into, tasks.changes(_part_moved))
-    yield Watch(caches.plans.informer, split_of, caches.plans.changes(_split_otherwise))
+    yield from _of_subtasks(caches)
     yield Watch(caches.plans.informer, of_plan, spec_changed)
     yield Watch(caches.plans.informer, planned_of, caches.plans.changes(_asked_otherwise))
     yield Watch(caches.plans.informer, asked_of, spec_changed)
@@ -119,6 +113,18 @@ _TASK_OF_POD = label_key(labels.TASK)
 def of_own_pod(pod: Object) -> Collection[Key]:
     """The Task of a pod of its own Jobs; of its agent's, the session tells."""
     return () if pod["metadata"]["labels"].get(labels.JOB) == AGENT else _TASK_OF_POD(pod)
+
+
+def _of_subtasks(caches: Caches) -> Iterable[Watch]:
+    tasks = caches.tasks
+
+    def split_of(plan: Object) -> Collection[Key]:
+        """Those that wait for their subtasks, which the Plan may have rows for now."""
+        its = tasks.going_of_plan(caches.plans.of(plan).metadata).values()
+        return [_key(t) for t in its if t.status.state is TaskState.WAITING_FOR_SUBTASKS]
+
+    yield Watch(tasks.informer, split_into, tasks.changes(_part_moved))
+    yield Watch(caches.plans.informer, split_of, caches.plans.changes(_split_otherwise))
 
 
 def split_into(task: Object) -> Collection[Key]:

@@ -331,18 +331,6 @@ POLICIES: Final[Mapping[str, Policy]] = {
         Retry.UNBLOCKED, False, "See to that, then: `bernstein unblock TASK`.", keeps_work=True
     ),
     Reason.BLOCK_REFUSED: Policy(Retry.AT_ONCE, True, "See to what it waits for; reword the step."),
-    Reason.DOCUMENT_REFUSED: Policy(
-        Retry.AT_ONCE, True, "Read why; say in the step what it holds."
-    ),
-    Reason.SUBTASKS_INVALID: Policy(
-        Retry.AT_ONCE, True, "Read why; say in the step how it can be split, or split it yourself."
-    ),
-    Reason.SUBTASKS_STALLED: Policy(
-        Retry.UNBLOCKED,
-        False,
-        "Retry or mend the subtask: its parent goes on with it. Or have the parent done anew "
-        "without them: `bernstein unblock TASK`.",
-    ),
     Reason.UNCLAIMED: Policy(Retry.AT_ONCE, False, "", keeps_work=True),
     Reason.KILLED: Policy(Retry.AT_ONCE, False, "", keeps_work=True),
     Reason.CANCELLED: Policy(Retry.NEVER, False, ""),

@@ -25,4 +25,16 @@ OF_WORK: Final[Mapping[str, Policy]] = {
         "commit a key that a test needs to the branch yourself. "
         "Replace a secret that was real: an agent has had it.",
     ),
+    Reason.DOCUMENT_REFUSED: Policy(
+        Retry.AT_ONCE, True, "Read why; say in the step what it holds."
+    ),
+    Reason.SUBTASKS_INVALID: Policy(
+        Retry.AT_ONCE, True, "Read why; say in the step how it can be split, or split it yourself."
+    ),
+    Reason.SUBTASKS_STALLED: Policy(
+        Retry.UNBLOCKED,
+        False,
+        "Retry or mend the subtask: its parent goes on with it. Or have the parent done anew "
+        "without them: `bernstein unblock TASK`.",
+    ),
 }

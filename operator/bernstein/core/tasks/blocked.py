@@ -24,7 +24,7 @@ from bernstein.core.fsm import move
 from bernstein.core.sanitise import count, line, ordinal, quoted, quoting, some
 from bernstein.core.scheduling.dependencies import awaited, groups_named, groups_of, standing
 from bernstein.core.snapshot import Standing, TaskSnapshot
-from bernstein.core.tasks import subtasks
+from bernstein.core.tasks.parts import subtasks
 from bernstein.core.waiting import goes_on, waits
 
 MOST_IN_A_ROW = 3

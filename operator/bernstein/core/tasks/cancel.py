@@ -16,8 +16,8 @@ from bernstein.core.delivery import task as deliveries
 from bernstein.core.delivery.proposed import closing
 from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import subtasks
 from bernstein.core.tasks.attempts import settle
+from bernstein.core.tasks.parts import subtasks
 from bernstein.core.verification.expected.task import question
 from bernstein.core.waiting import goes_on
 

@@ -28,9 +28,9 @@ from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
 from bernstein.core.tasks.leaving import decide_leaving
 from bernstein.core.tasks.open import decide_new, decide_open
+from bernstein.core.tasks.parts.subtasks import decide_waiting
 from bernstein.core.tasks.pending import decide_pending, decide_planned
 from bernstein.core.tasks.running import as_its_session, decide_running
-from bernstein.core.tasks.subtasks import decide_waiting
 from bernstein.core.waiting import waits
 
 _STEPS: Mapping[TaskState, Callable[[TaskSnapshot, TaskStatus, datetime], TaskDecision]] = {

@@ -10,7 +10,7 @@ from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import plans
 from bernstein.core.scheduling import chain, expressions, opening
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import subtasks
+from bernstein.core.tasks.parts import subtasks
 
 
 def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:

@@ -40,7 +40,8 @@ from bernstein.core.delivery.proposed import pushed
 from bernstein.core.fsm import is_final, move
 from bernstein.core.sanitise import line
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import blocked, judged_anew, subtasks
+from bernstein.core.tasks import blocked, judged_anew
+from bernstein.core.tasks.parts import subtasks
 from bernstein.core.tasks.running import session_ended
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification.look import judging

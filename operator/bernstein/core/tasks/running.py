@@ -19,7 +19,7 @@ from bernstein.core.scheduling import chain, opening
 from bernstein.core.sessions import documents
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import blocked, subtasks
+from bernstein.core.tasks import blocked
 from bernstein.core.tasks.attempts import (
     blamed,
     count_failure,
@@ -28,6 +28,7 @@ from bernstein.core.tasks.attempts import (
     refused,
     settle,
 )
+from bernstein.core.tasks.parts import subtasks
 from bernstein.core.verification import formatted, summary
 from bernstein.core.verification.expected.task import change_problem, specs_of
 from bernstein.core.waiting import goes_on, is_stalled, parted, waits

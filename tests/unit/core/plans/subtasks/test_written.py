@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bernstein.api.projects.subtasks import MOST_SUBTASKS
 from bernstein.api.signals import MOST_FILES
-from bernstein.api.subtasks import MOST_SUBTASKS
 from bernstein.core.documents import values
 from bernstein.core.documents.values import Json, Problem
 from bernstein.core.plans.subtasks.objects import objects_of

@@ -19,8 +19,7 @@ from datetime import datetime, timedelta
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
-from bernstein.api.subtasks import Split, Subtask
-from bernstein.api.task import Blocked, Task, TaskStatus
+from bernstein.api.task import Blocked, Split, Subtask, Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel, WaitReason
 from bernstein.core import owners
