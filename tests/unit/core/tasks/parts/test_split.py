@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plan import MAX_ROWS, Plan, PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core import labels, owners
