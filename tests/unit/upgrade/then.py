@@ -73,7 +73,7 @@ def asked_then(asked: Any) -> Any:
 def session_then(obj: dict[str, Any]) -> dict[str, Any]:
     """A session as the older code made it: it had no price, was shown no rejected work,
     and went on from whatever commit was at the ref of a checkpoint."""
-    new = ("price", "rejected", "resumeSha")
+    new = ("price", "rejected", "resumeSha", "documents")
     spec = {key: value for key, value in obj["spec"].items() if key not in new}
     uid = spec["taskRef"]["uid"]
     ref = spec["workRef"].replace(names.refs_of(uid), f"refs/bernstein/{uid[:8]}")
@@ -112,7 +112,7 @@ _NEW = (
 )
 _NEVER = (
     *("prompt", "resume_sha", "paths", "changed_since", "changed_to", "tool", "tools"),
-    *("plugin", "test", "only_new", "folders", "cache", "lfs"),
+    *("plugin", "test", "only_new", "folders", "cache", "lfs", "documents"),
     "by_others",
 )
 
