@@ -360,10 +360,10 @@ class PlanStatus(WithWaiting):
 
     @property
     def extra(self) -> tuple[PlanTask, ...]:
-        """The rows of Tasks that are of no step but made because of something that has happened."""
+        """The rows of Tasks that are of no step: made since, or subtasks."""
         found: list[PlanTask] = []
         for row in reversed(self.tasks):
-            if row.resolves is None and row.answers is None:
+            if row.resolves is None and row.answers is None and row.parent is None:
                 break
             found.append(row)
         return tuple(reversed(found))

@@ -45,6 +45,7 @@ from bernstein.api.projects.refs import RefPruning
 from bernstein.api.projects.repository import MOST_REPOSITORIES, Repository
 from bernstein.api.projects.retention import Retention
 from bernstein.api.projects.setup import Setup
+from bernstein.api.projects.subtasks import SubtaskLimits
 from bernstein.api.projects.watching import PullRequestWatch
 from bernstein.api.signals import MOST_FILES
 from bernstein.api.vocabulary import FileScope
@@ -150,6 +151,9 @@ class Limits(Model):
         default=False,
         description="A step that declares no files runs alone, or beside those that declare none "
         "but files of appendOnly.",
+    )
+    subtasks: SubtaskLimits = Field(
+        default_factory=SubtaskLimits, description="Into what a Task may be split."
     )
     models_usd_per_task: Dollars | None = Field(
         default=None,

@@ -27,6 +27,7 @@ from bernstein.api.meta import (
     UserName,
     cel,
     immutable_except,
+    list_map,
     named,
     one_way,
     rule,
@@ -35,6 +36,7 @@ from bernstein.api.money import Dollars, SpendSource
 from bernstein.api.older import OLDER, QueueReason, WithWaiting
 from bernstein.api.plan import MAX_STAGES
 from bernstein.api.projects.repository import RepositoryPath
+from bernstein.api.projects.subtasks import MOST_SUBTASKS
 from bernstein.api.requests import Answers, TaskRequests, answered_once, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
@@ -265,6 +267,34 @@ class Produced(Model):
     """Name of the Plan. It is made once: deleted, it does not come back."""
 
 
+class Subtask(Model):
+    """One of the Tasks into which a Task is split."""
+
+    name: ObjectName
+    """Name of its Task."""
+    uid: Annotated[str, Field(max_length=64)] | None = None
+    """Uid of its Task, once that was seen."""
+    state: Annotated[str, Field(max_length=32)] = "Open"
+    """Its state when it was seen last."""
+
+
+class Split(Model):
+    """That a Task is split, by what its agent has left."""
+
+    number: Annotated[int, Field(ge=1)]
+    """How often it was split; in the names of its subtasks."""
+    session: Annotated[str, Field(max_length=63)]
+    """AgentSession that left its subtasks."""
+    sha256: Annotated[str, Field(max_length=64)]
+    """SHA-256 of what it left, in the ConfigMap `<session>-documents`."""
+    since: datetime
+    """When it was split."""
+    over: bool | None = Field(
+        default=None,
+        description="true: it waits for them no more: all are Closed, or somebody said so.",
+    )
+
+
 class TaskStatus(WithWaiting):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -335,6 +365,17 @@ class TaskStatus(WithWaiting):
     produced: Produced | None = Field(
         default=None, description="Absent: nothing was made, or `spec.produces` asks for nothing."
     )
+    split: Split | None = Field(
+        default=None,
+        description="That it was split into subtasks. Absent: it was not.",
+    )
+    subtasks: (
+        Annotated[
+            tuple[Subtask, ...],
+            Field(max_length=MOST_SUBTASKS, json_schema_extra=list_map("name")),
+        ]
+        | None
+    ) = Field(default=None, description="Tasks that it was split into last. Absent: none.")
     verification: Verification | None = None
     approval: AskedApproval | None = None
     delivery: Delivery | None = None

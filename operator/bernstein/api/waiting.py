@@ -44,6 +44,8 @@ class WaitReason(StrEnum):
     """All agents that the Project or the Plan allows are at work."""
     FILE_OVERLAP = "FileOverlap"
     """Another Task owns some of its files, or may."""
+    SUBTASKS_PENDING = "SubtasksPending"
+    """The Tasks that it was split into are not all Closed yet."""
     SIBLINGS_AT_WORK = "SiblingsAtWork"
     """A command has rejected its work, and what ran beside it has yet to land."""
     BATCH_WAITS = "BatchWaits"
@@ -65,6 +67,7 @@ PASSES = {
     WaitReason.BEGIN_QUEUE: True,
     WaitReason.MAX_AGENTS: True,
     WaitReason.FILE_OVERLAP: True,
+    WaitReason.SUBTASKS_PENDING: False,
     WaitReason.SIBLINGS_AT_WORK: True,
     WaitReason.BATCH_WAITS: True,
     WaitReason.MERGE_QUEUE: True,

@@ -317,7 +317,8 @@ class CreateTasks:
 
 @dataclass(frozen=True)
 class CancelTasks:
-    """Cancel these Tasks: their Plan was cancelled, or is delivered without them."""
+    """Cancel these Tasks: their Plan was cancelled, or is delivered without them; or the Task of
+    which they are parts was."""
 
     names: tuple[str, ...]
     cancel: Cancel
@@ -395,6 +396,8 @@ TaskAction = (
     | DeleteSession
     | DeleteTask
     | CreatePlan
+    | CreateTasks
+    | CancelTasks
     | CreateApproval
     | JobAction
 )

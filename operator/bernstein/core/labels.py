@@ -38,6 +38,8 @@ CUT = "bernstein.dev/cut"
 """Annotation of that ConfigMap: `true` where only the log's end was kept."""
 CONTENT = "bernstein.dev/content"
 """Annotation of a Plan that was made of a file: the digest of what it asks for."""
+SUBTASK_OF = "bernstein.dev/subtask-of"
+"""On a subtask: the name of the Task that was split into it."""
 SEED_ID = "bernstein.dev/seed-id"
 """On a Task that was made of a task file: the id that it has there. People may set it."""
 STOPPED = "bernstein.dev/stopped"
@@ -55,6 +57,7 @@ READ = (
     PROJECT,
     PLAN,
     TASK,
+    SUBTASK_OF,
     SESSION,
     JOB,
     JOB_NAME,

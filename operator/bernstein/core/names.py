@@ -354,6 +354,13 @@ def answerer(plan: str, number: int, place: int | None = None) -> str:
     return f"{_whole_words(slug(plan), room) or 'plan'}-answer-{digest}"
 
 
+def subtask(parent: str, uid: str, split: int, number: int) -> str:
+    """Name of the so many'th subtask of a Task that was split for the so many'th time."""
+    room = NAME_LIMIT - len("-t20-") - _KEY_LENGTH
+    digest = short_hash(parent, uid, "subtask", str(split), str(number), length=_KEY_LENGTH)
+    return f"{_whole_words(slug(parent), room) or 'task'}-t{number}-{digest}"
+
+
 def label_value(text: str) -> str:
     """`text` where it is a label value already; else its slug, cut and hashed where too long."""
     if len(text) <= LABEL_LIMIT and _LABEL_VALUE.match(text):

@@ -28,7 +28,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Task
 from bernstein.api.verification import Bypass, CheckResult, Verification
 from bernstein.api.waiting import Waiting
-from bernstein.core import owners
+from bernstein.core import labels, owners
 from bernstein.core.conditions import find
 from bernstein.core.fsm import may_retry
 from bernstein.core.sanitise import line, text
@@ -124,6 +124,8 @@ def task_record(task: Task, blocked_by: Blockers | None = None) -> Document:
         "attempt": status.attempt,
         "max_retries": spec.max_retries,
         "session": status.session,
+        "parent": task.metadata.labels.get(labels.SUBTASK_OF) if plan is not None else None,
+        "subtasks": [row.name for row in status.subtasks or ()],
         **_why(task),
         "verification": _verification(status.verification),
         "delivery": _delivery(status.delivery),

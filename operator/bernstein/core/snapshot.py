@@ -82,6 +82,14 @@ class AtWork:
 
 
 @dataclass(frozen=True)
+class Handed:
+    """What a session has left as the subtasks of its Task."""
+
+    document: bytes | None
+    """None: it is lost."""
+
+
+@dataclass(frozen=True)
 class TaskSnapshot:
     """Everything that the decision about one Task looks at."""
 
@@ -142,6 +150,8 @@ class TaskSnapshot:
     """Those that ask about this Task, by name; known where its own next step is decided."""
     roles: Roles = BUILT_IN
     """Those of its namespace."""
+    handed: Handed | None = None
+    """The subtasks that it is split into; None: nobody has read them, as they are not needed."""
 
     @property
     def status(self) -> TaskStatus:
@@ -183,6 +193,16 @@ class TaskSnapshot:
         rows = self.plan.status.extra if self.plan is not None else ()
         name, uid = self.task.metadata.name, self.task.metadata.uid
         return any(r.answers and r.name == name and r.uid in (None, uid) for r in rows)
+
+    @property
+    def depth(self) -> int:
+        """How often what it is a part of was split: 0 of a step's own Task. Its Plan says so."""
+        rows = self.plan.status.extra if self.plan is not None else ()
+        parents = {row.name: row.parent for row in rows if row.parent is not None}
+        name, depth = self.task.metadata.name, 0
+        while (parent := parents.pop(name, None)) is not None:
+            name, depth = parent, depth + 1
+        return depth
 
     @property
     def said(self) -> str:

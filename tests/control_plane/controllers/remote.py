@@ -58,6 +58,8 @@ class Remote:
         if theirs and theirs["as_it_is"] and base in self.commits(config["ref"]):
             self.refs[config["candidate"]] = config["sha"]
             return base, config["sha"]
+        if config["sha"] in self.commits(config["onto"]):
+            return base, base  # the tip has all of it
         return base, self.commit(config["candidate"], base)
 
     def push(self, pull: Pull) -> str:

@@ -9,11 +9,10 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TASK_MOVES, TaskState
 from bernstein.api.waiting import WaitReason
 from tests.unit.core.delivery.test_every_way_to_land import NEVER_MADE
-from tests.unit.docs.pages import REFERENCE, ROOT, section, table
+from tests.unit.docs.pages import REFERENCE, ROOT, table
 
 PAGE = REFERENCE / "task.md"
 EXPLANATION = ROOT / "docs/explanation/verified-not-exited.md"
-UNUSED = {TaskState.WAITING_FOR_SUBTASKS}
 MOVES = {(a, b) for a, to in TASK_MOVES.items() for b in to} - NEVER_MADE
 
 
@@ -25,22 +24,20 @@ def test_every_reason_to_wait_has_its_row() -> None:
     assert rest == "any reason of [errors](errors.md)"
 
 
-def test_every_state_has_its_row_or_is_said_to_be_unused() -> None:
+def test_every_state_has_its_row() -> None:
     listed = {cells[0] for cells in table(PAGE, "States")}
 
-    assert listed == {*TaskState} - UNUSED
-    for state in UNUSED:
-        assert state in section(PAGE, "States").splitlines()[-2]
+    assert listed == {*TaskState}
 
 
 def test_the_moves_of_every_state_are_those_that_are_made() -> None:
     listed = {(a, b) for a, _, to in table(PAGE, "States") for b in to.split(", ") if b}
 
-    assert listed == {(a, b) for a, b in MOVES if not {a, b} & UNUSED}
+    assert listed == MOVES
 
 
 def test_the_picture_shows_every_move_of_a_task_that_works() -> None:
     shown = {*re.findall(r"^  (\w+) --> (\w+):", EXPLANATION.read_text(), re.MULTILINE)}
 
-    not_shown = {TaskState.PLANNED, TaskState.CANCELLED, *UNUSED}
+    not_shown = {TaskState.PLANNED, TaskState.CANCELLED}
     assert shown == {(a, b) for a, b in MOVES if not {a, b} & not_shown}

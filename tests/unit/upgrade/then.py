@@ -112,7 +112,7 @@ _NEW = (
 )
 _NEVER = (
     *("prompt", "resume_sha", "paths", "changed_since", "changed_to", "tool", "tools"),
-    *("plugin", "test", "only_new", "folders", "cache", "lfs"),
+    *("plugin", "test", "only_new", "folders", "cache", "lfs", "documents"),
     "by_others",
 )
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bernstein.api.meta import CopiedLine, Model, Money, Name, Sha, UsageCounts
+from bernstein.api.meta import CopiedLine, Model, Money, Name, ObjectName, Sha, UsageCounts
 
 MAX_ROWS = 2000
 MAX_SETTLED = 100
@@ -85,6 +85,7 @@ class PlanTask(Model):
         description="The Task is of no step: it is made because of what was said of the Plan's "
         "pull request, for the so many'th time.",
     )
+    parent: ObjectName | None = Field(default=None, description="Task that it is a subtask of.")
 
 
 class Settled(Model):

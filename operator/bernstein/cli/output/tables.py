@@ -19,6 +19,7 @@ from bernstein.api.money import known
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
+from bernstein.cli.output import families
 from bernstein.cli.output.notes import note, reason
 from bernstein.cli.output.terminal import room
 from bernstein.core.plans.rows import names_by_stage
@@ -83,11 +84,12 @@ def _task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool, tr
     if wide:
         table.add_column("ROLE", no_wrap=True, overflow="ellipsis", max_width=12)
         table.add_column("TITLE", no_wrap=True, overflow="ellipsis", ratio=6)
-    for task in tasks:
+    for depth, task in families.of_tasks(tasks):
         word = task_status(task)
+        name = f"{_below(depth)}{task.metadata.name}"
         cells = [
             *_namespace(task.metadata.namespace, namespaces),
-            Text(task.metadata.name, no_wrap=True, overflow="ellipsis"),
+            Text(name, no_wrap=True, overflow="ellipsis"),
             Text(word, style=STYLES.get(word, "")),
             Text(reason(task.status.waiting)),
             *([Text(str(task.status.attempt))] if tries else []),
@@ -188,7 +190,8 @@ def _lines(shown: Shown | None) -> str:
 
 
 def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) -> Table:
-    """Every step of a Plan below its stage, and below them Tasks that are of none.
+    """Every step of a Plan below its stage, what it was split into below the step, and below them
+    Tasks that are of none.
 
     `progress` is what agents say that they do, by name of the Task.
     """
@@ -204,23 +207,44 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
         for name, step in zip(names[stage.name], stage.steps, strict=True):
             task = by_name.get(name)
             table.add_row(*step_cells(step.heading, task, progress.get(name, ""), plan))
-    if plan.status.extra:
+            for depth, row in families.of_rows(plan, name):
+                table.add_row(*_extra_cells(row.name, by_name, progress, plan, depth))
+    extra = [row for row in plan.status.extra if row.parent is None]
+    if extra:
         table.add_row(Text(OF_NO_STEP, style="bold"))
-    for row in plan.status.extra:
-        task = by_name.get(row.name)
-        title = row.name if task is None else task.spec.title
-        table.add_row(*step_cells(title, task, progress.get(row.name, ""), plan))
+    for row in extra:
+        table.add_row(*_extra_cells(row.name, by_name, progress, plan))
     return table
 
 
-def step_cells(title: str, task: Task | None, progress: str, plan: Plan) -> tuple[Text, ...]:
-    """A row for a step, or a Task that is of none: title, status, note and cost."""
+def _extra_cells(
+    name: str,
+    by_name: Mapping[str, Task],
+    progress: Mapping[str, str],
+    plan: Plan,
+    depth: int = 0,
+) -> tuple[Text, ...]:
+    task = by_name.get(name)
+    title = name if task is None else task.spec.title
+    return step_cells(title, task, progress.get(name, ""), plan, depth)
+
+
+def _below(depth: int) -> str:
+    return f"{'  ' * (depth - 1)}└ " if depth else ""
+
+
+def step_cells(
+    title: str, task: Task | None, progress: str, plan: Plan, depth: int = 0
+) -> tuple[Text, ...]:
+    """A row for a step, or a Task that is of none: title, status, note and cost. `depth`: of a
+    subtask how far it is below the step."""
+    mark = f"  {_below(depth)}"
     if task is None:
-        return (Text(f"  ○ {line(title, _LONGEST_TITLE)}", style="dim"), *[Text()] * 3)
+        return (Text(f"{mark}○ {line(title, _LONGEST_TITLE)}", style="dim"), *[Text()] * 3)
     word = task_status(task)
     style = STYLES.get(word, "")
     return (
-        Text(f"  {MARKS.get(word, '○')} {line(title, _LONGEST_TITLE)}", style=style),
+        Text(f"{mark}{MARKS.get(word, '○')} {line(title, _LONGEST_TITLE)}", style=style),
         Text(word.replace("_", " "), style=style),
         Text(note(task, progress, plan), style="dim"),
         Text(spent(task.status, zero="")),

@@ -19,20 +19,23 @@ from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core import labels, names, progress
 from bernstein.core.actions import (
+    CancelTasks,
     CreateApproval,
     CreatePlan,
     CreateSession,
+    CreateTasks,
     DeleteSession,
     DeleteTask,
     StopSession,
     TaskAction,
 )
-from bernstein.core.documents import kept
+from bernstein.core.documents import SUBTASKS, kept
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
-from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.snapshot import Handed, TaskSnapshot
 from bernstein.core.tasks import closed, produced
 from bernstein.core.tasks.decide import decide, is_left_to_schedule
+from bernstein.core.tasks.parts import subtasks
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Due, Result
 from bernstein.kube.resource import Key, Resource
@@ -82,6 +85,8 @@ class TaskController(KindController):
         known = await self._verdicts_for(snapshot.project, snapshot.status.verification)
         snapshot = replace(snapshot, late=late, late_claim=late_claim, gate_cache=known)
         snapshot = replace(snapshot, plan_file=await self._plan_file(snapshot))
+        if (needed := subtasks.needed(snapshot)) is not None:
+            snapshot = replace(snapshot, handed=await self._left(key, *needed))
         status, again = await execution.carry_out(
             snapshot,
             decide,
@@ -104,6 +109,21 @@ class TaskController(KindController):
         found = await self._context.logs.kept(meta.namespace, names.documents(meta.name))
         return kept.content(found or {}, left.name, left.sha256)
 
+    async def _left(self, key: Key, session: str, sha256: str) -> Handed:
+        """The subtasks that a session has left. Raises KubeError: it is asked again."""
+        found = await self._context.logs.kept(key.namespace, names.documents(session))
+        return Handed(kept.content(found or {}, SUBTASKS.name, sha256))
+
+    async def _change_subtasks(self, key: Key, action: CreateTasks | CancelTasks) -> None:
+        if isinstance(action, CancelTasks):
+            for name in action.names:
+                body = {"spec": {"cancel": action.cancel.dump()}}
+                await self._writer.merge(key, TASKS, name, body)
+            return
+        for task in action.objects:
+            with job_actions.refusable(TASKS, task["metadata"]["name"], key, self._context):
+                await self._writer.create(key, TASKS, task)
+
     async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
             case CreateSession(session):
@@ -119,6 +139,8 @@ class TaskController(KindController):
                 await self._writer.delete_unchanged(key, TASKS, snapshot.task.metadata)
             case DeleteSession(session):
                 await self._writer.delete_unchanged(key, SESSIONS, session.metadata)
+            case CreateTasks() | CancelTasks():
+                await self._change_subtasks(key, action)
             case StopSession(reason):
                 if snapshot.session is not None and snapshot.session.spec.stop is None:
                     body = {"spec": {"stop": {"reason": reason}}}

@@ -95,6 +95,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(tasks.informer, lead, crowds.seeks_otherwise)
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
+    yield from _of_subtasks(caches)
     yield Watch(caches.plans.informer, of_plan, spec_changed)
     yield Watch(caches.plans.informer, planned_of, caches.plans.changes(_asked_otherwise))
     yield Watch(caches.plans.informer, asked_of, spec_changed)
@@ -112,6 +113,45 @@ _TASK_OF_POD = label_key(labels.TASK)
 def of_own_pod(pod: Object) -> Collection[Key]:
     """The Task of a pod of its own Jobs; of its agent's, the session tells."""
     return () if pod["metadata"]["labels"].get(labels.JOB) == AGENT else _TASK_OF_POD(pod)
+
+
+def _of_subtasks(caches: Caches) -> Iterable[Watch]:
+    tasks = caches.tasks
+
+    def split_of(plan: Object) -> Collection[Key]:
+        """Those that wait for their subtasks, which the Plan may have rows for now."""
+        its = tasks.going_of_plan(caches.plans.of(plan).metadata).values()
+        return [_key(t) for t in its if t.status.state is TaskState.WAITING_FOR_SUBTASKS]
+
+    yield Watch(tasks.informer, split_into, tasks.changes(_part_moved))
+    yield Watch(caches.plans.informer, split_of, caches.plans.changes(_split_otherwise))
+
+
+def split_into(task: Object) -> Collection[Key]:
+    """The Task that was split into it; the label only says whom it may concern."""
+    name = task["metadata"].get("labels", {}).get(labels.SUBTASK_OF)
+    return [Key(key_of(task).namespace, name)] if name else []
+
+
+def _part_moved(old: Task | None, new: Task | None) -> bool:
+    return _as_part(old) != _as_part(new)
+
+
+def _as_part(task: Task | None) -> tuple[object, ...] | None:
+    if task is None:
+        return None
+    waiting = task.status.waiting
+    told = waiting and (waiting.reason, waiting.message, waiting.needs_person)
+    return task.metadata.uid, task.status.state, told, task.spec.cancel is None
+
+
+def _split_otherwise(old: Plan | None, new: Plan | None) -> bool:
+    """It has other rows of subtasks, or was suspended or resumed."""
+    return _as_split(old) != _as_split(new)
+
+
+def _as_split(plan: Plan | None) -> tuple[int, bool] | None:
+    return (len(plan.status.tasks), plan.spec.suspend) if plan is not None else None
 
 
 def upstream_of(task: Object) -> Collection[Key]:

@@ -39,6 +39,7 @@ from bernstein.core.plans.places import begin, several
 from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.size import is_large
 from bernstein.core.plans.standstill import blocked_by, rest, watch
+from bernstein.core.plans.subtasks import rows as subtasks
 from bernstein.core.plans.tally import tallied, tally
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.sanitise import count
@@ -198,6 +199,8 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         if isinstance(step, Decision):
             return step
         status = step
+    status = subtasks.with_rows(snapshot, status)
+    actions += subtasks.cancels(snapshot, status)
     if snapshot.plan.spec.suspend:
         kind, why = ConditionType.SUSPENDED, WaitReason.SUSPENDED
         status = note(_phase(status, "Suspended"), kind, True, why, "", now)

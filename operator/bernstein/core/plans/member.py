@@ -19,6 +19,7 @@ _PASSING = frozenset(
     )
 )
 """Reasons to wait that keep a Plan moving."""
+_FOR_OTHERS = (WaitReason.DEPENDENCY_PENDING, WaitReason.SUBTASKS_PENDING)
 
 
 def failed_for_good(task: Task) -> bool:
@@ -48,7 +49,7 @@ def only_waits(task: Task) -> bool:
 def order(task: Task) -> Order:
     """What something outside keeps back comes first, who waits for others of the Plan last."""
     reason = task.status.waiting.reason if task.status.waiting is not None else ""
-    return reason == WaitReason.DEPENDENCY_PENDING, reason in PASSES, task.metadata.name
+    return reason in _FOR_OTHERS, reason in PASSES, task.metadata.name
 
 
 def rounds(task: Task) -> int:

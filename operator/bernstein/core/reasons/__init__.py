@@ -332,9 +332,6 @@ POLICIES: Final[Mapping[str, Policy]] = {
         Retry.UNBLOCKED, False, "See to that, then: `bernstein unblock TASK`.", keeps_work=True
     ),
     Reason.BLOCK_REFUSED: Policy(Retry.AT_ONCE, True, "See to what it waits for; reword the step."),
-    Reason.DOCUMENT_REFUSED: Policy(
-        Retry.AT_ONCE, True, "Read why; say in the step what it holds."
-    ),
     Reason.UNCLAIMED: Policy(Retry.AT_ONCE, False, "", keeps_work=True),
     Reason.KILLED: Policy(Retry.AT_ONCE, False, "", keeps_work=True),
     Reason.CANCELLED: Policy(Retry.NEVER, False, ""),

@@ -38,4 +38,13 @@ OF_WORK: Final[Mapping[str, Policy]] = {
         "(`bernstein retry PLAN`), or apply a workflow with more runs or other work, under another "
         "name.",
     ),
+    Reason.SUBTASKS_INVALID: Policy(
+        Retry.AT_ONCE, True, "Read why; say in the step how it can be split, or split it yourself."
+    ),
+    Reason.SUBTASKS_STALLED: Policy(
+        Retry.UNBLOCKED,
+        False,
+        "Retry or mend the subtask: its parent goes on with it. Or have the parent done anew "
+        "without them: `bernstein unblock TASK`.",
+    ),
 }

@@ -3,8 +3,8 @@
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
         ─ role_unusable ─ model_unknown ─ judge_missing ─ reviewer_missing ─ pattern_invalid
         ─ author_missing
-        ─ dependencies_open ─ plan_cancelled ─ plan_ended ─ plan_suspended ─ plan_starting
-        ─ budget_spent ─ price_unknown ─ tokens_unknown ─ siblings_at_work
+        ─ dependencies_open ─ subtasks_open ─ plan_cancelled ─ plan_ended ─ plan_suspended
+        ─ plan_starting ─ budget_spent ─ price_unknown ─ tokens_unknown ─ siblings_at_work
         ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
@@ -191,6 +191,14 @@ def dependencies_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     )
 
 
+def subtasks_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """It was split, and is on its way back to waiting for its subtasks."""
+    split = snapshot.status.split
+    if split is None or split.over:
+        return None
+    return Wait(WaitReason.SUBTASKS_PENDING, "it waits for its subtasks")
+
+
 def plan_cancelled(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if snapshot.plan is None or snapshot.plan.spec.cancel is None:
         return None
@@ -287,6 +295,7 @@ CHAIN: tuple[Link, ...] = (
     pattern_invalid,
     author_missing,
     dependencies_open,
+    subtasks_open,
     plan_cancelled,
     plan_ended,
     plan_suspended,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from bernstein.api.plans.rows import MAX_ROWS
 from bernstein.api.pod import RECORDER, LeftDocument
 from bernstein.api.session import AgentSessionStatus, KeptDocument
 from bernstein.api.states import SessionState
@@ -27,9 +28,27 @@ _NAMES = tuple(document.name for document in DOCUMENTS)
 
 def expected(snapshot: TaskSnapshot) -> tuple[str, ...]:
     """Names of the documents that a session of this Task may leave, but for its output."""
-    spec = snapshot.task.spec
-    found = (PLAN,) if spec.produces else (SUBTASKS,) if spec.role == _SPLITS else ()
+    found = (PLAN,) if snapshot.task.spec.produces else (SUBTASKS,) * bool(most_subtasks(snapshot))
     return tuple(document.name for document in found)
+
+
+def most_subtasks(snapshot: TaskSnapshot) -> int:
+    """How many subtasks the Task may be split into; 0: it is not to be split.
+
+    They land in the integration ref of a Plan. A Task without one has none; nor has one of a Plan
+    whose Tasks are delivered each by itself: half of what was asked for would be. What a workflow
+    does is said by its nodes, and by no agent of one.
+    """
+    task, plan, project = snapshot.task, snapshot.plan, snapshot.project
+    if task.spec.role != _SPLITS or task.spec.changes == "none" or snapshot.resolves is not None:
+        return 0
+    if plan is None or project is None or snapshot.delivers or not plan.status.is_mapped:
+        return 0
+    if plan.spec.workflow is not None:
+        return 0
+    limits = project.spec.limits.subtasks
+    room = MAX_ROWS - len(plan.status.tasks)
+    return min(limits.count, room) if snapshot.depth < limits.depth else 0
 
 
 def of_session(left: Iterable[LeftDocument]) -> tuple[KeptDocument, ...]:
@@ -52,6 +71,11 @@ def to_keep(
     ended = (pods.terminated(job.pod, RECORDER) or {}).get("finishedAt")
     until = pods.parse_time(ended) + timedelta(seconds=PATIENCE_SECONDS) if ended else now
     return KeepDocuments(job.pod, after.documents, again=now < until)
+
+
+def subtasks_of(status: AgentSessionStatus) -> KeptDocument | None:
+    """The subtasks that this session left."""
+    return next((each for each in status.documents or () if each.name == SUBTASKS.name), None)
 
 
 def output_of(session: str, status: AgentSessionStatus) -> Output | None:

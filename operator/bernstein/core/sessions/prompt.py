@@ -15,13 +15,13 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.checks import signals
 from bernstein.checks.globs import Listed, first_wildcard, plain
-from bernstein.core.documents import MOST_BYTES, OUTPUT, PLAN
+from bernstein.core.documents import MOST_BYTES, OUTPUT, PLAN, SUBTASKS
 from bernstein.core.feedback.earlier import found_before
 from bernstein.core.prompts import parts, plan_files
 from bernstein.core.prompts.parts import Part
 from bernstein.core.roles import template
 from bernstein.core.roles.known import BUILT_IN, Roles
-from bernstein.core.sessions import blocked
+from bernstein.core.sessions import blocked, documents
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.expected import rules
 
@@ -38,6 +38,22 @@ same.
 Values that others are to read, if there are any, go as JSON into the file {OUTPUT.path} (which is
 not committed and has at most {MOST_BYTES >> 10} KiB)."""
 
+_SPLIT = f"""\
+You may split this task instead of doing it, into at most {{most}} tasks that other agents do side \
+by side. Then change no file, write {SUBTASKS.path} (which is not committed), and end:
+subtasks:
+  - title: "what is to be done, in one line"
+    description: "all that its agent has to know"
+    role: backend            # who does it: {{roles}}
+    files: [src/a.py]        # what it may change, out of the files that are yours
+    priority: 2              # 1 to 5
+    scope: medium            # small, medium, large
+    complexity: medium       # low, medium, high
+    estimated_minutes: 30
+    completion_signals:      # left out: those of this task
+      - {{{{type: path_exists, path: src/a.py}}}}
+Only title is required. None of them waits for another one: files that two share are changed by one
+after the other. This task is done once all of them are, and is checked then as listed above."""
 _NOTHING_CHANGES = "Nothing is expected to change: report what you found."
 _PRODUCES = f"""\
 No file of the repository is to change: your result is a plan file, {PLAN.path} (which is not
@@ -105,6 +121,7 @@ def of_snapshot(snapshot: TaskSnapshot, attempt: int, resume: str | None = None)
         folders=project.repository.folders if project is not None else (),
         roles=snapshot.roles,
         repo=project.repository.name if project is not None else "",
+        subtasks=documents.most_subtasks(snapshot),
     )
 
 
@@ -126,6 +143,7 @@ def prompt(
     folders: tuple[str, ...] = (),
     roles: Roles = BUILT_IN,
     repo: str = "",
+    subtasks: int = 0,
 ) -> dict[Part, str]:
     """The parts of one attempt's prompt. `goes_on`: from the files of a checkpoint, if its pod can
     have them; what holds then, and what else, stands apart (`parts.begun`). `append_only`: files
@@ -133,7 +151,7 @@ def prompt(
     the Task is made for. `said`: what people and CI have said of its pull request. `earlier`: what
     was found in the work of its workflow that it follows. `folders`: those of the repository that
     the agent gets; none: all of it. `roles`: those of its namespace. `repo`: the name of the
-    repository."""
+    repository. `subtasks`: how many it may be split into."""
     spec, feedback = task.spec, task.status.feedback
     conflict = _CONFLICT if feedback and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ") else ""
     if resolves is not None:
@@ -170,7 +188,9 @@ def prompt(
         parts.FINDINGS: _paragraphs(feedback or "", _waited_for(task)),
         parts.EARLIER: earlier,
         parts.SAID: said,
-        parts.RULES: _paragraphs(_RULES, _PRODUCES if spec.produces else ""),
+        parts.RULES: _paragraphs(
+            _RULES, _PRODUCES if spec.produces else "", _split(subtasks, roles)
+        ),
     }
 
 
@@ -192,6 +212,10 @@ def _values(task: Task, repo: str, *, rejected: bool) -> dict[str, str]:
         template.ROLE: spec.role,
         template.REPO: repo,
     }
+
+
+def _split(most: int, roles: Roles) -> str:
+    return _SPLIT.format(most=most, roles=", ".join(roles)) if most else ""
 
 
 def _resolve(conflict: Resolves) -> str:

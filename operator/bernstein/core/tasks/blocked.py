@@ -24,6 +24,7 @@ from bernstein.core.fsm import move
 from bernstein.core.sanitise import count, line, ordinal, quoted, quoting, some
 from bernstein.core.scheduling.dependencies import awaited, groups_named, groups_of, standing
 from bernstein.core.snapshot import Standing, TaskSnapshot
+from bernstein.core.tasks.parts import subtasks
 from bernstein.core.waiting import goes_on, waits
 
 MOST_IN_A_ROW = 3
@@ -60,6 +61,8 @@ def begins(
 
 def decide_blocked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """Open again once all that it waits for is Closed; until then it says what that is."""
+    if subtasks.is_split(status):
+        return subtasks.decide_blocked(snapshot, status, now)
     block = status.blocked or Blocked(session=status.session or "")
     if block.tasks and all(_standing(snapshot, name) is Standing.CLOSED for name in block.tasks):
         return TaskDecision(opened(status, now))

@@ -17,6 +17,7 @@ from bernstein.core.delivery.proposed import closing
 from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import settle
+from bernstein.core.tasks.parts import subtasks
 from bernstein.core.verification.expected.task import question
 from bernstein.core.waiting import goes_on
 
@@ -25,7 +26,10 @@ def decide_cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
     """The next step towards Cancelled. No merge has started."""
     assert snapshot.task.spec.cancel is not None
     reason = snapshot.task.spec.cancel.reason
-    status = goes_on(status)
+    parts = subtasks.cancels(snapshot, goes_on(status), reason, _actor(snapshot))
+    if isinstance(parts, Decision):
+        return parts
+    status = parts
     match status.state:
         case TaskState.CLAIMED | TaskState.IN_PROGRESS:
             return _cancel_running(snapshot, status, reason, now)

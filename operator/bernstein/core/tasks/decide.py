@@ -28,6 +28,7 @@ from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
 from bernstein.core.tasks.leaving import decide_leaving
 from bernstein.core.tasks.open import decide_new, decide_open
+from bernstein.core.tasks.parts.subtasks import decide_waiting
 from bernstein.core.tasks.pending import decide_pending, decide_planned
 from bernstein.core.tasks.running import as_its_session, decide_running
 from bernstein.core.waiting import waits
@@ -38,6 +39,7 @@ _STEPS: Mapping[TaskState, Callable[[TaskSnapshot, TaskStatus, datetime], TaskDe
     TaskState.CLAIMED: decide_running,
     TaskState.IN_PROGRESS: decide_running,
     TaskState.BLOCKED: decide_blocked,
+    TaskState.WAITING_FOR_SUBTASKS: decide_waiting,
     TaskState.ORPHANED: decide_orphaned,
     TaskState.FAILED: decide_failed,
     TaskState.DONE: decide_done,
@@ -46,6 +48,7 @@ _STEPS: Mapping[TaskState, Callable[[TaskSnapshot, TaskStatus, datetime], TaskDe
 _WITH_OWNERS = (
     TaskState.PLANNED,
     TaskState.BLOCKED,
+    TaskState.WAITING_FOR_SUBTASKS,
     TaskState.DONE,
     TaskState.PENDING_APPROVAL,
 )

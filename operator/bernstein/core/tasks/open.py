@@ -10,6 +10,7 @@ from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import plans
 from bernstein.core.scheduling import chain, expressions, opening
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks.parts import subtasks
 
 
 def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -26,6 +27,8 @@ def decide_open(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Ta
 
     Of all others the schedule says what they wait for, also of one whose Project has come since.
     """
+    if subtasks.is_split(status):
+        return TaskDecision(subtasks.resumed(status, now))
     status = expressions.judged(snapshot.task, status, now)
     wait = chain.first((chain.project_gone,), snapshot, now)
     if wait is not None:

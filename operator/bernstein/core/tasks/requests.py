@@ -42,6 +42,7 @@ from bernstein.core.plans.nodes import standing
 from bernstein.core.sanitise import line
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import blocked, judged_anew
+from bernstein.core.tasks.parts import subtasks
 from bernstein.core.tasks.running import session_ended
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification.look import judging
@@ -243,7 +244,7 @@ def _unblock(
         update = {"answer": line(request.reason, 300), "times": 0}
         told = status.blocked.model_copy(update=update)
         status = status.model_copy(update={"blocked": told})
-    status = blocked.opened(status, now, actor=request.by)
+    status = blocked.opened(subtasks.given_up(status), now, actor=request.by)
     return _done(snapshot, status, request, "it is Open again", now)
 
 

@@ -28,6 +28,7 @@ from bernstein.core.tasks.attempts import (
     refused,
     settle,
 )
+from bernstein.core.tasks.parts import subtasks
 from bernstein.core.verification import formatted, summary
 from bernstein.core.verification.expected.task import change_problem, specs_of
 from bernstein.core.waiting import goes_on, is_stalled, parted, waits
@@ -48,6 +49,8 @@ def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
         return TaskDecision(goes_on(move(status, TaskState.IN_PROGRESS, "AgentStarted", now)))
     if state is not SessionState.DEAD:
         return TaskDecision(status)
+    if documents.subtasks_of(session.status) is not None:
+        return subtasks.begins(snapshot, session, status, now)
     return TaskDecision(session_ended(snapshot, session, status, now))
 
 

@@ -143,6 +143,7 @@ class World(ApiServer, People, Kubelet, Invariants):
 
     def _task_action(self, snapshot: TaskSnapshot, action: TaskAction) -> None:
         assert not isinstance(action, CreateApproval | CreatePlan | KeepVerdicts | OfForges)
+        assert not isinstance(action, CreateTasks | CancelTasks), "no Task is split here"
         match action:
             case CreateSession(session):
                 self._create_session(session)

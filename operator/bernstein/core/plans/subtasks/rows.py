@@ -1,0 +1,71 @@
+"""The subtasks of a Plan's Tasks, in the rows of its status.
+
+    a Task is split ──▶ a row for each subtask (`with_rows`) ──▶ the Task makes them
+    nobody waits for them any more, as their parent was cancelled, deleted, or is done anew
+                    ──▶ what is left of them is cancelled (`cancels`)
+
+A Plan is whole when the Tasks of its steps are: subtasks that came to nothing do not count.
+"""
+
+from __future__ import annotations
+
+from bernstein.api.plan import PlanStatus
+from bernstein.api.plans.rows import MAX_ROWS, PlanTask
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.api.waiting import Cancel
+from bernstein.core.actions import CancelTasks
+from bernstein.core.snapshot import PlanSnapshot
+
+_NOT_WAITED_FOR = Cancel(reason="the Task that was split into it goes on without it", by="operator")
+_OVER = (TaskState.CLOSED, TaskState.CANCELLED)
+
+
+def with_rows(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
+    """The status with a row for each subtask that its Tasks wait for, behind all others; one that
+    was never made, and is waited for no more, counts as cancelled."""
+    waited = _waited_for(snapshot)
+    rows = tuple(_given_up(row, waited) for row in status.tasks)
+    known = {row.name: row for row in rows}
+    new = [
+        PlanTask(name=name, stage="-", repository=known[parent].repository, parent=parent)
+        for name, parent in sorted(waited.items(), key=lambda item: item[1])
+        if parent in known and name not in known
+    ]
+    if not new and all(was is row for was, row in zip(status.tasks, rows, strict=True)):
+        return status
+    return status.model_copy(update={"tasks": (*rows, *new)[: max(len(rows), MAX_ROWS)]})
+
+
+def _given_up(row: PlanTask, waited: dict[str, str]) -> PlanTask:
+    unmade = row.parent is not None and row.uid is None and row.state != TaskState.CANCELLED
+    if not unmade or row.name in waited:
+        return row
+    return row.model_copy(update={"state": str(TaskState.CANCELLED)})
+
+
+def cancels(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[CancelTasks, ...]:
+    """What ends subtasks that nobody waits for, however they stand."""
+    parts = [row.name for row in status.extra if row.parent is not None]
+    if not parts:
+        return ()
+    waited = _waited_for(snapshot)
+    found = (snapshot.tasks.get(name) for name in parts if name not in waited)
+    left = tuple(task.metadata.name for task in found if task is not None and _goes_on(task))
+    return (CancelTasks(left, _NOT_WAITED_FOR),) if left else ()
+
+
+def _goes_on(task: Task) -> bool:
+    return task.status.state not in _OVER and task.spec.cancel is None
+
+
+def _waited_for(snapshot: PlanSnapshot) -> dict[str, str]:
+    """The Task that waits for each subtask, in order of its own."""
+    found: dict[str, str] = {}
+    for name, task in snapshot.tasks.items():
+        status, split = task.status, task.status.split
+        if split is None or split.over or status.state in _OVER:
+            continue
+        if task.metadata.deletion_timestamp is None:
+            found |= dict.fromkeys((each.name for each in status.subtasks or ()), name)
+    return found

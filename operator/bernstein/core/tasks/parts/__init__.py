@@ -1,0 +1,1 @@
+"""A Task that is done in parts, by other Tasks."""

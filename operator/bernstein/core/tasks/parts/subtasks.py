@@ -1,0 +1,332 @@
+"""WaitingForSubtasks: its agent has split it, and other Tasks do its parts.
+
+    InProgress ── its session leaves subtasks ──▶ WaitingForSubtasks ─┬─ all are Closed ──▶ Done
+                                                    ▲      │          └─ cancelled, with them
+                                                    │      ▼
+                                       Open ◀── Blocked: one has ended without result, or none has
+                                                         made progress for 30 minutes
+
+Its status names them before they are made, and its Plan has a row for each. Done, it has no work of
+its own: it is judged on what they have landed. A person who unblocks it has it done anew, without
+those that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from bernstein.api.reasons import Reason
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState, TaskState
+from bernstein.api.task import Blocked, Split, Subtask, Task, TaskStatus
+from bernstein.api.verification import Verification
+from bernstein.api.waiting import Cancel, WaitReason
+from bernstein.core import owners
+from bernstein.core.actions import CancelTasks, CreateTasks, TaskDecision
+from bernstein.core.delivery import landing
+from bernstein.core.delivery.retry import tried_again
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.documents import SUBTASKS, values
+from bernstein.core.documents.values import Json, Problem
+from bernstein.core.fsm import ACTIVE, VERIFYING, is_final, move
+from bernstein.core.plans import member
+from bernstein.core.plans.field_errors import listed
+from bernstein.core.plans.subtasks import objects, written
+from bernstein.core.sanitise import count, quoting, some
+from bernstein.core.sessions import documents
+from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks.attempts import count_failure, infrastructure, settle
+from bernstein.core.waiting import goes_on, is_stalled, parted, seconds_left, waits
+
+PATIENCE = timedelta(minutes=30)
+"""For so long none of them need make progress."""
+_LOST = f"what its agent left in {SUBTASKS.path} is lost"
+_REFUSED = f"it is not split: what its agent left in {SUBTASKS.path} is not taken"
+_TOLD = 4000
+"""Characters of what is wrong with it."""
+_SHOWN = 5
+
+
+def is_split(status: TaskStatus) -> bool:
+    """Whether it waits for subtasks, in whatever state that is."""
+    return status.split is not None and not status.split.over
+
+
+def needed(snapshot: TaskSnapshot) -> tuple[str, str] | None:
+    """Session and SHA-256 of the document that its next step reads; None: it reads none."""
+    status, session = snapshot.status, snapshot.session
+    if status.split is not None and is_split(status):
+        split = status.split
+        return (split.session, split.sha256) if _unmade(_seen(snapshot, status)) else None
+    if session is None or status.state is not TaskState.IN_PROGRESS:
+        return None
+    left = documents.subtasks_of(session.status)
+    if left is None or session.status.state is not SessionState.DEAD:
+        return None
+    return session.metadata.name, left.sha256
+
+
+# --- split ----------------------------------------------------------------------------------------
+
+
+def begins(
+    snapshot: TaskSnapshot, session: AgentSession, status: TaskStatus, now: datetime
+) -> TaskDecision:
+    """What follows from a session that has left subtasks."""
+    if snapshot.handed is None:
+        return TaskDecision(status)
+    if snapshot.handed.document is None:
+        lost = settle(snapshot, session, status, Reason.POD_LOST, _LOST, counted=False)
+        return TaskDecision(infrastructure(snapshot, lost, Reason.POD_LOST, _LOST, now))
+    value = values.parsed(snapshot.handed.document)
+    why = _refusal(snapshot, session, value)
+    if why is not None:
+        reason = Reason.SUBTASKS_INVALID
+        status = settle(snapshot, session, status, reason, why, counted=True)
+        return TaskDecision(count_failure(snapshot, status, reason, why, now))
+    assert not isinstance(value, Problem)
+    return TaskDecision(_split(snapshot, session, status, len(written.steps(value)), now))
+
+
+def _refusal(snapshot: TaskSnapshot, session: AgentSession, value: Json | Problem) -> str | None:
+    """Why it is not split so, with all problems at once; None: it is."""
+    if isinstance(value, Problem):
+        return f"{_REFUSED}: {value.text}"
+    most = documents.most_subtasks(snapshot)
+    work, project = session.status.work, snapshot.project
+    if not most or project is None:
+        return f"{_REFUSED}: this task is not to be split"
+    found = written.problems(value, snapshot.task.spec, project.spec, most, snapshot.roles)
+    if found:
+        return quoting(_REFUSED, listed(found, _TOLD), _TOLD)
+    if work is None or work.sha != work.base:
+        return f"{_REFUSED}: it has changed files, too, and a task that is split changes none"
+    return None
+
+
+def _split(
+    snapshot: TaskSnapshot, session: AgentSession, status: TaskStatus, number: int, now: datetime
+) -> TaskStatus:
+    left, work = documents.subtasks_of(session.status), session.status.work
+    assert left is not None
+    assert work is not None
+    times = 1 + (status.split.number if status.split is not None else 0)
+    of = session.metadata.name
+    update = {
+        "split": Split(number=times, session=of, sha256=left.sha256, since=now),
+        "subtasks": tuple(
+            Subtask(name=name) for name in objects.names_of(snapshot.task, times, number)
+        ),
+        "verification": Verification(base=work.base, sha=work.sha, tree=work.tree, ref=work.ref),
+        "output": documents.output_of(of, session.status),
+        "infrastructure_failures": 0,
+        "checkpoint": None,
+        "checkpoint_sha": None,
+    }
+    settled = settle(snapshot, session, status, "Succeeded", "", counted=True)
+    moved = move(settled, TaskState.WAITING_FOR_SUBTASKS, "Split", now)
+    return _waits(moved.model_copy(update=update), now)
+
+
+# --- while it waits -------------------------------------------------------------------------------
+
+
+def decide_waiting(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
+    """The next step of a Task that waits for its subtasks."""
+    if not is_split(status):
+        return TaskDecision(status)
+    status = _seen(snapshot, status)
+    problem = _problem(snapshot, status, now)
+    if problem is not None:
+        return TaskDecision(_blocked(status, problem, now))
+    if _unmade(status):
+        return _make(snapshot, status, now)
+    if all(row.state == TaskState.CLOSED for row in status.subtasks or ()):
+        return TaskDecision(_done(status, now))
+    return TaskDecision(_told(snapshot, status, now), (), _patience_left(snapshot, status, now))
+
+
+def decide_blocked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
+    """Open again, on its way back, once its subtasks go on."""
+    status = _seen(snapshot, status)
+    problem = _problem(snapshot, status, now)
+    if problem is not None:
+        return TaskDecision(_stalled(status, problem, now))
+    opened = move(status, TaskState.OPEN, "SubtasksGoOn", now)
+    return TaskDecision(goes_on(opened.model_copy(update={"blocked": None})))
+
+
+def resumed(status: TaskStatus, now: datetime) -> TaskStatus:
+    """The status of an Open Task that waits for its subtasks again."""
+    return _waits(move(status, TaskState.WAITING_FOR_SUBTASKS, "SubtasksGoOn", now), now)
+
+
+def given_up(status: TaskStatus) -> TaskStatus:
+    """The status of a Task that waits for its subtasks no more."""
+    if status.split is None:
+        return status
+    return status.model_copy(
+        update={"split": status.split.model_copy(update={"over": True}), "verification": None}
+    )
+
+
+def cancels(
+    snapshot: TaskSnapshot, status: TaskStatus, reason: str, by: str
+) -> TaskDecision | TaskStatus:
+    """A cancel goes down to them first; the status to end with, once all have ended."""
+    if not is_split(status):
+        return status
+    status = _seen(snapshot, status)
+    going = [task for task in _children(snapshot, status) if not _has_ended(task)]
+    if not going:
+        return status
+    told = tuple(task.metadata.name for task in going if task.spec.cancel is None)
+    actions = (CancelTasks(told, Cancel(reason=reason, by=by)),) if told else ()
+    return TaskDecision(status, actions)
+
+
+# --- its subtasks ---------------------------------------------------------------------------------
+
+
+def _children(snapshot: TaskSnapshot, status: TaskStatus) -> Iterator[Task]:
+    """Those that are there; what has the name of one and is another's is none."""
+    plan = owners.plan_uid(snapshot.task)
+    for row in status.subtasks or ():
+        task = snapshot.tasks.get(row.name)
+        if task is None or plan is None or owners.plan_uid(task) != plan:
+            continue
+        if row.uid in (None, task.metadata.uid):
+            yield task
+
+
+def _seen(snapshot: TaskSnapshot, status: TaskStatus) -> TaskStatus:
+    """The status with what they are now."""
+    there = {task.metadata.name: task for task in _children(snapshot, status)}
+
+    def row(before: Subtask) -> Subtask:
+        task = there.get(before.name)
+        if task is None:
+            return before
+        state = str(task.status.state or TaskState.OPEN)
+        if (before.uid, before.state) == (task.metadata.uid, state):
+            return before
+        return before.model_copy(update={"uid": task.metadata.uid, "state": state})
+
+    rows = tuple(map(row, status.subtasks or ()))
+    if rows == (status.subtasks or ()):
+        return status
+    return status.model_copy(update={"subtasks": rows})
+
+
+def _unmade(status: TaskStatus) -> list[str]:
+    return [row.name for row in status.subtasks or () if row.uid is None]
+
+
+def _make(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
+    """Those that are not there are made, once the Plan has a row for each."""
+    plan, handed = snapshot.plan, snapshot.handed
+    assert plan is not None
+    seconds = seconds_left(status.waiting, snapshot.project, now)
+    if seconds is not None:
+        return TaskDecision(status, (), seconds)
+    if snapshot.refused is not None:
+        problem, resting = Diagnosis(Reason.POD_REJECTED, snapshot.refused), snapshot.resting
+        return TaskDecision(tried_again(status, problem, snapshot.project, now, resting=resting))
+    rows = {row.name for row in plan.status.extra}
+    if handed is None or handed.document is None or not rows.issuperset(_unmade(status)):
+        return TaskDecision(_waits(status, now))
+    value = values.parsed(handed.document)
+    steps = () if isinstance(value, Problem) else written.steps(value)
+    every = zip((row.name for row in status.subtasks or ()), steps, strict=True)
+    missing = {name: step for name, step in every if name in _unmade(status)}
+    made = CreateTasks(objects.objects_of(snapshot.task, plan, missing))
+    return TaskDecision(_waits(status, now), (made,))
+
+
+def _has_ended(task: Task) -> bool:
+    return is_final(task.status, task.spec.max_retries)
+
+
+def _problem(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> str | None:
+    """Why it does not go on by itself; None: it may."""
+    there = {task.metadata.name: task for task in _children(snapshot, status)}
+    for row in status.subtasks or ():
+        task = there.get(row.name)
+        if task is None and row.uid is not None and row.state != TaskState.CLOSED:
+            return f"its subtask '{row.name}' was deleted"
+        if task is not None and _has_ended(task) and task.status.state is not TaskState.CLOSED:
+            return f"its subtask '{row.name}' ended as {task.status.state}"
+    if snapshot.handed is not None and snapshot.handed.document is None and _unmade(status):
+        return f"{_LOST}, and {count(len(_unmade(status)), 'subtask')} of it cannot be made"
+    left = _patience_left(snapshot, status, now)
+    if left is not None and left <= 0:
+        minutes = int(PATIENCE.total_seconds() // 60)
+        return f"none of its subtasks has made progress for {minutes} minutes: {_open(status)}"
+    return None
+
+
+def _open(status: TaskStatus) -> str:
+    names = [f"'{r.name}'" for r in status.subtasks or () if r.state != TaskState.CLOSED]
+    return some(names[:_SHOWN], len(names))
+
+
+def _patience_left(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> float | None:
+    """Seconds; None: one of them is at work, or all are kept back because somebody wants that."""
+    assert status.split is not None
+    suspended = snapshot.plan is not None and snapshot.plan.spec.suspend
+    children = list(_children(snapshot, status))
+    if suspended or any(_is_at_work(task) for task in children):
+        return None
+    moved = (task.status.history[-1].time for task in children if task.status.history)
+    last = max((status.split.since, *moved))
+    return (last + PATIENCE - now).total_seconds()
+
+
+def _is_at_work(task: Task) -> bool:
+    return task.status.state in ACTIVE | VERIFYING and not is_stalled(task.status)
+
+
+# --- what the status says -------------------------------------------------------------------------
+
+
+def _waits(status: TaskStatus, now: datetime) -> TaskStatus:
+    """The status that waits for its subtasks, and for nobody else."""
+    rows = status.subtasks or ()
+    closed = sum(row.state == TaskState.CLOSED for row in rows)
+    text = f"{closed} of {count(len(rows), 'subtask')} Closed"
+    return waits(status, WaitReason.SUBTASKS_PENDING, text, now)
+
+
+def _told(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
+    """Where each of them needs a person, so does what they are parts of: by the first one's
+    words."""
+    left = [task for task in _children(snapshot, status) if not _has_ended(task)]
+    suspended = snapshot.plan is not None and snapshot.plan.spec.suspend
+    stuck = next((task for task in left if is_stalled(task.status)), None)
+    if suspended or stuck is None or any(map(member.moves, left)):
+        return _waits(status, now)
+    waiting = stuck.status.waiting
+    assert waiting is not None
+    text, remedy = parted(waiting.message)
+    told = f"its subtask '{stuck.metadata.name}': {text}"
+    return waits(status, waiting.reason, told, now, needs_person=True, remedy=remedy)
+
+
+def _blocked(status: TaskStatus, problem: str, now: datetime) -> TaskStatus:
+    assert status.split is not None
+    moved = move(status, TaskState.BLOCKED, Reason.SUBTASKS_STALLED, now)
+    block = Blocked(session=status.split.session, text=problem, times=0)
+    return _stalled(moved.model_copy(update={"blocked": block}), problem, now)
+
+
+def _stalled(status: TaskStatus, problem: str, now: datetime) -> TaskStatus:
+    return waits(status, Reason.SUBTASKS_STALLED, problem, now, needs_person=True)
+
+
+def _done(status: TaskStatus, now: datetime) -> TaskStatus:
+    """What its subtasks have landed is judged, as it is at the tip."""
+    assert status.split is not None
+    moved = move(status, TaskState.DONE, "SubtasksClosed", now)
+    over = status.split.model_copy(update={"over": True})
+    return landing.on_newer_tip(moved.model_copy(update={"split": over}))
