@@ -11,6 +11,7 @@ from bernstein.api.vocabulary import ROLES
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.validation import validate_file, validate_plan
 from tests.unit.core.plans.plan_files import ROLE_LIST, plan
+from tests.unit.core.plans.test_in_cluster import PROJECT
 from tests.unit.core.plans.validation.workflow_files import (
     CI_PIPELINE,
     PHASES,
@@ -283,3 +284,46 @@ def test_the_place_of_a_node_is_short_whatever_its_name() -> None:
     (problem,) = validate_file(workflow() | {"nodes": {nasty: node()}}).errors
 
     assert len(problem.path) < 100
+
+
+def test_all_problems_are_told_at_once_and_none_follows_from_another() -> None:
+    data = workflow(
+        a={"role": "qa"},
+        b=node("chek", depends_on=["a", "c"]),
+        c=node("check", "backend", depends_on=[{"source": "b", "condition": "status ="}]),
+        d=node(retry={"until": "done()", "max_attempts": 0}, depends_on=["e"]),
+    )
+
+    assert errors(data) == [
+        "nodes.a: missing required field 'phase'",
+        "nodes.d.retry.max_attempts: must be >= 1",
+        "nodes.b.phase: unknown phase 'chek', did you mean 'check'?",
+        "nodes.c.role: 'backend' is not allowed in phase 'check', must be one of [qa, security]",
+        "nodes.c.depends_on[0].condition: '=' compares nothing, write '==' (column 8)",
+        "nodes.d.depends_on[0]: depends on unknown node 'e'",
+        "nodes.d.retry.until: calls are not possible (column 1)",
+        "Cycle detected: b -> c -> b",
+    ]
+
+
+def test_the_cluster_finds_what_spans_a_workflow_in_the_same_words() -> None:
+    edge = {"source": "b", "condition": "status = 'done'"}
+    data = workflow(a=node("build", depends_on=[edge]), b=node("chek", title="a", role="qa"))
+
+    assert in_cluster(spec_of(data)) == errors(data)
+    assert errors(data) == [
+        "Duplicate task title: 'a'",
+        "nodes.a.depends_on[0].condition: '=' compares nothing, write '==' (column 8)",
+        "nodes.b.phase: unknown phase 'chek', did you mean 'check'?",
+    ]
+
+
+def test_what_only_a_project_knows_is_told_of_nodes_too() -> None:
+    data = workflow(a=node(cli="claude", model="sonet"))
+
+    told = [each.message for each in validate_plan(spec_of(data), PROJECT, ROLES)]
+
+    assert [each.partition(", must be one of")[0] for each in told] == [
+        "nodes.a.model: invalid value 'sonet'",
+        "nodes.a.cli: invalid value 'claude'",
+    ]
