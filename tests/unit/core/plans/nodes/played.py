@@ -4,7 +4,7 @@ people say yes."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +20,7 @@ from bernstein.core.documents.values import Json
 from bernstein.core.plans.decide import decide
 from bernstein.core.snapshot import PlanSnapshot
 from tests.unit.core import objects
-from tests.unit.core.objects import BASE, NOW, at
+from tests.unit.core.objects import BASE, at
 from tests.unit.core.plans.workflows.stories.story import Outcome, Story
 
 STATES = {
@@ -198,6 +198,3 @@ class World:
 def states(status: PlanStatus) -> dict[str, str]:
     assert status.workflow is not None
     return {node.name: node.state for node in status.workflow.nodes}
-
-
-__all__ = ["NOW", "World", "never", "replace", "states"]

@@ -1,0 +1,65 @@
+"""What agents left is read by one GET, and told apart by its digest."""
+
+from __future__ import annotations
+
+from bernstein.api.task import Output
+from bernstein.controllers.plans.outputs import Outputs
+from bernstein.core.documents import OUTPUT, handed, kept
+from bernstein.kube.client import Client
+from bernstein.kube.resource import CONFIG_MAPS
+from tests.unit.core.objects import NAMESPACE
+from tests.unit.kube.apiserver import ApiServer
+
+VALUES = b'{"failed": 2}'
+
+
+def left(session: str = "one-s1", document: bytes = VALUES) -> Output:
+    return Output(session=session, bytes=len(document), sha256=handed.digest(document))
+
+
+def keep(api: ApiServer, session: str = "one-s1", document: bytes = VALUES) -> None:
+    api.put(
+        CONFIG_MAPS,
+        f"{session}-documents",
+        NAMESPACE,
+        binaryData=kept.data({OUTPUT.name: document}),
+    )
+
+
+async def test_values_are_read_once(api: ApiServer, client: Client) -> None:
+    keep(api)
+    outputs, lost = Outputs(client), list[Output]()
+
+    found = [await outputs.of(NAMESPACE, [left()], lost.append) for _ in range(3)]
+
+    assert found == [{left().sha256: {"failed": 2}}] * 3
+    assert lost == []
+    reads = [call for call in api.calls if call.plural == "configmaps"]
+    assert len(reads) == 1
+
+
+async def test_what_is_lost_is_null_and_told_once(api: ApiServer, client: Client) -> None:
+    outputs, lost = Outputs(client), list[Output]()
+
+    for _ in range(2):
+        assert await outputs.of(NAMESPACE, [left()], lost.append) == {left().sha256: None}
+
+    assert lost == [left()]
+
+
+async def test_another_document_of_that_name_is_not_the_one(api: ApiServer, client: Client) -> None:
+    keep(api, document=b'{"failed": 0}')
+    outputs, lost = Outputs(client), list[Output]()
+
+    assert await outputs.of(NAMESPACE, [left()], lost.append) == {left().sha256: None}
+    assert lost == [left()]
+
+
+async def test_only_the_last_ones_stay_known(api: ApiServer, client: Client) -> None:
+    outputs, lost = Outputs(client, most=1), list[Output]()
+    for session in ("one-s1", "two-s1"):
+        keep(api, session, session.join('""').encode())
+    one, two = (left(s, s.join('""').encode()) for s in ("one-s1", "two-s1"))
+
+    for each in (one, two, one):
+        assert list((await outputs.of(NAMESPACE, [each], lost.append)).values()) == [each.session]
