@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.e2e.conftest import EXISTS, MakeWorld, Object, does, writing
+from tests.e2e.conftest import EXISTS, LIE, MakeWorld, Object, does, writing
 
 SUBTASKS = """\
 # what is left of it
@@ -15,6 +15,10 @@ subtasks:
     title: second part
     files: [new.py]
     completion_signals: [{type: path_exists, path: new.py}]
+  - <<: *first
+    title: third part
+    files: [three.py]
+    completion_signals: [{type: path_exists, path: three.py}]
 """
 BAD = """\
 subtasks:
@@ -33,7 +37,8 @@ def test_what_a_manager_splits_is_done_by_others_and_lands_as_a_whole(world: Mak
         [
             does("whole", leaves(BAD), leaves(SUBTASKS)),
             does("first part", writing("one.py", "ONE = 1\n")),
-            does("second part", writing("new.py", "X = 1\n")),
+            does("second part", LIE, writing("new.py", "X = 1\n")),
+            does("third part", writing("three.py", "THREE = 3\n")),
         ]
     )
     step: Object = {"title": "whole", "role": "manager", "completionSignals": [EXISTS]}
@@ -45,9 +50,11 @@ def test_what_a_manager_splits_is_done_by_others_and_lands_as_a_whole(world: Mak
     refused, accepted = task["status"]["attempts"]
     assert (refused["reason"], accepted["reason"]) == ("SubtasksInvalid", "Succeeded")
     assert "subtasks[0].model: a subtask does not say that" in refused["message"]
-    assert [row["state"] for row in task["status"]["subtasks"]] == ["Closed", "Closed"]
+    parts = task["status"]["subtasks"]
+    assert [row["state"] for row in parts] == ["Closed"] * 3
+    assert [here.get("task", row["name"])["status"]["attempt"] for row in parts] == [1, 2, 1]
     assert task["status"]["delivery"]["state"] == "NoChange"
-    assert {"one.py", "new.py"} <= set(here.files())
+    assert {"one.py", "new.py", "three.py"} <= set(here.files())
     assert not [name for name in here.files() if name.startswith(".bernstein")]
     listed = here.bernstein("list-tasks", "--plan", "shop", "--json").json
     assert {each["parent"] for each in listed} == {None, parent}
