@@ -241,11 +241,10 @@ def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
 
 def _put_in_phase(workflow: Any, *, of_phases: bool) -> None:
     """Each node is in a phase that there is; what the test is `of_phases` stays."""
-    phases, nodes = workflow["phases"], workflow["nodes"]
-    if not of_phases and nodes:
-        workflow["phases"] = [{"name": nodes[0]["phase"]}]
-    for node in nodes if phases and of_phases else ():
-        node["phase"] = phases[0]["name"]
+    nodes, phases = workflow["nodes"], workflow["phases"]
+    workflow["phases"] = phases if of_phases else [{"name": nodes[0]["phase"]}]
+    for node in nodes:
+        node["phase"] = workflow["phases"][0]["name"]
 
 
 def _child(schema: Schema, part: str | int) -> Schema:
@@ -354,9 +353,9 @@ async def test_what_is_wrong_by_one_is_refused_and_the_field_is_named(
             await writer.create(KINDS[kind], obj)
         except Invalid as refusal:
             # Beside it: that the rules were not looked at.
-            causes = {c["field"] for c in refusal.details["causes"]}
-            causes -= {"<nil>", _ending(NAMES, limit.path), _one_too_many(limit)}
-            causes -= {"spec.workflow"} if len(causes) > 1 else set()  # no node is in such a phase
+            causes = {c["field"] for c in refusal.details["causes"]} - {"<nil>"}
+            causes -= {_ending(NAMES, limit.path), _one_too_many(limit)}
+            causes -= {"spec.workflow"} if len(causes) > 1 else set()  # it has no such phase
             return None if causes == {shown(limit.path)} else f"{limit}: {sorted(causes)}"
         return f"{limit}: it is taken"
 
