@@ -218,6 +218,7 @@ def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
     asks = not {"pipeline", "crossModel"}.isdisjoint(path)
     needed = {"models": [{**JUDGE}]} if asks else {}
     needed |= {"repositories": on_forge()["repositories"]} if "pullRequest" in path else {}
+    needed |= {"changes": "none"} if "produces" in path else {}
     obj = valid(kind, "", **needed)
     if path[:2] == ("spec", "workflow"):
         obj = valid(kind, "", workflow=copy.deepcopy(WORKFLOW))
