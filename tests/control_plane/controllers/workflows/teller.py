@@ -67,7 +67,7 @@ class Teller:
 
         def is_over(now: Object) -> bool:
             found = {n["name"]: n for n in now["status"]["workflow"]["nodes"]}[row["node"]]
-            return found["state"] != "Running" or found["run"] != row["run"]
+            return bool(found["state"] != "Running" or found["run"] != row["run"])
 
         await self.world.until(PLANS, PLAN, is_over)
         return True
