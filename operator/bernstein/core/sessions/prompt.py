@@ -13,6 +13,7 @@ from bernstein.api.plans.rows import Resolves
 from bernstein.api.pod import NO_CHANGE
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
+from bernstein.api.vocabulary import ROLES
 from bernstein.checks import signals
 from bernstein.checks.globs import Listed, first_wildcard, plain
 from bernstein.core.documents import MOST_BYTES, OUTPUT, PLAN, SUBTASKS
@@ -194,7 +195,7 @@ def prompt(
         parts.EARLIER: earlier,
         parts.SAID: said,
         parts.RULES: _paragraphs(
-            _RULES, _PRODUCES if spec.produces else "", _split(subtasks, roles)
+            _RULES, _PRODUCES if spec.produces else "", _split(subtasks)
         ),
     }
 
@@ -219,8 +220,8 @@ def _values(task: Task, repo: str, *, rejected: bool) -> dict[str, str]:
     }
 
 
-def _split(most: int, roles: Roles) -> str:
-    return _SPLIT.format(most=most, roles=", ".join(roles)) if most else ""
+def _split(most: int) -> str:
+    return _SPLIT.format(most=most, roles=", ".join(ROLES)) if most else ""
 
 
 def _resolve(conflict: Resolves) -> str:
