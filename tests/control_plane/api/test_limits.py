@@ -169,7 +169,7 @@ def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
     """A valid object of the kind, but with this value there; who judges has a model to ask, and who
     opens pull requests a forge."""
     asks = not {"pipeline", "crossModel"}.isdisjoint(path)
-    needed: dict[str, Any] = {"models": [{**JUDGE}]} if asks else {}
+    needed: Object = {"models": [{**JUDGE}]} if asks else {}
     needed |= {"repositories": on_forge()["repositories"]} if "pullRequest" in path else {}
     needed |= {"changes": "none"} if "produces" in path else {}
     obj = valid(kind, "", **needed)

@@ -141,6 +141,7 @@ def _values(rule: Rule, field: str) -> tuple[Any, Any]:
             [{"type": "path_exists", "path": "a"}],
             [{"type": "path_exists", "path": "b"}],
         ),
+        "produces": ({"plan": {}}, {"plan": {"name": "b"}}),
         "resumeSha": ("a" * 40, "b" * 40),
         "rejected": ({"ref": "r", "sha": "a" * 40}, {"ref": "r", "sha": "b" * 40}),
         "price": (

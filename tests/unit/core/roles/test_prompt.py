@@ -166,8 +166,7 @@ def test_failures_of_the_workflow_that_a_run_follows_are_pointed_to_as_well(
 
 
 def test_who_names_roles_is_told_those_of_the_namespace() -> None:
-    produces = {"plan": {}}
-    task = objects.task(role="manager", changes="none", produces=produces)
+    task = objects.task(role="manager", changes="none", produces={"plan": {}})
     known = Roles({"sre": AgentRoleSpec(prompt="You keep it up.")})
 
     rules = of_snapshot(objects.snapshot(task, roles=known), 1)[parts.RULES]
