@@ -194,9 +194,7 @@ def prompt(
         parts.FINDINGS: _paragraphs(feedback or "", _waited_for(task)),
         parts.EARLIER: earlier,
         parts.SAID: said,
-        parts.RULES: _paragraphs(
-            _RULES, _PRODUCES if spec.produces else "", _split(subtasks)
-        ),
+        parts.RULES: _paragraphs(_RULES, _PRODUCES if spec.produces else "", _split(subtasks)),
     }
 
 
