@@ -172,25 +172,17 @@ def prompt(
     if resolves is not None:
         conflict = _resolve(resolves)
     waited = _WAITED if task.status.blocked is not None else ""
+    rejected = bool(feedback) and not goes_on
     elsewhere = {
-        template.CONTEXT: (_KNOWLEDGE * knows, _CONTEXT * bool(spec.context_files)),
-        template.PREVIOUS_FAILURES: (
-            _FAILURES * (bool(feedback) and not goes_on),
-            _EARLIER * bool(earlier),
-        ),
+        template.CONTEXT: _pointed_to(_KNOWLEDGE * knows, _CONTEXT * bool(spec.context_files)),
+        template.PREVIOUS_FAILURES: _pointed_to(_FAILURES * rejected, _EARLIER * bool(earlier)),
     }
     return {
         parts.HEAD: f"Task: {spec.title}\nAttempt: {attempt}\nRole: {spec.role}"
         + (f"\nGoal: {spec.goal}" if spec.goal else "")
         + _stage(spec.stage, spec.stage_description),
-        **_by_role(task, roles, repo, elsewhere),
-        parts.FILES: _paragraphs(
-            _listed("Files that are yours to change", _own(spec.files, append_only)),
-            _listed(
-                "Files in which lines may only be added",
-                tuple(entry for entry in append_only if entry not in spec.files),
-            ),
-        ),
+        **_by_role(task, roles, _values(task, repo) | elsewhere),
+        parts.FILES: _files(spec.files, append_only),
         parts.CONSTRAINTS: _listed("Constraints", spec.constraints),
         parts.SIGNALS: _listed(
             "Done means", [signals.of(s.type).sentence(s) for s in spec.completion_signals]
@@ -211,11 +203,8 @@ def prompt(
     }
 
 
-def _by_role(
-    task: Task, roles: Roles, repo: str, elsewhere: Mapping[str, tuple[str, ...]]
-) -> dict[Part, str]:
+def _by_role(task: Task, roles: Roles, values: Mapping[str, str]) -> dict[Part, str]:
     """What its role says, and its description as the role puts that."""
-    values = _values(task, repo) | {name: _pointed_to(what) for name, what in elsewhere.items()}
     of_role, of_task = roles.text(task.spec.role), roles.task_text(task.spec.role)
     as_it_is = task.spec.description or ""
     return {
@@ -242,7 +231,7 @@ def _values(task: Task, repo: str) -> dict[str, str]:
     }
 
 
-def _pointed_to(what: Iterable[str]) -> str:
+def _pointed_to(*what: str) -> str:
     """In place of what stands elsewhere in the prompt; "" where nothing does."""
     there = [each for each in what if each]
     follow = "follows" if there and there[0] != _CONTEXT and len(there) == 1 else "follow"
@@ -265,6 +254,16 @@ def _resolve(conflict: Resolves) -> str:
 def _only(folders: tuple[str, ...]) -> str:
     named = ", ".join(f"`{folder}`" for folder in folders)
     return _FOLDERS.format(named=named) if folders else ""
+
+
+def _files(own: tuple[str, ...], append_only: tuple[str, ...]) -> str:
+    return _paragraphs(
+        _listed("Files that are yours to change", _own(own, append_only)),
+        _listed(
+            "Files in which lines may only be added",
+            tuple(entry for entry in append_only if entry not in own),
+        ),
+    )
 
 
 def _own(files: tuple[str, ...], append_only: tuple[str, ...]) -> tuple[str, ...]:
