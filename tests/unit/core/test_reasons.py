@@ -122,6 +122,7 @@ TABLE = {
     "RepositoryNotFound": (Retry.NEVER, False, "repositories"),
     "AgentNotFound": (Retry.NEVER, False, "agents"),
     "TaskFailed": (Retry.NEVER, False, "what is left"),
+    "RetryExhausted": (Retry.NEVER, False, "bernstein retry PLAN"),
     "DependencyFailed": (Retry.NEVER, False, "left"),
 }
 CAPPED = {
