@@ -166,7 +166,8 @@ def test_nor_into_more_than_the_object_of_the_plan_has_room_for() -> None:
     assert 0 < room < 20
 
     many = document({"subtasks": [{"title": f"t{n}"} for n in range(20)]})
-    found = ends(many, of=large)
+    running = objects.with_session(TaskState.IN_PROGRESS)
+    found = look(running, of=large, handed=many, sessions=(left(),)).status
 
     assert found.feedback is not None
     assert f"\n> subtasks: at most {room}, got 20" in found.feedback
