@@ -270,11 +270,13 @@ UserName = Annotated[str, Field(min_length=1, max_length=300)]
 """As the API server knows a user."""
 Money = Annotated[str, Field(pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})?$", max_length=16)]
 """US dollars as a decimal string."""
+LONGEST_RELATIVE_PATH = 256
+"""Characters of a path, or glob, that a user writes."""
 RelativePath = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=256,
+        max_length=LONGEST_RELATIVE_PATH,
         # Spelled for the API server's cost estimate: a Plan may hold 80,000 of these.
         json_schema_extra=cel(
             (

@@ -18,6 +18,7 @@ _GLOBSTAR = re.compile(r"\*\*+\Z")
 _EMPTY_NAME = re.compile(r"(?:^|/)\.?(?:/|\Z)")
 _BRACKET = re.compile(r"\[([!^]?+)(?!\])(-?(?:[^][\\-](?:-[^][\\-])?)*+-?)\]")
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
+_OF_BRACKETS = "/![]^-\\"
 _WIDEST = 64
 """Characters that a bracket may list; one with more stands for any character."""
 
@@ -176,6 +177,21 @@ class Listed:
         if any(folder in self._paths for folder in above):
             return True
         return any(path.endswith(glob.tail) and glob.names(path) for glob in self._globs)
+
+    def holds_all_in(self, path: str) -> bool:
+        """Whether the path is one of them and, were it a folder, all that is in it."""
+        parts = path.split("/")
+        paths = ("/".join(parts[:depth]) for depth in range(len(parts) + 1))
+        if any(each in self._paths for each in paths):
+            return True
+        return self.holds(path) and any(glob.names_all_in(f"{path}/") for glob in self._globs)
+
+
+def exactly(path: str) -> str | None:
+    """A glob that names the path, and nothing that is in it, were it a folder; None: there is none
+    of that, as its characters all have a meaning in brackets."""
+    last = next((at for at in reversed(range(len(path))) if path[at] not in _OF_BRACKETS), None)
+    return None if last is None else f"{path[:last]}[{path[last]}]{path[last + 1 :]}"
 
 
 def _tokens(components: Sequence[str]) -> Iterator[_Token]:

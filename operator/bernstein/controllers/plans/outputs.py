@@ -18,6 +18,8 @@ log = logging.logger(__name__)
 MOST_KNOWN = 64
 """Documents of which the values are kept: while a loop goes on they are asked for at each look."""
 Tell = Callable[[Output], None]
+_Whose = tuple[str, str, str]
+"""Namespace, session and SHA-256: what one session has lost, another one may have left as well."""
 
 
 class Outputs:
@@ -26,20 +28,26 @@ class Outputs:
     def __init__(self, client: Client, most: int = MOST_KNOWN) -> None:
         self._client = client
         self._most = most
-        self._known: dict[str, Json] = {}
-        """By SHA-256; those asked for last are last."""
+        self._known: dict[_Whose, Json] = {}
+        """Those asked for last are last."""
 
     async def of(self, namespace: str, wanted: Iterable[Output], lost: Tell) -> Mapping[str, Json]:
         """By SHA-256; null for what is `lost`, which is told of once. Raises KubeError, so that it
         is asked for again."""
-        return {left.sha256: await self._value(namespace, left, lost) for left in wanted}
+        found: dict[str, Json] = {}
+        for left in wanted:
+            value = await self._value(namespace, left, lost)
+            if found.get(left.sha256) is None:
+                found[left.sha256] = value
+        return found
 
     async def _value(self, namespace: str, left: Output, lost: Tell) -> Json:
-        if left.sha256 in self._known:
-            value = self._known.pop(left.sha256)
+        whose = (namespace, left.session, left.sha256)
+        if whose in self._known:
+            value = self._known.pop(whose)
         else:
             value = await self._read(namespace, left, lost)
-        self._known[left.sha256] = value
+        self._known[whose] = value
         if len(self._known) > self._most:
             del self._known[next(iter(self._known))]
         return value

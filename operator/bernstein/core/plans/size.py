@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from bernstein.api.plan import PlanSpec, Stage
+from bernstein.api.plan import Plan, PlanSpec, Stage
+from bernstein.api.plans.rows import MAX_ROWS
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Signal, expressions_of
 from bernstein.api.verification import MOST_CHECKS
 from bernstein.checks import signals
@@ -27,6 +28,8 @@ _MANY_CHARACTERS = 2_000
 _ROW_BYTES = 421
 """Of a Task's row in the status, beside the name of its stage: with the longest name, ten digits of
 each kind of token, and the hash of a SHA-256 repository."""
+_PART_BYTES = 60
+"""Of what else the row of a subtask says: `-` for a stage, and what it is a part of."""
 _NODE_BYTES = 160
 """Of a node's state, beside its name."""
 _EDGE_BYTES = 2_000
@@ -48,11 +51,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
     """(path in the plan file, message) of what takes more than a cluster can hold."""
     path = "stages" if spec.workflow is None else "nodes"
     asked = _asked(spec)
-    several = len(asked) > 1
-    plan = _bytes(spec.dump()) + _of_rows(spec) + sum(map(_of_round, asked.values())) + _REST_BYTES
-    if several:
-        # What keeps it back most is told once more.
-        plan += max(map(_of_round, asked.values())) + len(asked) * _REPOSITORY_BYTES
+    plan = _of_plan(spec, asked)
     if plan > PLAN_BYTES:
         yield (
             path,
@@ -91,6 +90,22 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
         )
+
+
+def room_for_parts(plan: Plan) -> int:
+    """How many rows of subtasks the Plan's status still has room for, at its worst."""
+    rows = (PLAN_BYTES - _of_plan(plan.spec, _asked(plan.spec))) // (_ROW_BYTES + _PART_BYTES)
+    left = MAX_ROWS - len(plan.status.tasks)
+    return max(0, min(rows - len(plan.status.extra), left))
+
+
+def _of_plan(spec: PlanSpec, asked: dict[str | None, dict[str, Signal]]) -> int:
+    """A Plan at its worst, without Tasks that are of no step. `asked`: its signals."""
+    plan = _bytes(spec.dump()) + _of_rows(spec) + sum(map(_of_round, asked.values())) + _REST_BYTES
+    if len(asked) > 1:
+        # What keeps it back most is told once more.
+        plan += max(map(_of_round, asked.values())) + len(asked) * _REPOSITORY_BYTES
+    return plan
 
 
 def _what_helps(asked: dict[str | None, dict[str, Signal]]) -> str:

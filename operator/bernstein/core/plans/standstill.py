@@ -220,6 +220,8 @@ def _what_stops(
         return *ended, _remedy(snapshot, status), None
     for task in tasks:
         stall = task.status.waiting if is_stalled(task.status) else None
+        if standing.is_of_the_past(status, task.metadata.name):
+            continue
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
             text, remedy = parted(stall.message)
             return stall.reason, f"Task '{task.metadata.name}': {text}", remedy or "", stall.until

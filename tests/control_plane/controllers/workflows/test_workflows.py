@@ -162,10 +162,10 @@ async def test_who_mends_is_told_what_was_found(world: World, user: str) -> None
     assert (await teller.tell())["status"]["phase"] == "Succeeded"
 
     prompts = await world.all(CONFIG_MAPS)
-    told = prompts["flow-fix-bugs-i1-s1-prompt"]["data"]["earlier work.md"]
+    told = prompts["flow-fix-bugs-i1-s1-prompt"]["data"]["earlier.md"]
     assert told.startswith("Task 'flow-run-tests-i1' (node 'run-tests', run 1):\nAgentFailed")
-    assert "earlier work.md" in prompts["flow-run-tests-i2-s1-prompt"]["data"]
-    assert "earlier work.md" not in prompts["flow-run-tests-i1-s1-prompt"]["data"]
+    assert "earlier.md" in prompts["flow-run-tests-i2-s1-prompt"]["data"]
+    assert "earlier.md" not in prompts["flow-run-tests-i1-s1-prompt"]["data"]
 
 
 async def test_a_settled_workflow_is_not_written_to(world: World, user: str) -> None:

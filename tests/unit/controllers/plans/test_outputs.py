@@ -63,3 +63,44 @@ async def test_only_the_last_ones_stay_known(api: ApiServer, client: Client) -> 
 
     for each in (one, two, one):
         assert list((await outputs.of(NAMESPACE, [each], lost.append)).values()) == [each.session]
+
+
+async def test_what_one_session_has_lost_another_one_of_the_same_words_still_has(
+    api: ApiServer, client: Client
+) -> None:
+    keep(api, session="two-s1")
+    outputs, lost = Outputs(client), list[Output]()
+
+    await outputs.of(NAMESPACE, [left("one-s1")], lost.append)
+    found = await outputs.of(NAMESPACE, [left("two-s1")], lost.append)
+
+    assert found == {left().sha256: {"failed": 2}}
+    assert lost == [left("one-s1")]
+
+
+async def test_a_loss_in_one_namespace_is_none_in_another(api: ApiServer, client: Client) -> None:
+    keep(api)
+    outputs, lost = Outputs(client), list[Output]()
+
+    assert await outputs.of("others", [left()], lost.append) == {left().sha256: None}
+    assert await outputs.of(NAMESPACE, [left()], lost.append) == {left().sha256: {"failed": 2}}
+
+
+async def test_values_of_others_are_not_told_to_who_knows_their_digest(
+    api: ApiServer, client: Client
+) -> None:
+    keep(api)
+    outputs, lost = Outputs(client), list[Output]()
+    await outputs.of(NAMESPACE, [left()], lost.append)
+
+    assert await outputs.of("others", [left()], lost.append) == {left().sha256: None}
+    assert lost == [left()]
+
+
+async def test_of_two_that_left_the_same_one_is_enough(api: ApiServer, client: Client) -> None:
+    keep(api, session="one-s1")
+    outputs, lost = Outputs(client), list[Output]()
+
+    for sessions in (("one-s1", "two-s1"), ("two-s1", "one-s1")):
+        found = await outputs.of(NAMESPACE, [left(each) for each in sessions], lost.append)
+        assert found == {left().sha256: {"failed": 2}}

@@ -45,7 +45,7 @@ def endings(snapshot: PlanSnapshot, status: PlanStatus) -> Mapping[str, Ending]:
 def outputs(snapshot: PlanSnapshot) -> tuple[Output, ...]:
     """The values that have to be read before something can be decided."""
     every = (_left(snapshot, n, t) for n, _, t, _ in _ended(snapshot, snapshot.plan.status))
-    return tuple({left.sha256: left for left in every if left is not None}.values())
+    return tuple(dict.fromkeys(left for left in every if left is not None))
 
 
 def _ended(

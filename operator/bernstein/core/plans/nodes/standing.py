@@ -46,6 +46,14 @@ def matters(plan: Plan, status: PlanStatus) -> frozenset[str] | None:
     return frozenset(node.task for node in _broken(plan, status) if node.task is not None)
 
 
+def is_of_the_past(status: PlanStatus, task: str) -> bool:
+    """Whether the Task is that of a run that has ended, and that is not looked at any more."""
+    if status.workflow is None:
+        return False
+    running = {node.task for node in status.workflow.nodes if node.state == "Running"}
+    return task not in running and any(row.name == task and row.node for row in status.tasks)
+
+
 def stopped(plan: Plan, status: PlanStatus) -> tuple[Reason, str] | None:
     """(reason, message) of a workflow that has come to no good end; None: it goes on, or has."""
     stands, broken = standing_of(plan, status), _broken(plan, status)

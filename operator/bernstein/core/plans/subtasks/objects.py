@@ -10,6 +10,10 @@ from bernstein.api.plan import Plan, Step
 from bernstein.api.task import Task, TaskSpec
 from bernstein.core import labels, names
 from bernstein.core.owners import owner_reference
+from bernstein.core.plans.subtasks.written import own_files
+
+_NOT_OF_IT = {"title", "goal", "cli", "model", "effort", "mode", "repo", "depends_on_repo"}
+"""Fields of a step that are not the subtask's to say, or have another name."""
 
 
 def names_of(task: Task, split: int, count: int) -> tuple[str, ...]:
@@ -45,18 +49,22 @@ def _object(task: Task, plan: Plan, name: str, step: Step) -> dict[str, Any]:
 
 
 def _spec(parent: TaskSpec, step: Step) -> dict[str, Any]:
-    """What the subtask does not say is what the Task says that is split: who does it, where, what
-    it must keep to; and, where it has none of its own, its files and signals."""
-    work = step.model_dump(exclude={"title", "goal", "cli", "repo", "depends_on_repo"})
-    work["files"] = step.files or parent.files
+    """What the subtask does not say is what the Task says that is split: who does it and how,
+    where, what it must keep to; and, where it has none of its own, its files and signals. It comes
+    before nothing that the Task does not come before."""
+    work = step.model_dump(exclude=_NOT_OF_IT)
+    work["files"] = own_files(step.files, parent.files) if step.files else parent.files
     work["completion_signals"] = step.completion_signals or parent.completion_signals
-    if "priority" not in step.model_fields_set:
-        work["priority"] = parent.priority
+    said = step.priority if "priority" in step.model_fields_set else parent.priority
+    work["priority"] = max(said, parent.priority)
     spec = TaskSpec(
         **work,
         title=step.heading,
         goal=parent.goal,
         cli=parent.cli,
+        model=parent.model,
+        effort=parent.effort,
+        mode=parent.mode,
         project_ref=parent.project_ref,
         repo=parent.repo,
         constraints=parent.constraints,

@@ -10,11 +10,12 @@ A Plan is whole when the Tasks of its steps are: subtasks that came to nothing d
 from __future__ import annotations
 
 from bernstein.api.plan import PlanStatus
-from bernstein.api.plans.rows import MAX_ROWS, PlanTask
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import Cancel
 from bernstein.core.actions import CancelTasks
+from bernstein.core.plans.size import room_for_parts
 from bernstein.core.snapshot import PlanSnapshot
 
 _NOT_WAITED_FOR = Cancel(reason="the Task that was split into it goes on without it", by="operator")
@@ -34,7 +35,10 @@ def with_rows(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
     ]
     if not new and all(was is row for was, row in zip(status.tasks, rows, strict=True)):
         return status
-    return status.model_copy(update={"tasks": (*rows, *new)[: max(len(rows), MAX_ROWS)]})
+    if new:
+        # Tasks that are split at the same time have been told of the same room.
+        new = new[: room_for_parts(snapshot.plan.model_copy(update={"status": status}))]
+    return status.model_copy(update={"tasks": (*rows, *new)})
 
 
 def _given_up(row: PlanTask, waited: dict[str, str]) -> PlanTask:

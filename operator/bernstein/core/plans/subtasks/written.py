@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bernstein.api.meta import LONGEST_RELATIVE_PATH
 from bernstein.api.plan import PlanSpec, Step
 from bernstein.api.project import ProjectSpec
 from bernstein.api.task import TaskSpec
-from bernstein.checks.globs import Listed, first_wildcard, plain
+from bernstein.checks.globs import Listed, exactly, first_wildcard, plain
 from bernstein.core.documents.values import Json
 from bernstein.core.plans.field_errors import FieldError, field_name, quoted, type_name
 from bernstein.core.plans.fields import plan_spec
@@ -117,13 +118,28 @@ def _files(listed: list[Json], own: tuple[str, ...]) -> Iterator[FieldError]:
                 yield FieldError(where, f"{where}: {text}")
 
 
+def own_files(listed: tuple[str, ...], own: tuple[str, ...]) -> tuple[str, ...]:
+    """The files of a subtask, of a document without problems."""
+    mine = Listed(own)
+    return tuple(_as_had(path, own, mine) or path for path in listed)
+
+
+def _as_had(path: str, own: tuple[str, ...], mine: Listed) -> str | None:
+    """The path as the Task has it. It may be a folder: where the Task has it by a glob that does
+    not go on within that, what has the path's name alone. None: that cannot be written."""
+    if not own or first_wildcard(path) is not None or mine.holds_all_in(plain(path)):
+        return path
+    glob = exactly(path)
+    return glob if glob is not None and len(glob) <= LONGEST_RELATIVE_PATH else None
+
+
 def _is_among(path: str, own: tuple[str, ...], mine: Listed) -> bool:
     """A glob is one of them where the list has it, or has the folder that it stays in."""
     if path in own:
         return True
     wildcard = first_wildcard(path)
     if wildcard is None:
-        return mine.holds(plain(path))
+        return mine.holds(plain(path)) and _as_had(path, own, mine) is not None
     folder = path[:wildcard].rpartition("/")[0]
     whole = [plain(entry) for entry in own if first_wildcard(entry) is None]
     return any(f"{folder}/".startswith(f"{entry}/") for entry in whole if folder)

@@ -32,6 +32,7 @@ from bernstein.core.documents.values import Json, Problem
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final, move
 from bernstein.core.plans import member
 from bernstein.core.plans.field_errors import listed
+from bernstein.core.plans.size import room_for_parts
 from bernstein.core.plans.subtasks import objects, written
 from bernstein.core.sanitise import count, quoting, some
 from bernstein.core.sessions import documents
@@ -93,8 +94,10 @@ def _refusal(snapshot: TaskSnapshot, session: AgentSession, value: Json | Proble
     """Why it is not split so, with all problems at once; None: it is."""
     if isinstance(value, Problem):
         return f"{_REFUSED}: {value.text}"
-    most = documents.most_subtasks(snapshot)
-    work, project = session.status.work, snapshot.project
+    most, project = documents.most_subtasks(snapshot), snapshot.project
+    if most and snapshot.plan is not None:
+        most = min(most, room_for_parts(snapshot.plan))
+    work = session.status.work
     if not most or project is None:
         return f"{_REFUSED}: this task is not to be split"
     found = written.problems(value, snapshot.task.spec, project.spec, most, snapshot.roles)

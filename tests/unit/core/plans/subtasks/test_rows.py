@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.plans.rows import MAX_ROWS
 from bernstein.api.states import TaskState
@@ -11,6 +13,7 @@ from bernstein.api.task import Task
 from bernstein.core.actions import CancelTasks, PlanDecision
 from bernstein.core.delivery.resolving import is_whole
 from bernstein.core.plans import decide as plan_decide
+from bernstein.core.plans import size
 from bernstein.core.plans.subtasks.rows import with_rows
 from bernstein.core.plans.tally import tally
 from tests.unit.core import objects
@@ -84,6 +87,26 @@ def test_no_more_rows_than_a_status_holds() -> None:
     snapshot = objects.plan_snapshot(objects.plan(status=full), parent("a"))
 
     assert len(with_rows(snapshot, full).tasks) == MAX_ROWS
+
+
+def test_no_more_than_its_object_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = plan("a")
+    snapshot = objects.plan_snapshot(of, parent("a", "b", "c"))
+    monkeypatch.setattr(size, "PLAN_BYTES", _bytes_with(of, rows=2))
+
+    assert [row.name for row in with_rows(snapshot, of.status).tasks] == ["work", "a", "b"]
+
+
+def _bytes_with(of: Plan, rows: int) -> int:
+    """As many bytes as the Plan takes with room for so many rows of subtasks."""
+    fits = range(0, size.PLAN_BYTES, 100)
+    empty = of.model_copy(update={"status": of.status.model_copy(update={"tasks": ()})})
+    with pytest.MonkeyPatch.context() as patch:
+        for most in fits:
+            patch.setattr(size, "PLAN_BYTES", most)
+            if size.room_for_parts(empty) == rows:
+                return most
+    raise AssertionError
 
 
 def test_their_cost_is_the_plans() -> None:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bernstein.api.meta import LONGEST_RELATIVE_PATH
 from bernstein.api.projects.subtasks import MOST_SUBTASKS
 from bernstein.api.roles.role import AgentRoleSpec
 from bernstein.api.signals import MOST_FILES
+from bernstein.checks.globs import Listed
 from bernstein.core.documents import values
 from bernstein.core.documents.values import Json, Problem
 from bernstein.core.plans.subtasks.objects import objects_of
@@ -152,6 +154,72 @@ def test_its_files_are_some_of_those_of_the_task_that_is_split(
     own: list[str], path: str, is_one: bool
 ) -> None:
     assert (wrong(one(files=[path]), files=own) == []) is is_one
+
+
+def files_of(listed: list[str], own: list[str]) -> list[str]:
+    """Those of the one subtask that a Task with its `own` files is split into."""
+    parent = objects.task(role="manager", files=own)
+    (made,) = objects_of(parent, objects.plan(), {"t": steps(one(files=listed))[0]})
+    return list(made["spec"]["files"])
+
+
+@pytest.mark.parametrize(
+    ("own", "path", "has"),
+    [
+        ("src", "src/a.py", "src/a.py"),
+        ("src/**", "src/a", "src/a"),
+        ("src", "src/*.py", "src/*.py"),
+        ("src/*.py", "src/a.py", "src/a.p[y]"),
+        ("*", "src", "sr[c]"),
+        ("*", "_", "[_]"),
+    ],
+)
+def test_what_it_names_is_no_folder_where_the_task_has_no_folder(
+    own: str, path: str, has: str
+) -> None:
+    assert wrong(one(files=[path]), files=[own]) == []
+    assert files_of([path], [own]) == [has]
+
+
+def test_a_path_for_which_there_is_no_such_glob_is_none_of_them() -> None:
+    assert wrong(one(files=["!"]), files=["*"]) != []
+    assert wrong(one(files=["x" * LONGEST_RELATIVE_PATH]), files=["*"]) != []
+    assert wrong(one(files=["x" * LONGEST_RELATIVE_PATH]), files=["x" * 256]) == []
+
+
+PARTS = st.sampled_from(["a", "b", "ab", "*", "a*", "?", "**", "[a]", "."])
+LISTS = st.lists(st.lists(PARTS, min_size=1, max_size=3).map("/".join), min_size=1, max_size=3)
+PROBES = st.lists(st.sampled_from(["a", "b", "ab", "c"]), min_size=1, max_size=4).map("/".join)
+
+
+@given(LISTS, LISTS, st.lists(PROBES, min_size=1, max_size=5))
+def test_a_subtask_may_change_nothing_that_the_task_may_not(
+    own: list[str], listed: list[str], probes: list[str]
+) -> None:
+    if wrong(one(files=listed), files=own):
+        return
+    its, mine = Listed(files_of(listed, own)), Listed(own)
+
+    assert [path for path in probes if its.holds(path) and not mine.holds(path)] == []
+
+
+def test_it_comes_before_no_task_that_the_task_waits_behind() -> None:
+    def priority(own: int, **said: int) -> int:
+        parent = objects.task(role="manager", priority=own)
+        (made,) = objects_of(parent, objects.plan(), {"t": steps(one(**said))[0]})
+        return int(made["spec"]["priority"])
+
+    assert [priority(4, priority=1), priority(4), priority(2, priority=5)] == [4, 4, 5]
+
+
+def test_the_model_that_the_task_names_does_its_parts_as_well() -> None:
+    named = {"model": "haiku", "effort": "low", "mode": "batch"}
+    parent = objects.task(role="manager", **named)
+    step = steps(one(role="security", complexity="high", scope="large"))[0]
+
+    (made,) = objects_of(parent, objects.plan(), {"t": step})
+
+    assert {key: made["spec"].get(key) for key in named} == named
 
 
 NAMES = st.sampled_from(

@@ -13,6 +13,7 @@ from bernstein.api.task import Task
 from bernstein.core import labels, owners
 from bernstein.core.actions import TaskDecision
 from bernstein.core.documents import SUBTASKS
+from bernstein.core.plans.size import room_for_parts, too_large
 from bernstein.core.plans.subtasks.objects import names_of
 from bernstein.core.sessions.documents import expected, most_subtasks
 from tests.unit.core import objects
@@ -156,6 +157,22 @@ def test_it_is_split_into_no_more_than_the_project_and_the_plan_have_room_for() 
     )
 
 
+def test_nor_into_more_than_the_object_of_the_plan_has_room_for() -> None:
+    steps = [{"title": f"Do {n}", "description": "x" * 8192} for n in range(45)]
+    stages = [{"name": f"stage {n}", "steps": steps[: 44 if n < 3 else 2]} for n in range(4)]
+    large = plan(stages=stages)
+    room = room_for_parts(large)
+    assert tuple(too_large(large.spec)) == ()
+    assert 0 < room < 20
+
+    many = document({"subtasks": [{"title": f"t{n}"} for n in range(20)]})
+    running = objects.with_session(TaskState.IN_PROGRESS)
+    found = look(running, of=large, handed=many, sessions=(left(),)).status
+
+    assert found.feedback is not None
+    assert f"\n> subtasks: at most {room}, got 20" in found.feedback
+
+
 def test_a_document_of_whom_nobody_asked_for_one_splits_nothing() -> None:
     found = ends(document(), project=limits(depth=0))
 
@@ -227,7 +244,7 @@ def test_they_have_what_their_parent_has_but_for_what_they_say() -> None:
                 "title": "Two",
                 "role": "qa",
                 "files": ["src/b.py"],
-                "priority": 1,
+                "priority": 5,
                 "completion_signals": [own],
                 "estimated_minutes": 5,
             },
@@ -235,13 +252,13 @@ def test_they_have_what_their_parent_has_but_for_what_they_say() -> None:
     }
     one, two = (obj["spec"] for obj in made(look(split(), handed=document(value), spec=parent)))
 
-    shared = {"cli": "demo", "goal": "Better web", "constraints": ["no new library"]}
+    shared = {key: parent[key] for key in ("cli", "model", "goal", "constraints")}
     assert {key: one[key] for key in shared} == {key: two[key] for key in shared} == shared
     assert (one["files"], one["priority"], one["maxRetries"]) == (["src"], 4, 1)
     assert one["completionSignals"][0]["path"] == "a.py"
-    assert (two["files"], two["priority"], two["role"]) == (["src/b.py"], 1, "qa")
+    assert (two["files"], two["priority"], two["role"]) == (["src/b.py"], 5, "qa")
     assert two["completionSignals"][0]["path"] == "b.py"
-    assert not any("model" in spec or "stage" in spec for spec in (one, two))
+    assert not any("stage" in spec for spec in (one, two))
 
 
 def test_they_are_found_by_a_label_and_never_by_a_tool_that_delivers() -> None:

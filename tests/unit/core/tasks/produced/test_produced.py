@@ -18,6 +18,7 @@ from bernstein.core import labels
 from bernstein.core.actions import CreatePlan, TaskDecision
 from bernstein.core.documents import PLAN, handed
 from bernstein.core.documents.canonical import canonical
+from bernstein.core.scheduling import chain
 from bernstein.core.sessions import documents
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import produced
@@ -338,6 +339,25 @@ def test_a_project_whose_approver_is_not_the_author_is_no_obstacle_to_who_is_kno
     decision = to_the_end(goal(), LEFT, project=asks)
 
     assert decision.status.state is TaskState.CLOSED
+
+
+@pytest.mark.parametrize(
+    ("author", "asked", "waits"),
+    [
+        (None, {"approverIsNotAuthor": True}, True),
+        ("ann", {"approverIsNotAuthor": True}, False),
+        (None, {"result": "Always"}, False),
+        (None, None, False),
+    ],
+)
+def test_no_agent_is_paid_for_a_plan_that_nobody_could_approve(
+    author: str | None, asked: Object | None, *, waits: bool
+) -> None:
+    subject = goal(asked={"approval": asked}, author=author)
+
+    wait = chain.author_missing(snapshot(subject), objects.at(0))
+
+    assert (wait is not None and wait.reason == "AuthorMissing") is waits
 
 
 # --- what its session may leave, and is told ------------------------------------------------------
