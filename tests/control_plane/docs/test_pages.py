@@ -80,7 +80,7 @@ def flux_kinds(tools: Tools) -> Iterator[None]:
 
 def test_the_pages_show_an_object_of_every_kind_that_people_write() -> None:
     shown = {document["kind"] for _, document in OBJECTS}
-    assert shown >= {"Project", "Plan", "Task", "Kustomization"}
+    assert shown >= {"Project", "Plan", "Task", "AgentRole", "Kustomization"}
 
 
 @pytest.mark.parametrize(("place", "document"), OBJECTS, ids=[place for place, _ in OBJECTS])
