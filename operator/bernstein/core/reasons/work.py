@@ -41,9 +41,6 @@ OF_WORK: Final[Mapping[str, Policy]] = {
         "(`bernstein retry PLAN`), or apply a workflow with more runs or other work, under another "
         "name.",
     ),
-    Reason.DOCUMENT_REFUSED: Policy(
-        Retry.AT_ONCE, True, "Read why; say in the step what it holds."
-    ),
     Reason.SUBTASKS_INVALID: Policy(
         Retry.AT_ONCE, True, "Read why; say in the step how it can be split, or split it yourself."
     ),
