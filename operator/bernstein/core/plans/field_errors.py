@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Any, Final, TypeGuard, TypeVar
 
 from pydantic.alias_generators import to_snake
@@ -25,6 +26,15 @@ Table = Mapping[str, FieldRule]
 """What is checked of a value, by the name of its field."""
 
 _SHOWN = 80
+_MOST_WORDS = 40
+"""Of a list that a message shows."""
+_LONGEST_WORD = 64
+"""Characters of a word to which one is looked for that may have been meant."""
+_FEW_CHARACTERS = 400
+"""Of a list in which it is looked for by all likeness: that takes time that grows with the square
+of the words."""
+_MOST_NEAR = 200
+"""Names of a longer list that are looked at."""
 _TYPES: Final = (
     (type(None), "null"),
     (bool, "boolean"),  # before integers: Python's booleans are some
@@ -243,8 +253,10 @@ def invalid_choice(value: str, allowed: Iterable[str]) -> str:
 
 
 def words(known: Iterable[str]) -> str:
-    """A list as people read it."""
-    return f"[{', '.join(known)}]"
+    """A list as people read it; of a longer one its beginning."""
+    every = list(known)
+    more = f", … {len(every) - _MOST_WORDS} more" if len(every) > _MOST_WORDS else ""
+    return f"[{', '.join(every[:_MOST_WORDS])}{more}]"
 
 
 def no_agent(name: str, project: ProjectSpec) -> str:
@@ -259,8 +271,33 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     """The end of a message: the known word that this one is close to; "" where there is none."""
     if not isinstance(word, str):
         return ""
-    close = difflib.get_close_matches(to_snake(word[:64]), known, n=1, cutoff=0.75)
-    return f", did you mean '{close[0]}'?" if close else ""
+    given, names = to_snake(word[:_LONGEST_WORD]), tuple(known)
+    if sum(map(len, names)) <= _FEW_CHARACTERS:
+        close = next(iter(difflib.get_close_matches(given, names, n=1, cutoff=0.75)), None)
+    else:
+        close = _one_away(given, names)
+    return f", did you mean '{close}'?" if close else ""
+
+
+def _one_away(word: str, names: tuple[str, ...]) -> str | None:
+    """The name that differs from the word by one character, or by one that stands elsewhere. In
+    time linear in the word, for lists that a plan or a namespace makes as long as it likes."""
+    near = _near(names)
+    return next((near[each] for each in _shorter(word) if each in near), None)
+
+
+@lru_cache(maxsize=16)
+def _near(names: tuple[str, ...]) -> Mapping[str, str]:
+    """Each name by what is left of it without one character."""
+    few = [name for name in names[:_MOST_NEAR] if len(name) <= _LONGEST_WORD]
+    return {each: name for name in reversed(few) for each in _shorter(name)}
+
+
+def _shorter(word: str) -> Iterator[str]:
+    """The word, and what is left of it without one character."""
+    yield word
+    for at in range(len(word)):
+        yield word[:at] + word[at + 1 :]
 
 
 def plain_words(kind: str, detail: Mapping[str, Any]) -> str:

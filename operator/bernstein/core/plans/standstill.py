@@ -218,10 +218,11 @@ def _what_stops(
     ended = _ended(snapshot, status)
     if ended is not None:
         return *ended, _remedy(snapshot, status), None
+    past = standing.of_the_past(status)
     for task in tasks:
-        stall = task.status.waiting if is_stalled(task.status) else None
-        if standing.is_of_the_past(status, task.metadata.name):
+        if task.metadata.name in past:
             continue
+        stall = task.status.waiting if is_stalled(task.status) else None
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
             text, remedy = parted(stall.message)
             return stall.reason, f"Task '{task.metadata.name}': {text}", remedy or "", stall.until

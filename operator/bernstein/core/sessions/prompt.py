@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from bernstein.api.plans.rows import Resolves
 from bernstein.api.pod import NO_CHANGE
@@ -54,6 +55,8 @@ subtasks:
       - {{{{type: path_exists, path: src/a.py}}}}
 Only title is required. None of them waits for another one: files that two share are changed by one
 after the other. This task is done once all of them are, and is checked then as listed above."""
+_MOST_ROLES = 60
+"""That are named in a prompt: a namespace may have so many that little else would be told."""
 _NOTHING_CHANGES = "Nothing is expected to change: report what you found."
 _PRODUCES = f"""\
 No file of the repository is to change: your result is a plan file, {PLAN.path} (which is not
@@ -243,7 +246,11 @@ def _produces(roles: Roles) -> str:
 
 
 def _split(most: int, roles: Roles) -> str:
-    return _SPLIT.format(most=most, roles=", ".join(roles)) if most else ""
+    if not most:
+        return ""
+    more = len(roles) - _MOST_ROLES
+    named = ", ".join([*islice(roles, _MOST_ROLES), *([f"and {more} more"] if more > 0 else ())])
+    return _SPLIT.format(most=most, roles=named)
 
 
 def _resolve(conflict: Resolves) -> str:

@@ -46,12 +46,12 @@ def matters(plan: Plan, status: PlanStatus) -> frozenset[str] | None:
     return frozenset(node.task for node in _broken(plan, status) if node.task is not None)
 
 
-def is_of_the_past(status: PlanStatus, task: str) -> bool:
-    """Whether the Task is that of a run that has ended, and that is not looked at any more."""
+def of_the_past(status: PlanStatus) -> frozenset[str]:
+    """Names of the Tasks of runs that have ended, and that are not looked at any more."""
     if status.workflow is None:
-        return False
+        return frozenset()
     running = {node.task for node in status.workflow.nodes if node.state == "Running"}
-    return task not in running and any(row.name == task and row.node for row in status.tasks)
+    return frozenset(row.name for row in status.tasks if row.node and row.name not in running)
 
 
 def stopped(plan: Plan, status: PlanStatus) -> tuple[Reason, str] | None:
