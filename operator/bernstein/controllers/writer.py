@@ -151,8 +151,17 @@ class Writer:
         await self._unless_refused(
             (Create, PLANS, Key(owner.namespace, name), ""),
             f"make Plan '{name}'",
-            lambda: self.create(owner, PLANS, plan),
+            lambda: self._produce(owner, plan),
         )
+
+    async def _produce(self, owner: Key, plan: Object) -> None:
+        made = await self.create(owner, PLANS, plan)
+        asks = (each["spec"].get("approval", {}).get("plan") for each in (made, plan))
+        if len({*asks}) > 1:
+            # A policy only becomes stricter: this one was made by others, to begin without a yes.
+            name = plan["metadata"]["name"]
+            text = f"Plan '{name}' exists and is not ours: it waits for no approval"
+            raise NameConflict(text, live=made, differs="spec")
 
     async def set_spec(self, owner: Key, resource: Resource, obj: Object, live: Object) -> None:
         """Corrects a spec that differs from `obj`, once. Raises SpecMutated if it changes back."""

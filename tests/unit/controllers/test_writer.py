@@ -14,7 +14,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import NameConflict, Requeue, SpecMutated
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, Key, Object, Resource
-from bernstein.resources import TASKS
+from bernstein.resources import PLANS, TASKS
 from tests.background import Background, eventually
 from tests.fence import Unfenced
 from tests.unit.kube.apiserver import ApiServer
@@ -149,3 +149,41 @@ async def test_what_has_an_owner_besides_the_one_before_is_no_left_over(
         await writer.create(
             OWNER, JOBS, {"metadata": {**OWNED, "namespace": "default"}, "spec": {}}
         )
+
+
+PRODUCED: Object = {
+    "apiVersion": "bernstein.dev/v1alpha1",
+    "kind": "Plan",
+    "metadata": {
+        "name": "limits",
+        "namespace": "default",
+        "labels": {labels.MANAGED_BY: labels.MANAGER, labels.TASK: "goal"},
+    },
+    "spec": {
+        "name": "Limits",
+        "approval": {"plan": "Always"},
+        "stages": [{"name": "a", "steps": [{"title": "One"}]}],
+    },
+}
+
+
+async def test_a_plan_that_others_made_to_begin_without_a_yes_is_none_that_was_produced(
+    api: ApiServer, writer: Writer
+) -> None:
+    loose = {key: value for key, value in PRODUCED["spec"].items() if key != "approval"}
+    meta = PRODUCED["metadata"]
+    api.put(PLANS, meta["name"], spec=loose, metadata=meta)
+
+    with pytest.raises(NameConflict, match="waits for no approval"):
+        await writer.produce(Key("default", "goal"), PRODUCED)
+
+
+async def test_a_plan_that_was_produced_before_a_crash_is_the_one_whatever_people_changed_since(
+    api: ApiServer, writer: Writer
+) -> None:
+    await writer.produce(Key("default", "goal"), PRODUCED)
+    live = api.get(PLANS, "limits")
+    spec = live["spec"] | {"budget": "5", "approval": {"plan": "Always", "result": "Always"}}
+    api.put(PLANS, "limits", spec=spec, metadata=live["metadata"])
+
+    await writer.produce(Key("default", "goal"), PRODUCED)

@@ -271,9 +271,10 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     """The end of a message: the known word that this one is close to; "" where there is none."""
     if not isinstance(word, str):
         return ""
-    given, names = to_snake(word[:_LONGEST_WORD]), tuple(known)
+    given, names = word[:_LONGEST_WORD], tuple(known)
     if sum(map(len, names)) <= _FEW_CHARACTERS:
-        close = next(iter(difflib.get_close_matches(given, names, n=1, cutoff=0.75)), None)
+        alike = difflib.get_close_matches(to_snake(given), names, n=1, cutoff=0.75)
+        close = alike[0] if alike else None
     else:
         close = _one_away(given, names)
     return f", did you mean '{close}'?" if close else ""

@@ -6,11 +6,13 @@ import pytest
 
 from bernstein import roles
 from bernstein.api.pod import NO_CHANGE
+from bernstein.api.roles.role import AgentRoleSpec
 from bernstein.api.task import Task
 from bernstein.core.documents import PLAN
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.validation import validate_file
 from bernstein.core.prompts import parts, plan_files
+from bernstein.core.roles.known import Roles
 from bernstein.core.sessions.prompt import prompt
 from tests.unit.core import objects
 from tests.unit.core.objects import status
@@ -230,3 +232,13 @@ def test_the_form_that_agents_are_told_is_a_valid_plan_but_for_its_words() -> No
     )
 
     assert validate_file(plan_file.parse(form)).errors == ()
+
+
+def test_of_many_roles_a_few_are_told_to_who_may_split_its_task() -> None:
+    many = Roles({f"zz-role-{n:04}": AgentRoleSpec(prompt="x") for n in range(1000)})
+
+    rules = prompt(FULL, 1, subtasks=3, roles=many)[parts.RULES]
+
+    assert "backend, " in rules
+    assert f" and {len(many) - 60} more" in rules
+    assert len(rules) < 5000
