@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bernstein.api.approvals.approval import AskedApproval
-from bernstein.api.approvals.policy import ApprovalPolicy
+from bernstein.api.approvals.policy import DecisionPolicy
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
     MOST_AGENTS,
@@ -91,10 +91,10 @@ class PlanToMake(Model):
         description="pr: what it delivers goes to a pull request. Absent: as its plan file or the "
         "Project says.",
     )
-    approval: ApprovalPolicy | None = Field(
+    approval: DecisionPolicy | None = Field(
         default=None,
-        description="When a person must say yes. `plan` is always Always: it waits for an approval "
-        "before anything of it begins.",
+        description="When a person must say yes beside the one that it always waits for: before "
+        "anything of it begins.",
     )
 
 

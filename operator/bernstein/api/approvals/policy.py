@@ -32,29 +32,9 @@ PROTECTED_PATHS = (
 what says where the commands of whoever works in the checkout go."""
 
 
-class ApprovalPolicy(Model):
-    model_config = {
-        **Model.model_config,
-        "json_schema_extra": cel(
-            rule(
-                # Of a default the API server sees no default below it.
-                "(has(self.plan) && self.plan == 'AboveCost') == has(self.aboveUsd)",
-                "aboveUsd goes with plan: AboveCost, and only with that",
-                fieldPath=".aboveUsd",
-            ),
-        ),
-    }
+class DecisionPolicy(Model):
+    """What holds of every decision, and which work is decided about."""
 
-    plan: Literal["Never", "AboveCost", "Always"] = Field(
-        default="Never",
-        description="Plans whose Tasks start only once a person has approved the Plan. AboveCost: "
-        "those whose estimate is above aboveUsd, or is not known.",
-    )
-    above_usd: Dollars | None = Field(
-        default=None,
-        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes. For "
-        "plan: AboveCost.",
-    )
     result: Literal["Never", "HighRisk", "Always"] = Field(
         default="Never",
         description="Verified work that waits for a yes, beside changes of protected paths, which "
@@ -78,6 +58,31 @@ class ApprovalPolicy(Model):
         description="Where other work has landed since the approval, and the same change was "
         "verified again. Ask: a person is asked again. Keep: it holds, where the Project says it. "
         "Absent: as that does, else Ask.",
+    )
+
+
+class ApprovalPolicy(DecisionPolicy):
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                # Of a default the API server sees no default below it.
+                "(has(self.plan) && self.plan == 'AboveCost') == has(self.aboveUsd)",
+                "aboveUsd goes with plan: AboveCost, and only with that",
+                fieldPath=".aboveUsd",
+            ),
+        ),
+    }
+
+    plan: Literal["Never", "AboveCost", "Always"] = Field(
+        default="Never",
+        description="Plans whose Tasks start only once a person has approved the Plan. AboveCost: "
+        "those whose estimate is above aboveUsd, or is not known.",
+    )
+    above_usd: Dollars | None = Field(
+        default=None,
+        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes. For "
+        "plan: AboveCost.",
     )
 
 

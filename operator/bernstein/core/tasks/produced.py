@@ -174,7 +174,7 @@ def _shown(value: Json) -> Json:
 def _spec(task: Task, status: TaskStatus, data: Mapping[str, Any]) -> PlanSpec:
     """What the file says, with what the Task says of it: of each the stricter."""
     said, asked = PlanSpec.model_validate(plan_spec(data)), _asked(task)
-    policy = stricter(_ASKS, asked.approval) if asked.approval is not None else _ASKS
+    policy = _ASKS.model_copy(update=dict(asked.approval or ()))
     budgets = [each for each in (said.budget, asked.budget) if each is not None]
     agents = [each for each in (said.max_agents, asked.max_agents) if each is not None]
     return said.model_copy(
