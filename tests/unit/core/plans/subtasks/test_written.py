@@ -211,7 +211,7 @@ def test_it_comes_before_no_task_that_the_task_waits_behind() -> None:
 
 
 def test_the_model_that_the_task_names_does_its_parts_as_well() -> None:
-    named = {"model": "haiku", "effort": "low", "mode": "batch"}
+    named: dict[str, Any] = {"model": "haiku", "effort": "low", "mode": "batch"}
     parent = objects.task(role="manager", **named)
     step = steps(one(role="security", complexity="high", scope="large"))[0]
 
