@@ -87,3 +87,107 @@ def test_values_that_an_agent_leaves_are_read_with_the_command_and_in_no_commit(
     assert (much["output"], much["bytes"]) == ("x" * 65534, 65536)
     assert other["status"]["delivery"]["state"] == "NoChange"
     assert not [name for name in here.files() if name.startswith(".bernstein")]
+
+
+FILE = ".bernstein/subtasks.yaml"
+SUBTASKS = """\
+# what is left of it
+subtasks:
+  - &first
+    title: first part
+    files: [one.py]
+    completion_signals: [{type: path_exists, path: one.py}]
+  - <<: *first
+    title: second part
+    files: [new.py]
+    completion_signals: [{type: path_exists, path: new.py}]
+  - <<: *first
+    title: third part
+    files: [three.py]
+    completion_signals: [{type: path_exists, path: three.py}]
+"""
+BAD = """\
+subtasks:
+  - {title: first part, model: opus, files: [../one.py]}
+"""
+
+
+def leaves(path: str, text: str) -> Object:
+    """Nothing but a document."""
+    return {"steps": [{"write": {"path": path, "content": text}}]}
+
+
+def test_what_a_manager_splits_is_done_by_others_and_lands_as_a_whole(world: MakeWorld) -> None:
+    here = world(
+        [
+            does("whole", leaves(FILE, BAD), leaves(FILE, SUBTASKS)),
+            does("first part", writing("one.py", "ONE = 1\n")),
+            does("second part", LIE, writing("new.py", "X = 1\n")),
+            does("third part", writing("three.py", "THREE = 3\n")),
+        ]
+    )
+    step: Object = {"title": "whole", "role": "manager", "completionSignals": [EXISTS]}
+    here.plan("shop", [{"name": "all", "steps": [step | {"scope": "small"}]}])
+    here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", seconds=300)
+
+    parent = "shop-all-whole"
+    task = here.get("task", parent)
+    refused, accepted = task["status"]["attempts"]
+    assert (refused["reason"], accepted["reason"]) == ("SubtasksInvalid", "Succeeded")
+    assert "subtasks[0].model: a subtask does not say that" in refused["message"]
+    parts = task["status"]["subtasks"]
+    assert [row["state"] for row in parts] == ["Closed"] * 3
+    assert [here.get("task", row["name"])["status"]["attempt"] for row in parts] == [1, 2, 1]
+    assert task["status"]["delivery"]["state"] == "NoChange"
+    assert {"one.py", "new.py", "three.py"} <= set(here.files())
+    assert not [name for name in here.files() if name.startswith(".bernstein")]
+    listed = here.bernstein("list-tasks", "--plan", "shop", "--json").json
+    assert {each["parent"] for each in listed} == {None, parent}
+
+
+GOAL = "Let others import a value"
+PLAN_FILE = ".bernstein/plan.yaml"
+PLAN = """\
+name: One value
+stages:
+  - name: write
+    steps:
+      - title: write the value
+        role: backend
+        model: haiku
+        files: [new.py]
+        completion_signals: [{type: path_exists, path: new.py}]
+"""
+BAD_PLAN = PLAN.replace("backend", "wizard").replace("haiku", "unheard-of")
+
+
+def test_a_goal_becomes_a_plan_of_which_nothing_begins_before_people_have_approved_it(
+    world: MakeWorld,
+) -> None:
+    here = world(
+        [
+            does(f"Plan: {GOAL}", leaves(PLAN_FILE, BAD_PLAN), leaves(PLAN_FILE, PLAN)),
+            does("write the value", writing("new.py", "X = 1\n")),
+        ]
+    )
+    told = here.bernstein("run", "--goal", GOAL, "--timeout", "4m", "--json")
+    assert told.code == 0, told.err + told.out
+    task, name = here.get("task", told.json["task"]["id"]), told.json["plan"]["id"]
+
+    refused, accepted = task["status"]["attempts"]
+    assert (refused["reason"], accepted["reason"]) == ("PlanFileInvalid", "Succeeded")
+    prompt = here.get("configmap", f"{task['metadata']['name']}-s2-prompt")
+    assert "stages[0].steps[0].role: invalid value 'wizard'" in prompt["data"]["findings.md"]
+    assert "stages[0].steps[0].model: invalid value 'unheard-of'" in prompt["data"]["findings.md"]
+    assert task["status"]["produced"] == {"plan": name}
+    asked = here.await_("plan", name, lambda p: bool(p["status"]["approval"]["name"]))
+    assert asked["spec"]["stages"][0]["steps"][0]["model"] == "haiku"
+    assert {each["spec"]["taskRef"]["name"] for each in here.all("agentsessions")} == {
+        task["metadata"]["name"]
+    }
+
+    approved = here.bernstein("approve", name)
+    assert approved.code == 0, approved.err
+    here.await_("plan", name, lambda p: p["status"]["phase"] == "Succeeded", seconds=300)
+    assert "new.py" in here.files()
+    assert not [path for path in here.files() if path.startswith(".bernstein")]

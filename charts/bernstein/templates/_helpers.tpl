@@ -367,7 +367,8 @@ thousands, costs the API server time that grows with their square. */}}
 {{- define "bernstein.ourLabels" -}}
 ['bernstein.dev/asked', 'bernstein.dev/check', 'bernstein.dev/job', 'bernstein.dev/known-base', 'bernstein.dev/made-with',
 'bernstein.dev/owner-uid', 'bernstein.dev/plan', 'bernstein.dev/project', 'bernstein.dev/report', 'bernstein.dev/repository',
-'bernstein.dev/session', 'bernstein.dev/stage', 'bernstein.dev/task']
+'bernstein.dev/session', 'bernstein.dev/stage', 'bernstein.dev/subtask-of',
+'bernstein.dev/task']
 {{- end -}}
 
 {{/* CEL: whether the labels l say that it is ours. */}}

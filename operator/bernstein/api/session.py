@@ -115,7 +115,7 @@ class AgentSessionSpec(Model):
     """How long it may take, in seconds."""
     role_digest: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
-        description="SHA-256 of what its AgentRole says in its prompt. Absent: it has none.",
+        description="SHA-256 of what AgentRoles have a say in of its prompt. Absent: none has.",
     )
     stop: Stop | None = None
 

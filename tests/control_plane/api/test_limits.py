@@ -19,6 +19,7 @@ from bernstein.api.task import parse
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, Invalid
 from bernstein.kube.resource import Object, Resource
+from tests.control_plane.api.limit_examples import BESIDE, LEAST
 from tests.control_plane.api.pattern_examples import EXAMPLES, Example
 from tests.control_plane.api.rule_examples import on_forge
 from tests.control_plane.conftest import eventually
@@ -38,54 +39,6 @@ CRDS = Resource(
     namespaced=False,
 )
 
-
-LEAST: Mapping[str, Any] = {
-    "completionSignals[]": {"type": "path_exists", "path": "a"},
-    "steps[]": {"title": "t"},
-    **{field: {"podSelector": {}} for field in ("to[]", "peers[]")},
-    "pipeline[]": {"name": "lint"},
-    "tolerations[]": {"operator": "Exists"},
-    "knowledge[]": {"name": "rules", "path": "a"},
-}
-"""Smallest items of lists, where the rules want more than the schema does."""
-
-_FILE: Mapping[str, Any] = {"type": "file_contains", "path": "a", "contains": "x"}
-_TEST: Mapping[str, Any] = {"type": "test_passes", "command": "true"}
-_SERVICE: Mapping[str, Any] = {"type": "api_responds", "url": "/", "command": "serve"}
-_UNDECIDED: Mapping[str, Any] = valid("Approval", "")["spec"]
-BESIDE: Mapping[str, Mapping[str, Any]] = {
-    "approval.aboveUsd": {"plan": "AboveCost"},
-    "spec.decision": {**_UNDECIDED, "decidedBy": "me"},
-    "spec.decidedBy": {**_UNDECIDED, "decision": "Approve"},
-    "spec.reason": {**_UNDECIDED, "decision": "Approve", "decidedBy": "me"},
-    "completionSignals[].value": {"type": "glob_exists"},
-    "completionSignals[].url": _SERVICE,
-    "completionSignals[].status": _SERVICE,
-    "completionSignals[].contains": _FILE,
-    "completionSignals[].command": _TEST,
-    "completionSignals[].criteria": {"type": "llm_review"},
-    "completionSignals[].timeoutSeconds": _TEST,
-    **{field: {} for field in ("steps[].goal", "to[].ipBlock", "peers[].ipBlock")},
-    "ipBlock.except": {"cidr": "::/0"},
-    "agents[].command": {"name": "demo", "adapter": "generic", "image": "agent-demo:dev"},
-    "agents[].baseUrl": {"name": "demo", "adapter": "codex", "image": "agent-demo:dev"},
-    "knowledge[].configMap": {"name": "rules"},
-    "pipeline[].name": {"command": "true", "image": "i"},
-    "pipeline[].severity": {"name": "security_scan"},
-    "pipeline[].database": {"name": "dep_audit"},
-    "pipeline[].tolerance": {"name": "complexity_check"},
-    "pipeline[].minimumScore": {"name": "review_rubric"},
-    "pipeline[].model": {"name": "review_rubric"},
-    "pipeline[].plugin": {"name": "my_own"},
-    "merge.pullRequest": {"strategy": "pr"},
-    "signing.publicKey": {"key": {"name": "signing", "key": "key"}},
-    "commit.signOff": {"author": {"name": "Ada", "email": "ada@example.com"}},
-    "tolerations[].operator": {"key": "a"},
-    "tolerations[].value": {"key": "a"},
-    "tolerations[].tolerationSeconds": {"key": "a", "effect": "NoExecute"},
-    "crossModel.quorum": {"reviewers": [f"reviewer-{n}" for n in range(8)]},
-}
-"""What else an object must have, or must not have, with a field in it."""
 
 NAMES = {
     "pipeline[].model": "spec.gates.pipeline",
@@ -216,8 +169,9 @@ def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
     """A valid object of the kind, but with this value there; who judges has a model to ask, and who
     opens pull requests a forge."""
     asks = not {"pipeline", "crossModel"}.isdisjoint(path)
-    needed = {"models": [{**JUDGE}]} if asks else {}
+    needed: Object = {"models": [{**JUDGE}]} if asks else {}
     needed |= {"repositories": on_forge()["repositories"]} if "pullRequest" in path else {}
+    needed |= {"changes": "none"} if "produces" in path else {}
     obj = valid(kind, "", **needed)
     if path[:2] == ("spec", "workflow"):
         obj = valid(kind, "", workflow=copy.deepcopy(WORKFLOW))
@@ -241,11 +195,10 @@ def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
 
 def _put_in_phase(workflow: Any, *, of_phases: bool) -> None:
     """Each node is in a phase that there is; what the test is `of_phases` stays."""
-    phases, nodes = workflow["phases"], workflow["nodes"]
-    if not of_phases and nodes:
-        workflow["phases"] = [{"name": nodes[0]["phase"]}]
-    for node in nodes if phases and of_phases else ():
-        node["phase"] = phases[0]["name"]
+    nodes, phases = workflow["nodes"], workflow["phases"]
+    workflow["phases"] = phases if of_phases else [{"name": nodes[0]["phase"]}]
+    for node in nodes:
+        node["phase"] = workflow["phases"][0]["name"]
 
 
 def _child(schema: Schema, part: str | int) -> Schema:
@@ -354,9 +307,9 @@ async def test_what_is_wrong_by_one_is_refused_and_the_field_is_named(
             await writer.create(KINDS[kind], obj)
         except Invalid as refusal:
             # Beside it: that the rules were not looked at.
-            causes = {c["field"] for c in refusal.details["causes"]}
-            causes -= {"<nil>", _ending(NAMES, limit.path), _one_too_many(limit)}
-            causes -= {"spec.workflow"} if len(causes) > 1 else set()  # no node is in such a phase
+            causes = {c["field"] for c in refusal.details["causes"]} - {"<nil>"}
+            causes -= {_ending(NAMES, limit.path), _one_too_many(limit)}
+            causes -= {"spec.workflow"} if len(causes) > 1 else set()  # it has no such phase
             return None if causes == {shown(limit.path)} else f"{limit}: {sorted(causes)}"
         return f"{limit}: it is taken"
 

@@ -71,7 +71,8 @@ async def test_fixed_field(
     maker, client, resource = writers[rule.kind], changers[rule.kind], KINDS[rule.kind]
     field = rule.field.removeprefix(".")
     one, other = _values(rule, field)
-    first = valid(rule.kind, namespace, "first", **{field: one})
+    beside = {"changes": "none"} if field == "produces" else {}
+    first = valid(rule.kind, namespace, "first", **{**beside, field: one})
     await maker.create(resource, first)
 
     # The same again is no change, and other fields are not held back by this one.
@@ -79,7 +80,7 @@ async def test_fixed_field(
     changes: list[Any] = [other] if other is not None else []
     if field not in rule.schema.get("required", ()) and "default" not in _field(rule, field):
         changes.append(None)
-        await client.create(resource, valid(rule.kind, namespace, "second"))
+        await client.create(resource, valid(rule.kind, namespace, "second", **beside))
         await _refused(client, rule, namespace, "second", {field: one})
     assert changes
     for change in changes:
@@ -140,6 +141,7 @@ def _values(rule: Rule, field: str) -> tuple[Any, Any]:
             [{"type": "path_exists", "path": "a"}],
             [{"type": "path_exists", "path": "b"}],
         ),
+        "produces": ({"plan": {}}, {"plan": {"name": "b"}}),
         "resumeSha": ("a" * 40, "b" * 40),
         "rejected": ({"ref": "r", "sha": "a" * 40}, {"ref": "r", "sha": "b" * 40}),
         "price": (

@@ -133,7 +133,7 @@ async def after_each_write(
             stories.create_task(crash_after(number))
 
 
-async def over_or(done: asyncio.Task[None], life: Life) -> bool:
+async def over_or(done: asyncio.Task[Any], life: Life) -> bool:
     """Waits for the one or the other; whether it is the life that is over."""
     dead = asyncio.create_task(life.over.wait())
     await asyncio.wait({done, dead}, return_when=asyncio.FIRST_COMPLETED)

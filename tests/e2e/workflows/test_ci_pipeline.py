@@ -71,7 +71,7 @@ def test_tests_that_fail_are_mended_run_again_and_what_passes_is_deployed(
     assert here.on_server("show", "main:api.py") == "TESTED\n"
     assert "deployed.md" in here.files()
     told = prompt_of(here, "ci-pipeline--fix-bugs-i1-s1")
-    assert "node 'run-tests', run 1" in told["earlier work.md"]
+    assert "node 'run-tests', run 1" in told["earlier.md"]
     assert len(here.all("approvals")) == 1
 
 

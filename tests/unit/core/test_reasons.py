@@ -98,6 +98,8 @@ TABLE = {
     "BlockRefused": (Retry.AT_ONCE, True, "what it waits for"),
     "DocumentRefused": (Retry.AT_ONCE, True, "Read why"),
     "PlanFileInvalid": (Retry.AT_ONCE, True, "Read the problems"),
+    "SubtasksInvalid": (Retry.AT_ONCE, True, "how it can be split"),
+    "SubtasksStalled": (Retry.UNBLOCKED, False, "bernstein unblock"),
     "Unclaimed": (Retry.AT_ONCE, False, ""),
     "Killed": (Retry.AT_ONCE, False, ""),
     "Cancelled": (Retry.NEVER, False, ""),
@@ -120,6 +122,7 @@ TABLE = {
     "RepositoryNotFound": (Retry.NEVER, False, "repositories"),
     "AgentNotFound": (Retry.NEVER, False, "agents"),
     "TaskFailed": (Retry.NEVER, False, "what is left"),
+    "RetryExhausted": (Retry.NEVER, False, "bernstein retry PLAN"),
     "DependencyFailed": (Retry.NEVER, False, "left"),
 }
 CAPPED = {

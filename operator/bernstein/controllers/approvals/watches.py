@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
@@ -24,6 +25,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
 
 
 def _asks_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:
-    if (old and old.status.approval) != (new and new.status.approval):
-        return True
-    return bypasses_of(old) != bypasses_of(new)
+    return _asks(old) != _asks(new) or bypasses_of(old) != bypasses_of(new)
+
+
+def _asks(subject: Task | Plan | None) -> tuple[AskedApproval, ...]:
+    if isinstance(subject, Plan):
+        return subject.status.asked
+    asked = subject.status.approval if subject is not None else None
+    return () if asked is None else (asked,)

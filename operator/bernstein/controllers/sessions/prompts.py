@@ -7,8 +7,8 @@ import re
 from bernstein.controllers.jobs.agent import CALLBACK_CA
 from bernstein.controllers.writer import Writer
 from bernstein.core.prompts import knowledge
-from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, texts_of
-from bernstein.core.sessions.prompt import digest_of_role
+from bernstein.core.prompts.parts import FOLDERS, ROLE, texts_of
+from bernstein.core.sessions.prompt import OF_ROLES, digest_of_roles
 from bernstein.kube.content import is_content_of
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import CONFIG_MAPS, Key, Object
@@ -17,8 +17,7 @@ _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE
 
 _LATER = (FOLDERS, ROLE)
 """Parts that older releases did not write."""
-_OF_ROLE = (ROLE.key, DESCRIPTION.key)
-"""Keys of parts that an AgentRole may say."""
+_OF_ROLES = tuple(part.key for part in OF_ROLES)
 
 
 async def put(writer: Writer, owner: Key, wanted: Object, role_digest: str | None = None) -> None:
@@ -26,9 +25,9 @@ async def put(writer: Writer, owner: Key, wanted: Object, role_digest: str | Non
 
     Before a new certificate is served, and after that, the server's authorities are told otherwise
     than when this may have been written, and older releases left parts to the pod or told none of
-    them; and an AgentRole may say something else by now than when the session was made, which has
-    the `role_digest` of that. That alone ends no session. Nor does a ConfigMap of the Project that
-    says something else since: what was read first counts.
+    them; and AgentRoles may be others by now than when the session was made, which has the
+    `role_digest` of what they said. That alone ends no session. Nor does a ConfigMap of the
+    Project that says something else since: what was read first counts.
     """
     try:
         await writer.create(owner, CONFIG_MAPS, wanted)
@@ -41,9 +40,9 @@ def may_stand_for(live: Object, wanted: Object, role_digest: str | None = None) 
     """Whether it says the same, but for parts that it lacks as older releases did, and for what the
     Project's ConfigMaps said then; and trusts no authority that is not trusted now."""
     there, data = live.get("data") or {}, dict(wanted["data"])
-    if role_digest is not None and digest_of_role(texts_of(there)) == role_digest:
-        data = {key: text for key, text in data.items() if key not in _OF_ROLE}
-        data |= {key: there[key] for key in _OF_ROLE if key in there}
+    if role_digest is not None and digest_of_roles(texts_of(there)) == role_digest:
+        data = {key: text for key, text in data.items() if key not in _OF_ROLES}
+        data |= {key: there[key] for key in _OF_ROLES if key in there}
     for part in _LATER:
         if part.key not in there:
             data.pop(part.key, None)

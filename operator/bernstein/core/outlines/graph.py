@@ -21,6 +21,7 @@ TONES: dict[str, Tone] = {
     "done": "verifying",
     "claimed": "running",
     "in_progress": "running",
+    "waiting_for_subtasks": "running",
     "failed": "failed",
     "orphaned": "failed",
     "blocked": "failed",

@@ -218,7 +218,10 @@ def _what_stops(
     ended = _ended(snapshot, status)
     if ended is not None:
         return *ended, _remedy(snapshot, status), None
+    past = standing.of_the_past(status)
     for task in tasks:
+        if task.metadata.name in past:
+            continue
         stall = task.status.waiting if is_stalled(task.status) else None
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
             text, remedy = parted(stall.message)

@@ -5,7 +5,7 @@
     task                 who asks: title, role, description, own files, constraints, signals
     notes                ours: what else holds of this attempt
     review               data: what people, or CI, have said of its pull request
-    earlier work         data: why work of the same workflow was rejected that this follows
+    earlier              data: why work of the same workflow was rejected that this follows
     findings             data: why the attempt before was rejected
     rejected change      data: what it changed
     knowledge NAME       data: what the Project tells all its agents

@@ -50,7 +50,7 @@ NOTED = (FOLDERS, *EITHER)
 """What `begun` makes part of NOTES, or leaves out."""
 FINDINGS = Part("findings", 0)
 """Why the attempt before was rejected."""
-EARLIER = Part("earlier work", 0)
+EARLIER = Part("earlier", 0)
 """What was found in the work of the same workflow that this follows."""
 SAID = Part("review", 3)
 """What people and CI have said of the pull request."""

@@ -52,10 +52,11 @@ def form(*, model: bool = False) -> str:
     return _FORM.format(more=_MODEL if model else "")
 
 
-def rules() -> str:
-    """What holds of all of them, in lines of a list."""
+def rules(roles: Iterable[str] = ROLES) -> str:
+    """What holds of all of them, in lines of a list. `roles`: the names of those that steps may
+    have."""
     return _RULES.format(
-        roles=", ".join(ROLES),
+        roles=", ".join(roles),
         scopes=", ".join(SCOPES),
         complexities=", ".join(COMPLEXITIES),
         signals="\n".join(_signals(SIGNALS)),

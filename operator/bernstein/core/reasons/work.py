@@ -19,6 +19,9 @@ OF_WORK: Final[Mapping[str, Policy]] = {
         "Name the folder in checkout.folders of the Project's repository, or keep what the work "
         "makes out of it.",
     ),
+    Reason.DOCUMENT_REFUSED: Policy(
+        Retry.AT_ONCE, True, "Read why; say in the step what it holds."
+    ),
     Reason.PLAN_FILE_INVALID: Policy(
         Retry.AT_ONCE,
         True,

@@ -13,7 +13,7 @@ from bernstein.core.owners import owner_reference
 from bernstein.core.routing.choose import route_of
 from bernstein.core.sessions import documents
 from bernstein.core.sessions.limits import timeout_seconds
-from bernstein.core.sessions.prompt import digest_of_role, of_snapshot
+from bernstein.core.sessions.prompt import digest_of_roles, of_snapshot
 from bernstein.core.snapshot import TaskSnapshot
 
 
@@ -39,10 +39,11 @@ def session_object(snapshot: TaskSnapshot, status: TaskStatus) -> dict[str, Any]
 
 
 def _role_digest(snapshot: TaskSnapshot, attempt: int, resume: str | None) -> str | None:
-    """Of what the session is told by its AgentRole; None: it has none."""
-    if snapshot.task.spec.role not in snapshot.roles.own:
+    """Of what the session is told by AgentRoles; None: none has a say in it."""
+    names_roles = bool(documents.expected(snapshot))
+    if snapshot.task.spec.role not in snapshot.roles.own and not names_roles:
         return None
-    return digest_of_role(of_snapshot(snapshot, attempt, resume))
+    return digest_of_roles(of_snapshot(snapshot, attempt, resume))
 
 
 def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:

@@ -4,19 +4,18 @@ begin."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from bernstein.api.pod import LeftDocument
-from bernstein.api.requests import RETRY
 from bernstein.core import labels
 from bernstein.core.documents import OUTPUT, handed
 from bernstein.core.documents.values import Json
-from bernstein.kube.errors import NotFound
+from bernstein.kube.errors import Invalid
 from bernstein.kube.resource import Object
-from tests.background import eventually
 from tests.control_plane.controllers.kubelet import Pod
 from tests.control_plane.controllers.world import PATIENCE, World, state_of
 from tests.control_plane.node_logs import NodeLogs
@@ -24,7 +23,6 @@ from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, PLANS, TASKS
 from tests.unit.core.plans.workflows.stories.story import Outcome, Story
 
 PLAN = "flow"
-RETRY_IT: Mapping[str, str] = {"id": "r-1", "verb": RETRY, "reason": "it may work now"}
 
 
 @dataclass
@@ -69,7 +67,7 @@ class Teller:
 
         def is_over(now: Object) -> bool:
             found = {n["name"]: n for n in now["status"]["workflow"]["nodes"]}[row["node"]]
-            return found["state"] != "Running" or found["run"] != row["run"]
+            return bool(found["state"] != "Running" or found["run"] != row["run"])
 
         await self.world.until(PLANS, PLAN, is_over)
         return True
@@ -98,7 +96,8 @@ class Teller:
         row = next(row for row in plan["status"]["tasks"] if row["name"] == task)
         outcome = self.story.outcome(row["node"], row["run"])
         if outcome.status == "cancelled":
-            await self.world.change(TASKS, task, cancel={"reason": "not wanted"})
+            with contextlib.suppress(Invalid):  # its Plan may be cancelled already
+                await self.world.change(TASKS, task, cancel={"reason": "not wanted"})
             await self.world.until(AGENT_SESSIONS, pod.job, lambda s: s["spec"].get("stop"))
             await pod.end("Succeeded", await pod.deliver(stopped="Cancelled"))
             return
@@ -152,14 +151,3 @@ async def assert_told(world: World, story: Story, plan: Object) -> None:
     rows = {row["name"] for row in status.get("tasks", ())}
     assert set(await world.all(TASKS)) == rows, "each run has one Task, and no other is there"
     assert await world.sessions() == sorted(f"{name}-s1" for name in rows), "one session each"
-
-
-async def gone(world: World, name: str) -> None:
-    async def is_gone() -> bool:
-        try:
-            await world.get(TASKS, name)
-        except NotFound:
-            return True
-        return False
-
-    await eventually(is_gone)

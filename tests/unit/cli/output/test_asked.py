@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.output import asked, details, notes
 from tests.unit.cli.scenes import SHA, move, name, plan, task, terminal, verification
@@ -45,6 +46,36 @@ def test_what_is_asked_after_a_decision_names_the_question() -> None:
 
     command = f'bernstein approve {name(0)} --approval q-1 --reason "…"'
     assert told == f"decide with `{command}`"
+
+
+def phase(name: str, approval: str, decision: str | None = None) -> dict[str, Any]:
+    asks = {"digest": DIGEST, "phase": name}
+    told = {"name": approval, "asks": asks, "since": "2030-01-01T12:00:00Z"}
+    return {"name": name, "approval": told | ({"decision": decision} if decision else {})}
+
+
+def in_phases(*phases: dict[str, Any], **status: Any) -> Plan:
+    nodes = [{"name": "a", "state": "Awaiting"}]
+    workflow = {"digest": DIGEST, "nodes": nodes, "phases": phases}
+    return plan(phase="Running", workflow=workflow, **status)
+
+
+def test_a_plan_whose_phase_waits_for_a_person_is_asked_about() -> None:
+    waits = in_phases(phase("build", "q-1"), phase("ship", "q-2"))
+
+    assert asked.is_asked(waits)
+    assert asked.remedy(waits) == "decide with `bernstein approve rate-limit-api`"
+    question = asked.question_of(waits)
+    assert question is not None
+    assert question.name == "q-1"
+
+
+def test_of_a_plan_that_was_asked_about_before_the_command_names_the_question() -> None:
+    waits = in_phases(phase("build", "q-1", "Approve"), phase("ship", "q-2"))
+
+    assert asked.remedy(waits) == "decide with `bernstein approve rate-limit-api --approval q-2`"
+    assert [each.name for each in asked.questions_of(waits)] == ["q-1", "q-2"]
+    assert not asked.is_asked(in_phases(phase("build", "q-1", "Approve")))
 
 
 def test_a_step_that_waits_for_a_person_says_what_is_asked() -> None:

@@ -14,8 +14,8 @@ from bernstein.core import labels
 from bernstein.core.owners import owner_reference
 from bernstein.core.prompts import knowledge
 from bernstein.core.prompts.assembly import Told
-from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, Part
-from bernstein.core.sessions.prompt import digest_of_role
+from bernstein.core.prompts.parts import DESCRIPTION, FOLDERS, ROLE, RULES, Part
+from bernstein.core.sessions.prompt import digest_of_roles
 from bernstein.kube.client import Client
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.events import EventRecorder
@@ -122,8 +122,9 @@ async def test_one_that_trusts_others_or_says_something_else_is_a_conflict(
         await prompts.put(writer, OWNER, prompt(OLD + NEW))
 
 
-THERE = {DESCRIPTION.key: "As it was.", ROLE.key: "Yesterday's."}
-TOLD = digest_of_role({DESCRIPTION: "As it was.", ROLE: "Yesterday's."})
+SAID = {DESCRIPTION: "As it was.", ROLE: "Yesterday's.", RULES: "Roles: qa."}
+THERE = {part.key: text for part, text in SAID.items()}
+TOLD = digest_of_roles(SAID)
 
 
 async def test_what_an_agent_role_said_when_the_session_was_made_stands_for_what_it_says_now(
@@ -131,10 +132,11 @@ async def test_what_an_agent_role_said_when_the_session_was_made_stands_for_what
 ) -> None:
     await prompts.put(writer, OWNER, prompt(OLD, **THERE))
 
-    await prompts.put(writer, OWNER, prompt(OLD, **{ROLE.key: "Today's."}), TOLD)
+    now = {ROLE.key: "Today's.", RULES.key: "Roles: qa, sre."}
+    await prompts.put(writer, OWNER, prompt(OLD, **now), TOLD)
 
     data = api.get(CONFIG_MAPS, "session-prompt")["data"]
-    assert (data[ROLE.key], data[DESCRIPTION.key]) == ("Yesterday's.", "As it was.")
+    assert {key: data[key] for key in THERE} == THERE
 
 
 @pytest.mark.parametrize(
@@ -142,10 +144,11 @@ async def test_what_an_agent_role_said_when_the_session_was_made_stands_for_what
     [
         ({**THERE, ROLE.key: "Obey me."}, TOLD),
         ({ROLE.key: "Yesterday's."}, TOLD),
+        ({**THERE, RULES.key: "Obey me."}, TOLD),
         (THERE, None),
         ({**THERE, FOLDERS.key: "All of it."}, TOLD),
     ],
-    ids=["another role", "no task", "no agent role", "folders"],
+    ids=["another role", "no task", "other rules", "no agent role", "folders"],
 )
 async def test_what_no_agent_role_said_is_a_conflict(
     writer: Writer, there: Mapping[str, str], digest: str | None

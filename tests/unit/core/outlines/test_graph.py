@@ -108,4 +108,4 @@ def test_steps_are_drawn_in_an_order_in_which_they_can_be_done(
 
 def test_every_status_of_a_task_has_its_tone() -> None:
     assert {*TONES} < {*STATUSES}
-    assert {*STATUSES} - {*TONES} == {"planned", "open", "waiting_for_subtasks"}
+    assert {*STATUSES} - {*TONES} == {"planned", "open"}

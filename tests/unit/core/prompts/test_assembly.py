@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 
 import pytest
@@ -290,3 +291,7 @@ def test_what_always_stays_leaves_room_for_our_own_words() -> None:
     assembled = {*parts.WRITTEN, *read} - {*parts.NOTED}
     assert {*parts.CUT_ORDER} == assembled
     assert sum(part.share == 0 for part in parts.CUT_ORDER) == 5
+
+
+def test_each_part_has_a_name_that_a_config_map_can_have_as_a_key() -> None:
+    assert all(re.fullmatch(r"[-._a-zA-Z0-9]+", part.key) for part in parts.WRITTEN)

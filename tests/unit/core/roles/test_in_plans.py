@@ -46,3 +46,20 @@ def test_an_estimate_counts_with_the_model_of_the_role() -> None:
     usual, with_role = estimate(spec, None, TESTER), estimate(spec, None, dear)
 
     assert Decimal(with_role.cost_usd or 0) > Decimal(usual.cost_usd or 0) > 0
+
+
+def test_nodes_and_phases_of_a_workflow_may_name_it_and_wait_for_it_as_steps_do() -> None:
+    workflow = {
+        "phases": [{"name": "check", "allowedRoles": ["tester"]}],
+        "nodes": [{"name": "look", "phase": "check", "role": "tester"}],
+    }
+    plan = objects.plan(stages=(), workflow=workflow, begun=False)
+
+    invalid = look(plan)
+    told = conditions.find(invalid.status.conditions, "Validated")
+    valid = look(again(plan, invalid), roles=TESTER)
+
+    assert told is not None
+    assert "nodes.look.role: invalid value 'tester'" in told.message
+    assert "phases[0].allowed_roles[0]: invalid value 'tester'" in told.message
+    assert conditions.is_true(valid.status.conditions, "Validated")

@@ -46,6 +46,14 @@ def matters(plan: Plan, status: PlanStatus) -> frozenset[str] | None:
     return frozenset(node.task for node in _broken(plan, status) if node.task is not None)
 
 
+def of_the_past(status: PlanStatus) -> frozenset[str]:
+    """Names of the Tasks of runs that have ended, and that are not looked at any more."""
+    if status.workflow is None:
+        return frozenset()
+    running = {node.task for node in status.workflow.nodes if node.state == "Running"}
+    return frozenset(row.name for row in status.tasks if row.node and row.name not in running)
+
+
 def stopped(plan: Plan, status: PlanStatus) -> tuple[Reason, str] | None:
     """(reason, message) of a workflow that has come to no good end; None: it goes on, or has."""
     stands, broken = standing_of(plan, status), _broken(plan, status)

@@ -6,13 +6,13 @@ same Task is made under the same name, or is found to be made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from bernstein.api.meta import API_VERSION, TASK_KIND
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.plans.rows import PlanTask
-from bernstein.api.plans.workflow import Node, NodeStatus, WorkflowStatus
+from bernstein.api.plans.workflow import Node, NodeStatus
 from bernstein.api.project import ProjectSpec
 from bernstein.api.task import TaskSpec
 from bernstein.core import names
@@ -117,7 +117,3 @@ def _repository(plan: Plan, node: Node, project: ProjectSpec) -> str | None:
 def _definition(plan: Plan) -> definition.Definition:
     assert plan.spec.workflow is not None
     return definition.of(plan.spec.workflow)
-
-
-def by_node(course: WorkflowStatus) -> Mapping[str, NodeStatus]:
-    return {node.name: node for node in course.nodes}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from bernstein.api.plans.workflow import Edge, Node, Workflow
 from bernstein.core import graph
@@ -139,15 +140,25 @@ def _cycles(definition: Definition) -> Iterator[tuple[str, str]]:
     Who depends on a node that mends waits for the end of the loop, and the loop waits for all that
     those that mend depend on.
     """
-    before: dict[str, list[str]] = {name: [] for name in definition.nodes}
-    for name, links in definition.into.items():
+    before: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in definition.nodes}
+    for links in definition.into.values():
         for link in links:
-            if link.is_back or link.source == name or _of_same_loop(definition, link):
+            if link.is_back or link.source == link.target or _of_same_loop(definition, link):
                 continue  # it is no circle, or is named with more words
-            loop = definition.mends.get(link.source)
-            waiting = {name, definition.mends.get(name, name)}
-            for each in waiting:
-                before[each] += [link.source] if loop is None else [link.source, loop]
-    edges = {name: tuple(dict.fromkeys(sources)) for name, sources in before.items()}
-    for cycle in graph.cycles(edges):
-        yield f"nodes.{cycle[0]}.depends_on", f"Cycle detected: {' -> '.join(cycle)}"
+            for one, whose in _of_its_loop(definition, link.target):
+                for other, why in _of_its_loop(definition, link.source):
+                    whys = (*whose, *why)
+                    known = before[one].get(other)
+                    before[one][other] = whys if known is None else min(known, whys, key=len)
+    for cycle in graph.cycles({name: tuple(sources) for name, sources in before.items()}):
+        mending = [why for one, other in pairwise(cycle) for why in before[one][other]]
+        because = f", where {' and '.join(dict.fromkeys(mending))}" if mending else ""
+        yield f"nodes.{cycle[0]}.depends_on", f"Cycle detected: {' -> '.join(cycle)}{because}"
+
+
+def _of_its_loop(definition: Definition, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The node, and what it mends: with why the two go together."""
+    yield name, ()
+    if name in definition.mends:
+        mended = definition.mends[name]
+        yield mended, (f"{quoted(name)} mends {quoted(mended)}",)

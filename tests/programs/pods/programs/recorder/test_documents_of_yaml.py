@@ -36,7 +36,7 @@ def leaves(
 def test_of_yaml_its_json_is_handed_over(run: Run, capfd: Printed, document: Document) -> None:
     result = leaves(run, document, SUBTASK, may=(document,))
 
-    made = b'{"subtasks":[{"files":["a.py"],"title":"One"}]}'
+    made = b'{"subtasks":[{"title":"One","files":["a.py"]}]}'
     assert result.final.outcome == "Succeeded"
     assert result.documents == (LeftDocument(document.name, len(made), handed.digest(made)),)
     log = capfd.readouterr().out.encode()

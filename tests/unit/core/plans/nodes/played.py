@@ -14,11 +14,12 @@ from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import Output, Task, TaskStatus
-from bernstein.core import names
+from bernstein.core import names, progress
 from bernstein.core.actions import CancelTasks, CreateApproval, CreateTasks, PlanDecision
 from bernstein.core.documents.values import Json
 from bernstein.core.plans.decide import decide
 from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.waiting import waits
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, at
 from tests.unit.core.plans.workflows.stories.story import Outcome, Story
@@ -152,6 +153,12 @@ class World:
         state = STATES[outcome.status]
         status = objects.status(state, attempt=1, session=session, output=left)
         self.tasks[name] = self._with(task, status)
+
+    def stall(self, name: str, reason: str) -> None:
+        """The Task waits for a person because of that."""
+        task = self.tasks[name]
+        status = waits(task.status, reason, "it stands still", self.now, needs_person=True)
+        self.tasks[name] = self._with(task, progress.of_task(task, status, self.now))
 
     def running(self) -> list[str]:
         """Tasks that go on, those that were made first first."""

@@ -201,3 +201,20 @@ def test_what_is_deleted_and_handled_by_nothing_is_named_at_the_end() -> None:
     assert world.status.phase == "Failed"
     assert stalled_for(world.status.conditions) == "TaskFailed"
     assert "'web-a-i1' was deleted" in waiting(world)[1]
+
+
+def test_a_run_of_the_past_keeps_nothing_back() -> None:
+    """A node runs again, and what keeps it back is told: not how its run before has ended."""
+    said = "nodes: {a: {retry: {max_attempts: 2}}}"
+    world = World.of(Story("again", said, order="", ends={"a": ["failed"]}))
+    world.settle()
+    world.end("web-a-i1", Outcome("failed"))
+    world.stall("web-a-i1", "AgentFailed")
+    world.settle()
+    assert world.order == "a#1 a#2"
+
+    world.stall("web-a-i2", "SecretNotFound")
+    world.settle()
+
+    assert stalled_for(world.status.conditions) == "SecretNotFound"
+    assert "web-a-i2" in waiting(world)[1]

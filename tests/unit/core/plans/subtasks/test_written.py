@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from bernstein.api.meta import LONGEST_RELATIVE_PATH
 from bernstein.api.projects.subtasks import MOST_SUBTASKS
+from bernstein.api.roles.role import AgentRoleSpec
 from bernstein.api.signals import MOST_FILES
 from bernstein.checks.globs import Listed
 from bernstein.core.documents import values
 from bernstein.core.documents.values import Json, Problem
 from bernstein.core.plans.subtasks.objects import objects_of
 from bernstein.core.plans.subtasks.written import problems, steps
+from bernstein.core.roles.known import Roles
 from tests.unit.core import objects
 from tests.unit.core.documents.test_values import JSON_VALUES
 
@@ -267,3 +269,11 @@ def test_the_largest_takes_no_time() -> None:
     wrong(value, files=["x/*/z"] * MOST_FILES)
 
     assert time.process_time() - started < 2
+
+
+def test_its_role_may_be_one_of_the_namespace() -> None:
+    spec = objects.task(role="manager").spec
+    known = Roles({"tester": AgentRoleSpec(prompt="You test.", model="opus")})
+
+    assert problems(one(role="tester"), spec, PROJECT, 1, known) == ()
+    assert "invalid value 'tester'" in wrong(one(role="tester"))[0]

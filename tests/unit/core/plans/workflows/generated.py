@@ -17,14 +17,17 @@ CONDITIONS = (
     *("status in ('failed', 'cancelled')", "output.n > 1", "output.n == null", "result", "true"),
     "false",
 )
+WHEN = ("status == 'failed'", "status != 'done'", "output.n > 1", "true")
+"""Conditions on which a node mends another one, and what ends it."""
+UNTIL = ("status == 'done'", "output.n == 2", "false")
 WRONG = ("stats", "status =", "f()", "'", "(" * 30, "null.x", "output['a'] == 1 and not result")
 outcomes = st.builds(
     Outcome,
-    status=st.sampled_from(("done", "done", "done", "failed", "failed", "cancelled")),
+    status=st.sampled_from(("done", "done", "failed", "failed", "done", "failed", "cancelled")),
     result=st.sampled_from((None, "words")),
     output=st.sampled_from((None, {"n": 1}, {"n": 2}, {"n": None}, [])),
 )
-ends = st.dictionaries(st.sampled_from(NAMES), st.lists(outcomes, max_size=6))
+ends = st.fixed_dictionaries({name: st.lists(outcomes, max_size=6) for name in NAMES})
 """How the runs of nodes end, by their names."""
 
 
@@ -71,9 +74,22 @@ def right_workflow(draw: st.DrawFn) -> Workflow:
         given["join"] = draw(st.sampled_from(("all", "all", "any")))
         given["retry"] = draw(st.none() | _retry(conditions))
         nodes.append(given)
+    for _ in range(draw(st.integers(0, 2)) if len(nodes) > 1 else 0):
+        _loop(draw, nodes)
     asks = st.booleans()
     phases = [{"name": name, "requires_approval": draw(asks)} for name in PHASES]
     return _righted(phases, draw(st.permutations(nodes)))
+
+
+def _loop(draw: st.DrawFn, nodes: list[dict[str, Any]]) -> None:
+    """Has one node mend another one that comes before it."""
+    place = draw(st.integers(1, len(nodes) - 1))
+    mended, mending = nodes[draw(st.integers(0, place - 1))], nodes[place]
+    back = {"source": mended["name"], "condition": draw(st.sampled_from(WHEN))}
+    others = [edge for edge in mending["depends_on"] if edge["source"] != mended["name"]]
+    mended.update(phase=PHASES[-1], retry=None)
+    retry = {"max_attempts": draw(st.integers(1, 4)), "until": draw(st.sampled_from(UNTIL))}
+    mending.update(phase=PHASES[0], join="all", retry=retry, depends_on=[back, *others[:1]])
 
 
 def _righted(phases: list[dict[str, Any]], nodes: list[dict[str, Any]]) -> Workflow:
@@ -83,10 +99,11 @@ def _righted(phases: list[dict[str, Any]], nodes: list[dict[str, Any]]) -> Workf
         found = [path.split(".", 2)[1:] for path, _ in problems(workflow)]
         if not found:
             return workflow
-        for name, field in found:
-            node = next(node for node in nodes if node["name"] == name)
-            if "[" in field and node["depends_on"]:
-                node["depends_on"].pop()
-            else:
-                node.pop(field, None)
-                node.setdefault("depends_on", [])
+        name, field = found[0]
+        node = next(node for node in nodes if node["name"] == name)
+        if "depends_on" not in field:
+            node.pop(field)
+        elif node["depends_on"]:
+            node["depends_on"].pop()
+        else:  # it waits for what those depend on that mend it
+            next(node for node in nodes if node["depends_on"])["depends_on"].pop()

@@ -162,7 +162,10 @@ def test_what_waits_for_itself_is_refused(said: str, path: str, message: str) ->
             "  patch: {phase: work, depends_on: [other, {source: test, condition: 'true'}]}\n"
             "  other: {phase: work, depends_on: [more]}\n"
             "  more: {phase: work, depends_on: [{source: ship, condition: 'true'}]}",
-            {"nodes.test.depends_on": "Cycle detected: test -> other -> ship -> test"},
+            {
+                "nodes.test.depends_on": "Cycle detected: test -> other -> ship -> test, where "
+                "'patch' mends 'test' and 'more' mends 'ship'"
+            },
         ),
     ],
     ids=[

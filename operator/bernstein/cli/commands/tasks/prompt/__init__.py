@@ -155,7 +155,11 @@ async def _snapshot(cluster: Cluster, task: Task) -> TaskSnapshot:
         every = {}
     place = repositories.place_of_task(task, plan, projects.of_task(task, plan, every).project)
     roles = await cluster.known_roles()
-    return TaskSnapshot(task=task, project=place.project, plan=plan, roles=roles)
+    is_run = plan is not None and plan.spec.workflow is not None
+    # What was found in the work that it follows is told to its agent.
+    beside = await cluster.tasks(plan.metadata.name) if plan is not None and is_run else []
+    tasks = {each.metadata.name: each for each in beside}
+    return TaskSnapshot(task=task, project=place.project, plan=plan, tasks=tasks, roles=roles)
 
 
 # --- telling -------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from tests.unit.cli.commands.tasks.prompt.scenes import BASE, CONTENT, MARK, PLA
 from tests.unit.cli.conftest import Bernstein
 from tests.unit.cli.local.repositories import REF, Repository
 from tests.unit.core import objects
+from tests.unit.core.feedback.test_earlier import played
 from tests.unit.kube.apiserver import ApiServer
 
 HARD = b"# Web\n\tafter a tab, blanks at the end  \n\n\nna\xc3\xafve \xf0\x9f\x98\x80\n"
@@ -234,6 +235,21 @@ async def test_a_task_without_a_session_shows_what_its_first_one_would_be_told(
     assert scripted.json["text"] == answer.out
     assert (scripted.json["session"], scripted.json["attempt"]) == (None, 1)
     assert (unread.code, unread.json["error"]["reason"]) == (1, "NoSession")
+
+
+async def test_the_first_one_of_a_run_that_mends_will_be_told_what_was_found(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    world = played(("web-build-i1", "done"), ("web-test-i1", "failed"))
+    api.put(PROJECTS, "default", "team", **objects.project().dump())
+    api.put(PLANS, "web", "team", **world.plan.dump())
+    for name, task in world.tasks.items():
+        api.put(TASKS, name, "team", **task.dump())
+
+    answer = await bernstein("prompt", "web-fix-i1")
+
+    assert answer.code == 0, answer.err
+    assert "Task 'web-test-i1' (node 'test', run 1):\nSignalFailed: test_passes: 2" in answer.out
 
 
 async def test_a_task_that_gets_no_session_any_more_says_so(
