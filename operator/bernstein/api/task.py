@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bernstein.api.approvals.approval import AskedApproval
-from bernstein.api.approvals.policy import DecisionPolicy
+from bernstein.api.approvals.policy import ApprovalPolicy, DecisionPolicy
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
     MOST_AGENTS,
@@ -96,6 +96,11 @@ class PlanToMake(Model):
         description="When a person must say yes beside the one that it always waits for: before "
         "anything of it begins.",
     )
+
+    @property
+    def policy(self) -> ApprovalPolicy:
+        """Nothing of it begins before a person has seen it."""
+        return ApprovalPolicy(plan="Always", **dict(self.approval or ()))
 
 
 class Produces(Model):

@@ -174,9 +174,9 @@ def author_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     plan = snapshot.plan
     rules = policy.effective(snapshot.project.spec, plan.spec if plan is not None else None)
     produces = snapshot.task.spec.produces
-    if produces is not None and produces.plan.approval is not None:
+    if produces is not None:
         # The Plan has the author of the Task.
-        rules = policy.stricter(rules, produces.plan.approval)
+        rules = policy.stricter(rules, produces.plan.policy)
     if not policy.lacks_author(rules, policy.author_of(snapshot.task, plan)):
         return None
     return Wait(Reason.AUTHOR_MISSING, policy.MISSING_AUTHOR, needs_person=True)

@@ -24,7 +24,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from bernstein.api.approvals.policy import ApprovalPolicy
 from bernstein.api.meta import API_VERSION, PLAN_KIND
 from bernstein.api.plan import PlanSpec
 from bernstein.api.reasons import Reason
@@ -49,8 +48,6 @@ from bernstein.core.tasks.attempts import fail
 _LOST = (
     "the plan file that its agent left is lost: its node did not tell it, or somebody deleted it"
 )
-_ASKS = ApprovalPolicy(plan="Always")
-"""Nothing of it begins before a person has seen it."""
 
 
 def awaited(snapshot: TaskSnapshot) -> KeptDocument | None:
@@ -174,7 +171,6 @@ def _shown(value: Json) -> Json:
 def _spec(task: Task, status: TaskStatus, data: Mapping[str, Any]) -> PlanSpec:
     """What the file says, with what the Task says of it: of each the stricter."""
     said, asked = PlanSpec.model_validate(plan_spec(data)), _asked(task)
-    policy = _ASKS.model_copy(update=dict(asked.approval or ()))
     budgets = [each for each in (said.budget, asked.budget) if each is not None]
     agents = [each for each in (said.max_agents, asked.max_agents) if each is not None]
     return said.model_copy(
@@ -184,6 +180,6 @@ def _spec(task: Task, status: TaskStatus, data: Mapping[str, Any]) -> PlanSpec:
             "budget": min(budgets, key=Decimal, default=None),
             "max_agents": min(agents, default=None),
             "merge": said.merge or asked.merge,
-            "approval": stricter(policy, said.approval) if said.approval is not None else policy,
+            "approval": stricter(asked.policy, said.approval or asked.policy),
         }
     )

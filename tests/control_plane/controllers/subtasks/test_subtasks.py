@@ -69,7 +69,7 @@ async def test_three_do_it_one_fails_once_and_the_parent_closes_on_what_they_lan
         assert (owner["kind"], owner["name"]) == ("Plan", "shop")
         assert own["spec"]["completionSignals"] == STEP["completionSignals"]
         assert own["spec"]["files"] == ["src"]
-        assert "model" not in own["spec"]
+        assert own["spec"]["model"] == parent["spec"]["model"]
 
     rows = {row["name"]: row for row in plan["status"]["tasks"]}
     assert [name for name, row in rows.items() if row.get("parent") == PARENT] == names
@@ -82,7 +82,6 @@ async def test_three_do_it_one_fails_once_and_the_parent_closes_on_what_they_lan
     assert (judged["base"], judged["sha"], judged["passed"]) == (tip, tip, True)
     assert [check["name"] for check in judged["checks"]] == ["signal-0"]
     assert plan["status"]["counts"]["total"] == plan["status"]["counts"]["closed"] == 5
-    # The first is the manager's own; the others have sessions of other models, without a price.
     assert plan["status"]["usage"]["input"] == 1000 * 6
 
 
