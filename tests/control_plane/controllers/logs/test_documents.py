@@ -133,8 +133,8 @@ async def test_after_a_crash_between_the_two_writes_what_is_there_stands(
 
     async def keep_and_break(*told: Any) -> None:
         nonlocal tries
+        await keep(*told)  # raises while the log is still being read
         tries += 1
-        await keep(*told)
         if tries == 1:
             raise Requeue(0.1, "as if it had ended here")
 
