@@ -117,6 +117,7 @@ TABLE = {
     "RepositoryNotFound": (Retry.NEVER, False, "repositories"),
     "AgentNotFound": (Retry.NEVER, False, "agents"),
     "TaskFailed": (Retry.NEVER, False, "what is left"),
+    "RetryExhausted": (Retry.NEVER, False, "more runs"),
     "DependencyFailed": (Retry.NEVER, False, "left"),
 }
 CAPPED = {
