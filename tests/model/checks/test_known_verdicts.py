@@ -103,7 +103,7 @@ def test_half_of_the_seeds_keep_verdicts_of_commands_too() -> None:
 
 def test_seeds_of_the_sample_go_through_verdicts_that_are_known() -> None:
     """Two of those that do; others take their place where the generator becomes another one."""
-    for seed, rates in ((3, "calm"), (18, "calm")):
+    for seed, rates in ((18, "calm"), (31, "calm")):
         world, outcome = lived(generate(seed, rates))
 
         said = [change.object.get("status", {}) for change in world.store.log[TASKS]]
