@@ -44,6 +44,7 @@ from tests.model.scenario import RATES
 from tests.model.trouble import Troubles
 from tests.perf import test_largest_approval as approvals
 from tests.perf import test_largest_objects as plans
+from tests.perf import test_largest_role as roles
 from tests.perf import test_largest_session as sessions
 from tests.perf.pace import quickest
 from tests.perf.test_largest_objects import LARGEST as PLANS_BY_KIND
@@ -379,6 +380,7 @@ def test_a_list_of_many_tasks_is_no_step_in_which_all_are_parsed(
 
 
 KINDS_MEASURED = {
+    "AgentRole": roles.test_no_step_of_the_largest_role_takes_the_loop_200_ms,
     "AgentSession": sessions.test_no_step_of_the_largest_session_takes_the_loop_200_ms,
     "Approval": approvals.test_no_step_of_the_largest_approval_takes_the_loop_200_ms,
     "Plan": plans.test_no_step_of_the_largest_plans_takes_the_loop_200_ms,

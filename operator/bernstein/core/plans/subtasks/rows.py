@@ -26,6 +26,8 @@ def with_rows(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
     """The status with a row for each subtask that its Tasks wait for, behind all others; one that
     was never made, and is waited for no more, counts as cancelled."""
     waited = _waited_for(snapshot)
+    if not waited and not _parts(status):
+        return status
     rows = tuple(_given_up(row, waited) for row in status.tasks)
     known = {row.name: row for row in rows}
     new = [
@@ -50,13 +52,18 @@ def _given_up(row: PlanTask, waited: dict[str, str]) -> PlanTask:
 
 def cancels(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[CancelTasks, ...]:
     """What ends subtasks that nobody waits for, however they stand."""
-    parts = [row.name for row in status.extra if row.parent is not None]
+    parts = _parts(status)
     if not parts:
         return ()
     waited = _waited_for(snapshot)
     found = (snapshot.tasks.get(name) for name in parts if name not in waited)
     left = tuple(task.metadata.name for task in found if task is not None and _goes_on(task))
     return (CancelTasks(left, _NOT_WAITED_FOR),) if left else ()
+
+
+def _parts(status: PlanStatus) -> list[str]:
+    """Names of the subtasks that have rows."""
+    return [row.name for row in status.extra if row.parent is not None]
 
 
 def _goes_on(task: Task) -> bool:
