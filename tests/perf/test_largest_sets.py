@@ -44,9 +44,9 @@ from tests.model.scenario import RATES
 from tests.model.trouble import Troubles
 from tests.perf import test_largest_approval as approvals
 from tests.perf import test_largest_objects as plans
-from tests.perf import test_largest_role as roles
 from tests.perf import test_largest_session as sessions
 from tests.perf.pace import quickest
+from tests.perf.roles import test_largest_role as roles
 from tests.perf.test_largest_objects import LARGEST as PLANS_BY_KIND
 from tests.perf.test_largest_objects import REFUSED
 from tests.perf.test_largest_session import text
