@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,3 +139,12 @@ async def over_or(done: asyncio.Task[Any], life: Life) -> bool:
     await asyncio.wait({done, dead}, return_when=asyncio.FIRST_COMPLETED)
     dead.cancel()
     return life.over.is_set()
+
+
+async def unless_over(work: Coroutine[Any, Any, None], life: Life) -> None:
+    """Until the work is done, or the life is over: one that dies early does no work."""
+    doing = asyncio.create_task(work)
+    if await over_or(doing, life):
+        doing.cancel()
+    else:
+        await doing

@@ -8,7 +8,13 @@ from bernstein.kube.resource import JOBS, Object
 from tests.background import eventually
 from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.kubelet import Pod, exited, run
-from tests.control_plane.controllers.mortal import Life, after_each_write, mortal, over_or
+from tests.control_plane.controllers.mortal import (
+    Life,
+    after_each_write,
+    mortal,
+    over_or,
+    unless_over,
+)
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import PATIENCE, QUIET, World, condition, stage
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS
@@ -76,7 +82,7 @@ async def test_whenever_the_operator_dies_what_sessions_of_a_deleted_plan_pushed
         await world.let_go(world.kubelet.pods["shop-a-one-s1"].name)
         await first.kill()
         again = await world.start(client=mortal(life), lease="second")
-        await again.reconciled(project=1)
+        await unless_over(again.reconciled(project=1), life)
         await world.delete(PLANS, "shop")
         done = asyncio.create_task(world.none_left(AGENT_SESSIONS))
         if await over_or(done, life):

@@ -8,7 +8,13 @@ from bernstein.kube.resource import JOBS, Object
 from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.crash.stories import is_open, on_forge
 from tests.control_plane.controllers.kubelet import Pod, exited
-from tests.control_plane.controllers.mortal import Life, after_each_write, mortal, over_or
+from tests.control_plane.controllers.mortal import (
+    Life,
+    after_each_write,
+    mortal,
+    over_or,
+    unless_over,
+)
 from tests.control_plane.controllers.world import World, condition, stage
 from tests.control_plane.objects import PLANS, PROJECTS
 
@@ -52,7 +58,7 @@ async def test_whenever_the_operator_dies_what_was_written_down_is_closed_once(
         await opened(world)
         await first.kill()
         again = await world.start(client=mortal(life), lease="second")
-        await again.reconciled(project=1)
+        await unless_over(again.reconciled(project=1), life)
         await world.delete(PLANS, "shop")
         done = asyncio.create_task(_closed(world))
         if await over_or(done, life):
