@@ -29,7 +29,7 @@ from bernstein.core.actions import (
     StopSession,
     TaskAction,
 )
-from bernstein.core.documents import SUBTASKS, kept
+from bernstein.core.documents import SUBTASKS
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import Handed, TaskSnapshot
@@ -106,13 +106,12 @@ class TaskController(KindController):
         if left is None or session is None:
             return None
         meta = session.metadata
-        found = await self._context.logs.kept(meta.namespace, names.documents(meta.name))
-        return kept.content(found or {}, left.name, left.sha256)
+        return await self._context.documents.read(meta.namespace, meta.name, left.name, left.sha256)
 
     async def _left(self, key: Key, session: str, sha256: str) -> Handed:
         """The subtasks that a session has left. Raises KubeError: it is asked again."""
-        found = await self._context.logs.kept(key.namespace, names.documents(session))
-        return Handed(kept.content(found or {}, SUBTASKS.name, sha256))
+        documents = self._context.documents
+        return Handed(await documents.read(key.namespace, session, SUBTASKS.name, sha256))
 
     async def _change_subtasks(self, key: Key, action: CreateTasks | CancelTasks) -> None:
         if isinstance(action, CancelTasks):
