@@ -13,6 +13,7 @@ from typing import ClassVar
 from bernstein.controllers import execution, job_actions
 from bernstein.controllers.caches.indexes import UPSTREAM
 from bernstein.controllers.job_views import OWNER
+from bernstein.controllers.plans import tasks as plan_tasks
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
@@ -113,16 +114,6 @@ class TaskController(KindController):
         documents = self._context.documents
         return Handed(await documents.read(key.namespace, session, SUBTASKS.name, sha256))
 
-    async def _change_subtasks(self, key: Key, action: CreateTasks | CancelTasks) -> None:
-        if isinstance(action, CancelTasks):
-            for name in action.names:
-                body = {"spec": {"cancel": action.cancel.dump()}}
-                await self._writer.merge(key, TASKS, name, body)
-            return
-        for task in action.objects:
-            with job_actions.refusable(TASKS, task["metadata"]["name"], key, self._context):
-                await self._writer.create(key, TASKS, task)
-
     async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
             case CreateSession(session):
@@ -139,7 +130,7 @@ class TaskController(KindController):
             case DeleteSession(session):
                 await self._writer.delete_unchanged(key, SESSIONS, session.metadata)
             case CreateTasks() | CancelTasks():
-                await self._change_subtasks(key, action)
+                await plan_tasks.change(action, key, self._context)
             case StopSession(reason):
                 if snapshot.session is not None and snapshot.session.spec.stop is None:
                     body = {"spec": {"stop": {"reason": reason}}}
