@@ -20,6 +20,8 @@ TASK_KIND = "Task"
 SESSION_KIND = "AgentSession"
 APPROVAL_KIND = "Approval"
 ROLE_KIND = "AgentRole"
+MADE_BY_PEOPLE = (PLAN_KIND, TASK_KIND, PROJECT_KIND, ROLE_KIND)
+"""Kinds whose objects people write; the operator alone makes those of the others."""
 
 
 class Model(BaseModel):

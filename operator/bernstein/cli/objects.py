@@ -19,6 +19,7 @@ from bernstein.api.meta import (
     GROUP,
     HTTPS_PATTERN,
     LINE_PATTERN,
+    MADE_BY_PEOPLE,
     PATH_PATTERN,
     PLAN_KIND,
     PROJECT_KIND,
@@ -54,8 +55,7 @@ from bernstein.core.plans.validation.nodes import in_object
 from bernstein.core.roles import judged
 from bernstein.core.tasks.declared import validate_task
 
-_OURS = (PLAN_KIND, PROJECT_KIND, ROLE_KIND, TASK_KIND)
-_KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
+_KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in MADE_BY_PEOPLE}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _FORMS = {
     URL_PATTERN: "must be an https:// address without credentials, or one that begins with ssh://",
