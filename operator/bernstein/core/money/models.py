@@ -4,7 +4,7 @@ of which the work could not be reviewed, where the Project asks for that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bernstein.api.plan import PlanSpec
 from bernstein.api.prices import built_in
@@ -18,6 +18,8 @@ from bernstein.core.verification.expected.reviewers import Writer
 
 AUTO = "auto"
 TIERS = tuple(TierModels.model_fields)
+_SHOWN = 5
+"""Projects that a message names."""
 
 
 def known(project: ProjectSpec) -> tuple[str, ...]:
@@ -32,6 +34,13 @@ def is_known(model: str | None, project: ProjectSpec) -> bool:
     if model is None or model in known(project):
         return True
     return price_of(model, project.budget.prices) is not None
+
+
+def unknown(model: str | None, projects: Sequence[str]) -> str:
+    """That none of these Projects knows it. `projects`: as people call them."""
+    named = ", ".join(projects[:_SHOWN])
+    more = f" and {len(projects) - _SHOWN} more" if len(projects) > _SHOWN else ""
+    return f"neither {named}{more} nor a table of prices knows the model '{model}'"
 
 
 def unreviewed(work: Assignment, agent: Agent, project: ProjectSpec) -> str | None:
