@@ -350,6 +350,8 @@ class ConditionType(StrEnum):
     """A session reported more tokens than its time allows."""
     KNOWLEDGE_MISSING = "KnowledgeMissing"
     """An agent was not told all that its Project wants it to know."""
+    MODEL_NOT_KNOWN = "ModelNotKnown"
+    """A Project beside an AgentRole does not know its model."""
 
 
 class Condition(Model):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api.meta import PROJECT_KIND
-from bernstein.api.project import ProjectSpec
+from bernstein.api.project import Project
 from bernstein.cli import objects, plan_source
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.field_errors import FieldError, FieldErrors
@@ -80,8 +80,8 @@ def _files(path: str) -> list[str]:
     return [str(f) for f in sorted(Path(path).rglob("*")) if f.suffix in SUFFIXES and f.is_file()]
 
 
-def projects(paths: Iterable[str]) -> Iterator[tuple[str, ProjectSpec]]:
-    """(name, spec) of each Project of these paths that nothing is wrong with."""
+def projects(paths: Iterable[str]) -> Iterator[Project]:
+    """Each Project of these paths that nothing is wrong with."""
     for path in paths:
         for file in _files(path) if _is_folder(path) else [path]:
             try:
@@ -92,7 +92,7 @@ def projects(paths: Iterable[str]) -> Iterator[tuple[str, ProjectSpec]]:
                 if isinstance(data, dict) and objects.is_ours(data):
                     is_one = data.get("kind") == PROJECT_KIND and not objects.problems(data)
                     if is_one:
-                        yield objects.title(data), ProjectSpec.model_validate(data["spec"])
+                        yield Project.model_validate(data)
 
 
 def _is_folder(path: str) -> bool:

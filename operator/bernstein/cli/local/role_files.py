@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api.meta import API_VERSION, ROLE_KIND
-from bernstein.api.project import ProjectSpec
+from bernstein.api.project import Project
 from bernstein.api.roles.role import AgentRoleSpec
 from bernstein.cli import manifests, objects
 from bernstein.cli.errors import CliError
@@ -22,7 +22,7 @@ from bernstein.core.roles.known import BUILT_IN, Roles
 class RoleFiles:
     """What was found, in the order in which it was named."""
 
-    def __init__(self, projects: Iterable[tuple[str, ProjectSpec]] = ()) -> None:
+    def __init__(self, projects: Iterable[Project] = ()) -> None:
         self._projects = [*projects]
         self._specs: dict[str, AgentRoleSpec] = {}
         self._places: dict[str, str] = {}
@@ -105,9 +105,9 @@ class RoleFiles:
 
     def _model(self, role: AgentRoleSpec) -> Iterator[FieldError]:
         """As at the cluster, where every Task of the role would wait for a person."""
-        unknown = [name for name, spec in self._projects if not models.is_known(role.model, spec)]
-        if unknown and len(unknown) == len(self._projects):
-            yield FieldError("spec.model", f"spec.model: {models.unknown(role.model, unknown)}")
+        strangers = models.strangers(role.model, self._projects)
+        if strangers and len(strangers) == len(self._projects):
+            yield FieldError("spec.model", f"spec.model: {models.unknown(role.model, strangers)}")
 
     def _refuse(self, path: str, message: str) -> None:
         self.checked.append(Checked(path, (), (FieldError("", message),)))

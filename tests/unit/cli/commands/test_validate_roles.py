@@ -219,6 +219,6 @@ def test_the_model_of_a_role_is_one_that_a_project_beside_it_knows(
 
     assert (alone, code, told(runner, *words)[0]) == (0, 2, 0)
     assert (
-        "spec.model: neither Project 'default' nor a table of prices knows the model 'opsu'"
+        "spec.model: the Project 'default' and the table of prices do not know the model 'opsu'"
         in " ".join(output.split())
     )
