@@ -56,7 +56,7 @@ async def _list(terminal: Terminal) -> None:
             terminal.complain(f"{words} (ModelNotFound)", "yellow")
 
 
-async def _projects(cluster: Cluster) -> list[Project] | None:
+async def _projects(cluster: Cluster) -> Sequence[Project] | None:
     """Those of the namespace; None: the caller may not read them."""
     try:
         return await cluster.projects()
@@ -84,11 +84,13 @@ def _records(
         }
 
 
-def _strangers(spec: AgentRoleSpec | None, projects: Sequence[Project] | None) -> list[str] | None:
+def _strangers(
+    spec: AgentRoleSpec | None, projects: Sequence[Project] | None
+) -> Sequence[str] | None:
     """Projects that do not know the model of the AgentRole; None: nobody can say."""
-    if spec is None or projects is None:
-        return None if spec is not None else []
-    return [*models.strangers(spec.model, projects)]
+    if spec is None:
+        return ()
+    return models.strangers(spec.model, projects) if projects is not None else None
 
 
 def _usual(name: str, top: str = "opus") -> str | None:
