@@ -7,12 +7,10 @@ from typing import NamedTuple
 
 from bernstein.api.plans.workflow import MAX_NODES
 from bernstein.api.task import Output
-from bernstein.core import documents, names
-from bernstein.core.documents import OUTPUT, kept
+from bernstein.controllers.documents import DocumentReader
+from bernstein.core import documents
+from bernstein.core.documents import OUTPUT
 from bernstein.core.documents.values import Json, Problem
-from bernstein.kube.client import Client
-from bernstein.kube.errors import NotFound
-from bernstein.kube.resource import CONFIG_MAPS
 from bernstein.observe import logging
 
 log = logging.logger(__name__)
@@ -38,9 +36,9 @@ class Outputs:
     """Of the sessions that were asked for last."""
 
     def __init__(
-        self, client: Client, most: int = MOST_KNOWN, most_bytes: int = MOST_BYTES
+        self, reader: DocumentReader, most: int = MOST_KNOWN, most_bytes: int = MOST_BYTES
     ) -> None:
-        self._client = client
+        self._documents = reader
         self._most = most
         self._most_bytes = most_bytes
         self._known: dict[_Whose, _Value] = {}
@@ -76,18 +74,10 @@ class Outputs:
         self._bytes -= gone.bytes if gone is not None else 0
 
     async def _read(self, namespace: str, left: Output, lost: Tell) -> _Value:
-        document = await self._document(namespace, left)
+        document = await self._documents.read(namespace, left.session, OUTPUT.name, left.sha256)
         if document is None:
             log.warning("output lost", session=left.session, sha256=left.sha256)
             lost(left)
             return _Value(None, 0)
         value = OUTPUT.parsed(document)
         return _Value(None if isinstance(value, Problem) else value, len(document))
-
-    async def _document(self, namespace: str, left: Output) -> bytes | None:
-        name = names.documents(left.session)
-        try:
-            found = await self._client.get(CONFIG_MAPS, name, namespace)
-        except NotFound:
-            return None
-        return kept.content(found, OUTPUT.name, left.sha256)
