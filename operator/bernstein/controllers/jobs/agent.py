@@ -214,7 +214,7 @@ def _recorder(
         callback=callback,
         checkpoint_seconds=settings.checkpoint_seconds,
         stall_seconds=project.spec.limits.stall_seconds,
-        protected=project.spec.protected_paths,
+        protected=project.spec.guarded_paths,
         folders=project.spec.repository.folders,
         documents=session.spec.documents or (),
     )

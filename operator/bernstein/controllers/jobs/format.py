@@ -131,7 +131,7 @@ def _format(action: RunFormat, project: Workplace, settings: OperatorSettings) -
         sha=action.sha,
         to=action.to,
         commit=commit.text(project, action.message),
-        protected=project.spec.protected_paths,
+        protected=project.spec.guarded_paths,
     )
     return pod.ours(
         FORMAT,

@@ -62,7 +62,7 @@ def prepare_job(
         candidate=action.candidate,
         commit=commit.text(project, action.message),
         merge=action.merge,
-        protected=project.spec.protected_paths,
+        protected=project.spec.guarded_paths,
         marks=action.marks,
         resolves=ResolvesConfig(*action.resolves) if action.resolves is not None else None,
         pushed=PushedConfig(action.verified, action.as_it_is) if action.verified else None,

@@ -27,7 +27,7 @@ def _question(snapshot: TaskSnapshot, status: TaskStatus) -> Question | None:
         return None
     plan = snapshot.plan
     rules = policy.effective(project.spec, plan.spec if plan is not None else None)
-    protected = digest_of(project.spec.protected_paths)
+    protected = digest_of(project.spec.guarded_paths)
     of_models = policy.why_models(judged)
     because = (*policy.why_result(rules, snapshot.task, judged, protected), *of_models)
     if not because:

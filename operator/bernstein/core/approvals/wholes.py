@@ -39,7 +39,7 @@ def without_yes(snapshot: PlanSnapshot, judged: Verification) -> str:
     if why := unverifiable(snapshot):
         return why
     rules = policy.effective(project.spec, snapshot.plan.spec)
-    protected = digest_of(project.spec.protected_paths)
+    protected = digest_of(project.spec.guarded_paths)
     because = (
         *policy.why_whole(rules, snapshot.tasks.values(), judged, protected),
         *policy.why_models(judged),
