@@ -133,7 +133,9 @@ def test_the_account_of_work_is_tried_on_all_branches_of_its_repository() -> Non
     assert not told["probe-work-2"].others
 
 
-def test_where_work_has_a_repository_of_its_own_every_program_with_git_is_told_its_address() -> None:
+def test_where_work_has_a_repository_of_its_own_every_program_with_git_is_told_its_address() -> (
+    None
+):
     url = "https://work.example/it.git"
     project = objects.project(repositories=[row("first") | {"workRepository": {"url": url}}])
     for found, told in ((project, url), (objects.project(repositories=[row("first")]), None)):

@@ -16,8 +16,8 @@ TESTS = {
         "::test_who_names_no_agent_gets_the_default_one_and_without_that_the_first"
     ),
     "ProjectSpec.knowledge": (
-        "unit/controllers/sessions/test_knowledge.py"
-        "::test_each_config_map_is_asked_for_once_and_the_order_is_the_projects"
+        "unit/core/roles/test_prompt.py"
+        "::test_its_context_is_what_the_project_tells_and_the_files_to_read_first"
     ),
     "ProjectSpec.toolchain": (
         "unit/core/verification/test_plugins.py"

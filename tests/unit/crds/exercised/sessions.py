@@ -61,7 +61,7 @@ TESTS = {
     ),
     "AgentSessionSpec.role_digest": (
         "unit/controllers/sessions/test_prompts.py"
-        "::test_one_that_tells_of_something_else_is_a_conflict"
+        "::test_what_an_agent_role_said_when_the_session_was_made_stands_for_what_it_says_now"
     ),
     "AgentSessionSpec.stop": "unit/core/sessions/test_born.py::test_a_stop_is_told_at_once",
     "TaskRef.name": (
