@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.plan import PlanRepository
 from bernstein import urls
 from bernstein.api.meta import HTTPS_PATTERN
+from bernstein.api.plan import PlanRepository
 from bernstein.api.project import Project
 from bernstein.api.projects.repository import URL_PATTERN, Repository
 from bernstein.core.projects import repositories

@@ -1,4 +1,4 @@
-"""What people decide: of each field the test that shows its effect."""
+"""What people decide: the tests of their fields."""
 
 from __future__ import annotations
 

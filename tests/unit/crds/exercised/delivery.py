@@ -1,4 +1,4 @@
-"""How work lands, and who vouches for it: of each field the test that shows its effect."""
+"""How work lands: the tests of their fields."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import typing
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ def _declarer(model: type[BaseModel], name: str) -> type[BaseModel]:
     return next(
         base
         for base in model.__mro__
-        if issubclass(base, BaseModel) and name in base.__dict__.get("__annotations__", {})
+        if issubclass(base, BaseModel) and name in inspect.get_annotations(base)
     )
 
 

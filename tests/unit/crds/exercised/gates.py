@@ -1,4 +1,4 @@
-"""Gates, the models that some of them ask, and lists of tests: of each field the test that shows its effect."""
+"""Gates and the models that they ask: the tests of their fields."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ TESTS = {
         "::test_nothing_is_read_where_nobody_asks_for_it"
     ),
     "Gates.cross_model": (
-        "unit/core/verification/expected/test_reviews.py::test_it_is_off_by_default"
+        "unit/core/verification/expected/test_reviews.py"
+        "::test_what_is_asked_is_what_the_project_says"
     ),
     "Gates.extends": (
         "unit/core/verification/expected/test_required.py"
@@ -39,7 +40,8 @@ TESTS = {
         "::test_a_pipeline_that_is_given_is_complete_and_in_its_order"
     ),
     "CrossModel.enabled": (
-        "unit/core/verification/expected/test_reviews.py::test_it_is_off_by_default"
+        "unit/core/verification/expected/test_reviews.py"
+        "::test_what_is_asked_is_what_the_project_says"
     ),
     "CrossModel.reviewers": (
         "unit/core/verification/expected/test_reviews.py"

@@ -1,4 +1,4 @@
-"""What pods of a Project reach: of each field the test that shows its effect."""
+"""What pods of a Project reach: the tests of their fields."""
 
 from __future__ import annotations
 

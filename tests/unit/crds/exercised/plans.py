@@ -1,4 +1,4 @@
-"""Plans, their stages and steps, and what is asked of them: of each field the test that shows its effect."""
+"""Plans, stages and steps: the tests of their fields."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ TESTS = {
         "unit/core/delivery/test_pull_request.py"
         "::test_each_step_tells_what_was_asked_and_which_checks_said_what"
     ),
-    "Step.goal": "unit/core/plans/test_stages.py::test_titles_are_unique_in_the_whole_plan",
+    "Step.goal": (
+        "unit/core/plans/test_expansion.py::test_the_older_name_of_a_title_is_the_title_of_its_task"
+    ),
     "Step.repo": (
         "unit/core/plans/places/test_begin.py"
         "::test_a_plan_whose_steps_work_in_one_of_its_repositories_has_no_rows"
@@ -103,7 +105,7 @@ TESTS = {
         "::test_a_step_that_waits_for_a_repository_has_an_edge_from_all_of_that"
     ),
     "PlanRequest.verb": (
-        "unit/core/plans/test_requests.py::test_a_verb_of_a_newer_version_is_refused"
+        "unit/core/delivery/test_proposal.py::test_what_people_decide_is_merged_by_no_request"
     ),
     "Request.by": (
         "unit/core/tasks/requests/test_requests.py::test_who_asked_why_and_when_is_recorded"

@@ -1,4 +1,4 @@
-"""Pods of a Project: images, resources, where they run: of each field the test that shows its effect."""
+"""Pods of a Project: images, resources, where they run: the tests of their fields."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ TESTS = {
         "::test_another_word_of_the_project_is_in_the_pod_that_it_is_about"
     ),
     "Toolchain.image": (
-        "unit/core/verification/test_plugins.py"
-        "::test_the_image_is_the_toolchains_unless_it_has_its_own"
+        "unit/core/verification/expected/test_required.py"
+        "::test_what_runs_a_command_has_the_image_of_the_toolchain"
     ),
     "Toolchain.read_only_root_filesystem": (
         "unit/controllers/jobs/test_objects.py"

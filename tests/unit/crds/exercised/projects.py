@@ -1,4 +1,4 @@
-"""Projects: agents, limits, money, what is kept: of each field the test that shows its effect."""
+"""Projects: agents, limits, money, what is kept: the tests of their fields."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ TESTS = {
         "::test_its_context_is_what_the_project_tells_and_the_files_to_read_first"
     ),
     "ProjectSpec.toolchain": (
-        "unit/core/verification/test_plugins.py"
-        "::test_the_image_is_the_toolchains_unless_it_has_its_own"
+        "unit/core/verification/expected/test_required.py"
+        "::test_what_runs_a_command_has_the_image_of_the_toolchain"
     ),
     "ProjectSpec.setup": (
         "unit/core/verification/expected/test_setup.py"

@@ -1,4 +1,4 @@
-"""Repositories of a Project, and who may read and write them: of each field the test that shows its effect."""
+"""Repositories and their accounts: the tests of their fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles of a namespace: of each field the test that shows its effect."""
+"""Roles of a namespace: the tests of their fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions: of each field the test that shows its effect."""
+"""Sessions: the tests of their fields."""
 
 from __future__ import annotations
 

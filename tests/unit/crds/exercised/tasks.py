@@ -1,4 +1,4 @@
-"""Tasks, what they share with steps and nodes, and their signals: of each field the test that shows its effect."""
+"""Tasks and signals: the tests of their fields."""
 
 from __future__ import annotations
 
@@ -76,14 +76,15 @@ TESTS = {
         "unit/core/sessions/test_prompt.py::test_the_prompt_says_everything_that_the_task_says"
     ),
     "TaskSpec.context_files": (
-        "unit/core/sessions/test_prompt.py::test_the_prompt_says_everything_that_the_task_says"
+        "unit/core/roles/test_prompt.py"
+        "::test_its_context_is_what_the_project_tells_and_the_files_to_read_first"
     ),
     "TaskSpec.max_retries": (
         "unit/core/tasks/test_failed.py::test_max_retries_is_the_number_of_attempts_after_the_first"
     ),
     "TaskSpec.produces": (
         "unit/core/tasks/produced/test_produced.py"
-        "::test_of_a_task_that_produces_nothing_no_file_is_read_and_none_is_missing"
+        "::test_a_valid_plan_file_becomes_a_plan_that_waits_for_people_once_the_task_is_closed"
     ),
     "TaskSpec.author": (
         "unit/core/approvals/test_policy.py::test_the_author_of_a_plans_task_is_the_plans"
@@ -135,7 +136,7 @@ TESTS = {
     ),
     "Produces.plan": (
         "unit/core/tasks/produced/test_produced.py"
-        "::test_of_a_task_that_produces_nothing_no_file_is_read_and_none_is_missing"
+        "::test_a_valid_plan_file_becomes_a_plan_that_waits_for_people_once_the_task_is_closed"
     ),
     "PlanToMake.name": (
         "unit/core/tasks/produced/test_produced.py"

@@ -1,4 +1,4 @@
-"""Workflows: of each field the test that shows its effect."""
+"""Workflows: the tests of their fields."""
 
 from __future__ import annotations
 

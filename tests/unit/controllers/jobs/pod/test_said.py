@@ -1,4 +1,4 @@
-"""What a Project says of its pods is in the pod that it is about: another word makes another pod."""
+"""What a Project says of its pods is in the pod that it is about: other words, another pod."""
 
 from __future__ import annotations
 

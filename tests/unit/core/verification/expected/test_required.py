@@ -157,6 +157,16 @@ def test_of_a_projects_own_tests_the_exit_code_alone_counts() -> None:
     assert found[-1].command == "make test"
 
 
+def test_what_runs_a_command_has_the_image_of_the_toolchain() -> None:
+    project = objects.project(
+        toolchain={"image": "tools:7"}, gates={"pipeline": [{"name": "lint"}]}
+    )
+
+    found = required.required_checks([], project.spec, CHANGED)
+
+    assert [check.image for check in found if check.name == "lint"] == ["tools:7"]
+
+
 OWN = {"name": "licence", "command": "check", "image": "own:1"}
 
 
