@@ -60,8 +60,8 @@ TESTS = {
         "unit/controllers/jobs/agent/test_said.py::test_another_word_of_the_session_is_in_its_pod"
     ),
     "AgentSessionSpec.role_digest": (
-        "unit/controllers/sessions/test_prompts.py"
-        "::test_what_an_agent_role_said_when_the_session_was_made_stands_for_what_it_says_now"
+        "unit/controllers/sessions/test_launch.py"
+        "::test_of_a_role_that_is_another_by_now_the_word_of_then_counts"
     ),
     "AgentSessionSpec.stop": "unit/core/sessions/test_born.py::test_a_stop_is_told_at_once",
     "TaskRef.name": (
