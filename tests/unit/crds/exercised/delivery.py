@@ -20,8 +20,8 @@ TESTS = {
         "::test_the_committer_signs_off_below_the_other_trailers"
     ),
     "Merge.signing": (
-        "unit/core/projects/test_probing.py"
-        "::test_a_key_that_signs_is_tried_where_the_project_names_its_public_half"
+        "unit/controllers/jobs/pod/test_said.py"
+        "::test_another_word_of_the_project_is_in_the_pod_that_it_is_about"
     ),
     "Merge.conflicts": (
         "unit/core/delivery/resolving/test_resolving.py"

@@ -103,8 +103,8 @@ TESTS = {
         "::test_severity_and_tolerance_are_the_projects_and_part_of_the_question"
     ),
     "GateSettings.database": (
-        "unit/cli/commands/doctor/test_projects.py"
-        "::test_the_authority_of_a_gates_database_is_looked_for"
+        "unit/core/verification/test_both_trees.py"
+        "::test_the_database_is_the_projects_and_part_of_the_question"
     ),
     "GateSettings.tolerance": (
         "unit/core/verification/test_both_trees.py"

@@ -12,8 +12,8 @@ TESTS = {
         "::test_what_is_reached_without_the_proxy_is_reached_as_before"
     ),
     "Network.ca": (
-        "unit/cli/commands/doctor/test_projects.py"
-        "::test_what_a_forge_and_the_network_are_given_is_looked_for"
+        "unit/controllers/jobs/test_proxied.py"
+        "::test_programs_of_ours_mount_the_authorities_of_the_network_and_nobody_else_does"
     ),
     "Network.git": (
         "unit/controllers/test_network_policies.py::test_a_project_says_where_its_git_server_is"
@@ -34,8 +34,8 @@ TESTS = {
         "::test_who_asks_the_forge_reaches_dns_and_that_alone"
     ),
     "Proxy.url": (
-        "unit/controllers/test_network_policies.py"
-        "::test_a_provider_whose_host_nobody_names_may_be_asked_either_way"
+        "unit/controllers/jobs/test_proxied.py"
+        "::test_programs_of_ours_are_told_by_variables_of_ours_and_nobody_else_is"
     ),
     "Proxy.no_proxy": (
         "unit/controllers/test_network_policies.py"
@@ -46,7 +46,7 @@ TESTS = {
         "::test_where_the_proxy_is_may_be_said_and_what_a_project_opens_stays_open"
     ),
     "Proxy.variables": (
-        "unit/controllers/jobs/test_proxied.py::test_a_variable_that_a_container_has_stays"
+        "unit/controllers/jobs/test_proxied.py::test_commands_are_told_where_the_project_says_so"
     ),
     "NetworkPeer.ip_block": (
         "unit/controllers/test_network_policies.py"

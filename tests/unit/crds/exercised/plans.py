@@ -18,8 +18,8 @@ TESTS = {
     ),
     "PlanSpec.budget": "unit/core/plans/test_estimate.py::test_a_budget_that_cannot_do_is_told",
     "PlanSpec.max_agents": (
-        "unit/core/plans/validation/test_workflows.py"
-        "::test_what_stands_beside_the_workflow_is_that_of_any_plan"
+        "unit/core/scheduling/test_chain.py"
+        "::test_a_plan_that_is_full_does_not_keep_places_from_another"
     ),
     "PlanSpec.constraints": (
         "unit/core/plans/test_expansion.py::test_a_task_carries_what_its_step_and_its_plan_say"
@@ -28,15 +28,17 @@ TESTS = {
         "unit/core/plans/test_expansion.py::test_a_task_carries_what_its_step_and_its_plan_say"
     ),
     "PlanSpec.repos": (
-        "unit/core/plans/test_estimate.py::test_a_step_also_waits_for_all_of_a_repository"
+        "unit/core/plans/places/test_routes.py::test_tasks_are_made_with_their_repository"
     ),
     "PlanSpec.stages": (
-        "unit/core/outlines/test_graph.py::test_stages_are_groups_and_what_they_depend_on_edges"
+        "unit/core/plans/test_expansion.py"
+        "::test_every_step_becomes_a_task_that_waits_for_the_stages_before"
     ),
     "PlanSpec.workflow": (
-        "unit/core/outlines/test_workflows.py::test_no_words_break_a_drawing_or_a_page"
+        "unit/core/plans/nodes/test_tasks.py"
+        "::test_a_task_says_what_its_node_says_and_has_one_attempt"
     ),
-    "PlanSpec.approval": "unit/core/outlines/test_outline.py::test_when_people_are_asked_is_told",
+    "PlanSpec.approval": "unit/core/approvals/test_policy.py::test_the_stricter_of_both_counts",
     "PlanSpec.file_scope": (
         "unit/core/verification/expected/test_rules.py::test_the_stricter_of_both_is_asked"
     ),
@@ -44,8 +46,7 @@ TESTS = {
         "unit/core/verification/expected/test_rules.py::test_the_stricter_of_both_is_asked"
     ),
     "PlanSpec.merge": (
-        "unit/core/plans/validation/test_workflows.py"
-        "::test_what_stands_beside_the_workflow_is_that_of_any_plan"
+        "unit/core/plans/test_begin.py::test_how_a_plan_delivers_is_written_down_when_it_begins"
     ),
     "PlanSpec.author": (
         "unit/core/approvals/test_bypass.py"
@@ -55,15 +56,14 @@ TESTS = {
         "unit/core/delivery/resolving/test_resolving.py::test_a_plan_that_is_suspended_makes_none"
     ),
     "PlanSpec.cancel": (
-        "unit/core/delivery/test_proposal.py"
-        "::test_a_cancel_takes_the_name_of_a_job_that_may_still_come"
+        "unit/core/plans/test_cancel.py::test_a_cancel_is_handed_on_and_waits_for_every_task"
     ),
     "PlanSpec.requests": (
-        "unit/core/delivery/test_proposal.py::test_what_people_decide_is_merged_by_no_request"
+        "unit/core/plans/test_requests.py"
+        "::test_a_retry_is_handed_on_to_each_task_that_has_failed_and_answered_by_it"
     ),
     "PlanRepository.path": (
-        "unit/core/outlines/test_graph.py"
-        "::test_a_step_that_waits_for_a_repository_has_an_edge_from_all_of_that"
+        "unit/core/plans/places/test_routes.py::test_tasks_are_made_with_their_repository"
     ),
     "PlanRepository.branch": (
         "unit/core/projects/test_repositories.py"
@@ -73,7 +73,8 @@ TESTS = {
         "unit/core/plans/places/test_routes.py::test_blanks_around_a_name_make_no_other_one"
     ),
     "Stage.name": (
-        "unit/core/plans/test_expansion.py::test_a_step_whose_task_is_there_keeps_its_name"
+        "unit/core/plans/test_expansion.py"
+        "::test_every_step_becomes_a_task_that_waits_for_the_stages_before"
     ),
     "Stage.description": (
         "unit/core/plans/test_expansion.py::test_a_task_carries_what_its_step_and_its_plan_say"
@@ -83,15 +84,14 @@ TESTS = {
         "::test_a_stage_without_depends_on_waits_for_the_one_before_and_an_empty_one_for_none"
     ),
     "Stage.repo": (
-        "unit/core/plans/places/test_routes.py::test_blanks_around_a_name_make_no_other_one"
+        "unit/core/plans/places/test_routes.py::test_tasks_are_made_with_their_repository"
     ),
     "Stage.steps": (
-        "unit/core/delivery/test_pull_request.py"
-        "::test_what_steps_were_asked_takes_no_more_room_than_there_is"
+        "unit/core/plans/test_expansion.py"
+        "::test_every_step_becomes_a_task_that_waits_for_the_stages_before"
     ),
     "Step.title": (
-        "unit/core/delivery/test_pull_request.py"
-        "::test_each_step_tells_what_was_asked_and_which_checks_said_what"
+        "unit/core/plans/test_expansion.py::test_a_task_carries_what_its_step_and_its_plan_say"
     ),
     "Step.goal": (
         "unit/core/plans/test_expansion.py::test_the_older_name_of_a_title_is_the_title_of_its_task"
@@ -101,11 +101,11 @@ TESTS = {
         "::test_a_plan_whose_steps_work_in_one_of_its_repositories_has_no_rows"
     ),
     "Step.depends_on_repo": (
-        "unit/core/outlines/test_graph.py"
-        "::test_a_step_that_waits_for_a_repository_has_an_edge_from_all_of_that"
+        "unit/core/plans/places/test_routes.py::test_tasks_are_made_with_their_repository"
     ),
     "PlanRequest.verb": (
-        "unit/core/delivery/test_proposal.py::test_what_people_decide_is_merged_by_no_request"
+        "unit/core/plans/test_requests.py"
+        "::test_a_retry_is_handed_on_to_each_task_that_has_failed_and_answered_by_it"
     ),
     "Request.by": (
         "unit/core/tasks/requests/test_requests.py::test_who_asked_why_and_when_is_recorded"

@@ -51,21 +51,18 @@ TESTS = {
         "unit/core/plans/test_begin.py::test_how_a_plan_delivers_is_written_down_when_it_begins"
     ),
     "ProjectSpec.attestation": (
-        "unit/core/test_waiting.py"
-        "::test_keys_of_models_and_attestations_are_secrets_of_the_project_too"
+        "unit/controllers/jobs/pod/test_said.py"
+        "::test_another_word_of_the_project_is_in_the_pod_that_it_is_about"
     ),
     "ProjectSpec.limits": (
-        "unit/controllers/scheduler/test_controller.py"
-        "::test_a_claim_whose_answer_is_lost_counts_as_made"
+        "unit/core/scheduling/test_chain.py"
+        "::test_a_project_says_how_long_a_session_of_each_scope_may_take"
     ),
     "ProjectSpec.budget": (
         "unit/core/scheduling/test_blind_budgets.py"
         "::test_a_model_without_price_starts_unless_a_budget_would_be_blind"
     ),
-    "ProjectSpec.retention": (
-        "unit/core/tasks/closed/test_closed.py"
-        "::test_a_task_without_a_plan_is_looked_at_when_its_time_is_over"
-    ),
+    "ProjectSpec.retention": "unit/core/tasks/test_retention.py::test_the_project_says_how_long",
     "ProjectSpec.protected_paths": (
         "unit/core/tasks/test_pending.py::test_a_project_that_protects_no_path_has_nobody_asked"
     ),
@@ -74,15 +71,15 @@ TESTS = {
         "::test_a_yes_to_a_gate_is_none_to_the_work_on_another_base"
     ),
     "ProjectSpec.pods": (
-        "unit/core/verification/cached/test_bases.py"
-        "::test_with_anything_else_of_it_changed_the_base_is_measured"
+        "unit/controllers/jobs/pod/test_settings.py"
+        "::test_every_pod_runs_where_the_project_says_and_is_else_the_same"
     ),
     "ProjectSpec.network": (
-        "unit/cli/commands/doctor/test_projects.py"
-        "::test_what_a_forge_and_the_network_are_given_is_looked_for"
+        "unit/controllers/test_network_policies.py::test_a_project_says_where_its_git_server_is"
     ),
     "Agent.name": (
-        "unit/core/plans/nodes/test_size.py::test_whoever_works_in_nodes_is_asked_for_what_he_tells"
+        "unit/core/sessions/test_object.py"
+        "::test_who_names_no_agent_gets_the_default_one_and_without_that_the_first"
     ),
     "Agent.adapter": (
         "unit/core/plans/test_in_cluster.py"
@@ -96,7 +93,7 @@ TESTS = {
         "unit/controllers/jobs/test_commands.py::test_an_agent_runs_the_command_that_was_written"
     ),
     "Agent.models": (
-        "unit/core/plans/test_approval.py::test_what_nobody_can_estimate_is_asked_about"
+        "unit/core/routing/test_table.py::test_each_tier_may_have_a_model_of_the_agents_own"
     ),
     "Agent.base_url": (
         "unit/controllers/jobs/pod/test_said.py"
@@ -128,12 +125,12 @@ TESTS = {
         "::test_each_config_map_is_asked_for_once_and_the_order_is_the_projects"
     ),
     "Knowledge.config_map": (
-        "unit/cli/commands/doctor/test_projects.py"
-        "::test_what_a_forge_and_the_network_are_given_is_looked_for"
+        "unit/controllers/sessions/test_knowledge.py"
+        "::test_each_config_map_is_asked_for_once_and_the_order_is_the_projects"
     ),
     "Knowledge.path": (
-        "unit/cli/commands/tasks/prompt/test_prompt.py"
-        "::test_a_task_without_a_session_shows_what_its_first_one_would_be_told"
+        "unit/controllers/sessions/test_knowledge.py"
+        "::test_each_config_map_is_asked_for_once_and_the_order_is_the_projects"
     ),
     "KnowledgeKey.name": (
         "unit/controllers/sessions/test_knowledge.py"

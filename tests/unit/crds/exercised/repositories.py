@@ -4,14 +4,16 @@ from __future__ import annotations
 
 TESTS = {
     "Repository.name": (
-        "unit/core/plans/places/test_routes.py::test_blanks_around_a_name_make_no_other_one"
+        "unit/core/projects/test_repositories.py"
+        "::test_a_repository_is_named_as_the_project_calls_it_or_by_its_address"
     ),
     "Repository.url": (
-        "unit/controllers/jobs/test_repositories.py"
-        "::test_the_account_of_work_is_tried_on_all_branches_of_its_repository"
+        "unit/controllers/jobs/pod/test_said.py"
+        "::test_another_word_of_the_project_is_in_the_pod_that_it_is_about"
     ),
     "Repository.branch": (
-        "unit/core/projects/test_caching.py::test_folders_of_two_branches_and_two_projects_differ"
+        "unit/controllers/jobs/pod/test_said.py"
+        "::test_another_word_of_the_project_is_in_the_pod_that_it_is_about"
     ),
     "Repository.credentials": (
         "unit/controllers/jobs/pod/test_said.py"

@@ -10,8 +10,8 @@ TESTS = {
         "unit/core/routing/test_table.py::test_some_roles_get_the_most_capable_model"
     ),
     "Assignment.priority": (
-        "unit/core/plans/subtasks/test_written.py"
-        "::test_it_comes_before_no_task_that_the_task_waits_behind"
+        "unit/core/scheduling/test_schedule.py"
+        "::test_a_lower_priority_takes_no_place_that_a_higher_one_could_have"
     ),
     "Assignment.scope": (
         "unit/core/scheduling/test_chain.py"
@@ -25,8 +25,8 @@ TESTS = {
         "::test_a_session_may_take_the_scopes_time_at_least_twice_the_estimate"
     ),
     "Assignment.mode": (
-        "unit/core/plans/subtasks/test_written.py"
-        "::test_the_model_that_the_task_names_does_its_parts_as_well"
+        "unit/core/scheduling/test_schedule.py"
+        "::test_batch_takes_no_place_while_another_task_is_ready"
     ),
     "Assignment.cli": (
         "unit/core/scheduling/test_choices.py::test_a_cli_is_also_the_adapter_of_just_one_agent"
@@ -44,7 +44,9 @@ TESTS = {
     "TaskSpec.completion_signals": (
         "unit/core/delivery/test_plan.py::test_signals_of_every_task_judge_the_merge_once_each"
     ),
-    "TaskSpec.title": "unit/core/delivery/test_task.py::test_a_title_adds_no_line_to_the_commit",
+    "TaskSpec.title": (
+        "unit/core/sessions/test_prompt.py::test_the_prompt_says_everything_that_the_task_says"
+    ),
     "TaskSpec.goal": (
         "unit/core/sessions/test_prompt.py::test_the_prompt_says_everything_that_the_task_says"
     ),
@@ -63,7 +65,8 @@ TESTS = {
         "unit/core/sessions/test_prompt.py::test_the_prompt_says_everything_that_the_task_says"
     ),
     "TaskSpec.depends_on": (
-        "unit/core/tasks/test_declared.py::test_what_asks_for_other_work_is_told_by_its_fields"
+        "unit/core/scheduling/test_chain.py"
+        "::test_a_task_waits_for_what_it_depends_on_and_says_for_what"
     ),
     "TaskSpec.depends_on_stages": (
         "unit/core/scheduling/test_stages.py::test_who_waits_for_one_stage_names_it"
@@ -89,10 +92,12 @@ TESTS = {
     "TaskSpec.author": (
         "unit/core/approvals/test_policy.py::test_the_author_of_a_plans_task_is_the_plans"
     ),
-    "TaskSpec.cancel": "unit/core/approvals/test_bypass.py::test_a_cancel_comes_first",
+    "TaskSpec.cancel": (
+        "unit/core/tasks/test_cancel.py::test_what_does_not_run_is_cancelled_at_once"
+    ),
     "TaskSpec.requests": (
-        "unit/cli/commands/namespace/test_stop_and_start.py"
-        "::test_by_force_one_that_cannot_be_asked_saves_no_other_agent"
+        "unit/core/tasks/requests/test_requests.py"
+        "::test_a_retry_opens_a_failed_task_for_as_many_attempts_as_it_had"
     ),
     "Signal.type": (
         "unit/core/verification/expected/test_required.py"
@@ -158,7 +163,8 @@ TESTS = {
         "::test_of_two_policies_of_approval_the_stricter_one_counts"
     ),
     "TaskRequest.id": (
-        "unit/core/plans/test_requests.py::test_the_longest_name_of_a_request_is_handed_on"
+        "unit/core/tasks/requests/test_requests.py"
+        "::test_a_request_is_answered_once_whatever_comes_later"
     ),
     "TaskRequest.verb": (
         "unit/core/tasks/requests/test_requests.py"

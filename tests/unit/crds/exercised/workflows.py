@@ -7,13 +7,8 @@ TESTS = {
         "unit/core/outlines/test_workflows.py"
         "::test_the_version_of_its_definition_is_told_where_it_has_one"
     ),
-    "Workflow.phases": (
-        "unit/core/plans/validation/test_workflows.py"
-        "::test_an_unknown_role_is_a_warning_without_a_cluster_and_an_error_in_one"
-    ),
-    "Workflow.nodes": (
-        "unit/core/outlines/test_workflows.py::test_no_words_break_a_drawing_or_a_page"
-    ),
+    "Workflow.phases": "unit/core/plans/workflows/test_reopening.py::test_it_goes_on_to_the_end",
+    "Workflow.nodes": "unit/core/plans/workflows/test_reopening.py::test_it_goes_on_to_the_end",
     "Phase.name": "unit/core/plans/workflows/test_problems.py::test_a_name_stands_once",
     "Phase.allowed_roles": (
         "unit/core/plans/workflows/test_problems.py::test_every_problem_is_told_at_once"
@@ -24,25 +19,19 @@ TESTS = {
     ),
     "Node.name": "unit/core/plans/workflows/test_problems.py::test_a_name_stands_once",
     "Node.phase": (
-        "unit/core/plans/validation/test_workflows.py"
-        "::test_all_problems_are_told_at_once_and_none_follows_from_another"
+        "unit/core/plans/nodes/test_tasks.py"
+        "::test_a_task_says_what_its_node_says_and_has_one_attempt"
     ),
     "Node.title": (
-        "unit/core/plans/validation/test_workflows.py"
-        "::test_what_stands_beside_the_workflow_is_that_of_any_plan"
+        "unit/core/plans/nodes/test_tasks.py"
+        "::test_a_task_says_what_its_node_says_and_has_one_attempt"
     ),
     "Node.repo": (
         "unit/core/plans/nodes/test_tasks.py"
         "::test_a_workflow_of_two_repositories_has_the_rows_and_tasks_of_both"
     ),
-    "Node.depends_on": (
-        "unit/core/plans/nodes/test_people.py"
-        "::test_nothing_is_made_while_the_plan_is_suspended_and_all_goes_on_after_that"
-    ),
-    "Node.join": (
-        "unit/core/outlines/test_workflows.py"
-        "::test_any_of_several_is_said_and_of_one_it_means_nothing"
-    ),
+    "Node.depends_on": "unit/core/plans/workflows/test_reopening.py::test_it_goes_on_to_the_end",
+    "Node.join": "unit/core/plans/workflows/test_stories.py::test_a_story_goes_as_it_is_told",
     "Node.retry": (
         "unit/core/plans/workflows/test_reopening.py"
         "::test_a_retry_without_a_run_left_gets_one_round_and_no_run_more"
@@ -56,8 +45,8 @@ TESTS = {
         "::test_any_of_several_is_said_and_of_one_it_means_nothing"
     ),
     "Retry.max_attempts": (
-        "unit/core/outlines/test_workflows.py"
-        "::test_a_node_that_runs_again_by_itself_leads_to_itself"
+        "unit/core/plans/workflows/test_reopening.py"
+        "::test_a_retry_without_a_run_left_gets_one_round_and_no_run_more"
     ),
     "Retry.until": (
         "unit/core/outlines/test_workflows.py"

@@ -13,6 +13,8 @@ from bernstein.api.projects.workplace import Workplace
 from tests.unit.controllers.jobs import built
 
 OTHER: tuple[tuple[str, str, Any], ...] = (
+    ("repositories.0.url", AGENT, "https://other.example/app.git"),
+    ("repositories.0.branch", "probe", "other-branch"),
     ("repositories.0.credentials.read.secretName", AGENT, "other-read"),
     ("repositories.0.credentials.work.secretName", AGENT, "other-work"),
     ("repositories.0.credentials.deliver.secretName", "land", "other-deliver"),
