@@ -7,8 +7,7 @@ TESTS = {
         "unit/controllers/jobs/agent/test_said.py::test_another_word_of_the_session_is_in_its_pod"
     ),
     "AgentSessionSpec.plan_ref": (
-        "unit/controllers/projects/test_pruning.py"
-        "::test_a_plan_is_read_once_for_all_repositories_and_batches"
+        "unit/controllers/jobs/agent/test_said.py::test_another_word_of_the_session_is_in_its_pod"
     ),
     "AgentSessionSpec.project": (
         "unit/controllers/sessions/test_usage_metrics.py"
