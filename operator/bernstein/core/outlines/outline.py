@@ -162,7 +162,9 @@ class Outline:
         if self.project is not None:
             yield Fact("project", (self.project.metadata.name,), True)
         decided = self._decided()
+        version = spec.workflow.version if spec.workflow is not None else None
         theirs = (
+            ("version", (version,) if version else ()),
             ("decision", (decided,) if decided else ()),
             ("agent", (spec.cli,) if spec.cli else ()),
             ("repositories", tuple(each.called for each in spec.repos)),
