@@ -46,5 +46,6 @@ class Part(Model):
 # Their paths and signals are judged with the Plan: a Plan may hold 1,600,000 of them, and the API
 # server's estimate of what their rules cost would allow no such Plan.
 Parts = Annotated[
-    tuple[Part, ...], Field(max_length=MOST_SUBTASKS, json_schema_extra=WITHOUT_RULES)
+    tuple[Part, ...],
+    Field(max_length=MOST_SUBTASKS, json_schema_extra={**WITHOUT_RULES, "minItems": 1}),
 ]

@@ -11,6 +11,7 @@ from bernstein.api.plans.workflow import Node
 from bernstein.api.signals import STEP_MINUTES, Assignment
 from bernstein.core.drawing.model import Drawing
 from bernstein.core.outlines.outline import NodeTask, Outline, StepTask
+from bernstein.core.plans.estimate import minutes_of
 from bernstein.core.serializers import Document, decided, edge_record, estimate_record
 
 _WHOLE = {
@@ -85,6 +86,9 @@ def _step(outline: Outline, step: Step, task: StepTask | None) -> Document:
         "title": step.heading,
         "depends_on_repo": step.depends_on_repo,
         **_assignment(outline, step, task),
+        "subtasks": [
+            {"title": part.heading, **_assignment(outline, part, None)} for part in step.parts
+        ],
     }
 
 
@@ -97,10 +101,14 @@ def _assignment(outline: Outline, work: Step | Node, task: StepTask | None) -> D
         "model": route.model,
         "effort": route.effort,
         "model_is_chosen": work.model not in (None, "auto"),
-        "estimated_minutes": work.estimated_minutes or STEP_MINUTES,
+        "estimated_minutes": _minutes(work),
         "task": task.name if task is not None else None,
         "status": task.status if task is not None else None,
     }
+
+
+def _minutes(work: Step | Node) -> int:
+    return minutes_of(work) if isinstance(work, Step) else work.estimated_minutes or STEP_MINUTES
 
 
 def graph_record(outline: Outline, drawing: Drawing) -> Document:
@@ -116,7 +124,7 @@ def graph_record(outline: Outline, drawing: Drawing) -> Document:
                 "id": node.id,
                 "title": node.title,
                 "role": node.role,
-                "minutes": work.estimated_minutes or STEP_MINUTES,
+                "minutes": _minutes(work),
                 "task": task.name if task is not None else None,
                 "status": task.status if task is not None else None,
                 "is_critical": node.id in critical,
