@@ -66,14 +66,14 @@ class Stages:
             self._findings.error_at(path, "must contain at least one step")
 
     def _step(self, path: str, value: object) -> None:
-        if self._is_called(path, value, "step"):
+        if self._is_called(value, path, "step"):
             hint = ""
             if "depends_on" in value:
                 hint = ", a step depends on what its stage depends on"
             self._findings.fields(path, value, self.step_table, hint)
             self._split(path, value)
 
-    def _is_called(self, path: str, value: object, what: str) -> TypeGuard[dict[Any, Any]]:
+    def _is_called(self, value: object, path: str, what: str) -> TypeGuard[dict[Any, Any]]:
         """Whether it is a mapping; one without a title is told of."""
         if not isinstance(value, dict):
             self._findings.error_at(path, f"{what} must be a mapping")
@@ -93,7 +93,7 @@ class Stages:
             self._findings.error_at(path, "must be a list of at least one subtask")
 
     def _subtask(self, path: str, value: object) -> None:
-        if self._is_called(path, value, "subtask"):
+        if self._is_called(value, path, "subtask"):
             own = {key: each for key, each in value.items() if key not in NOT_ITS_OWN}
             hint = ", subtasks wait for nothing: stages do that" if "depends_on" in value else ""
             self._findings.fields(path, own, self.part_table, hint)
