@@ -11,6 +11,7 @@ from bernstein.controllers import forge_metrics, job_metrics
 from bernstein.controllers.approvals.controller import ApprovalController
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
+from bernstein.controllers.documents import DocumentReader
 from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
@@ -193,8 +194,9 @@ class Engine:
     ) -> Controller:
         leader, clock = self.elector.identity, self._clock
         writer = Writer(self._client, self.caches, fence, events, clock, leader=leader)
-        known = self._settings, self._metrics, logs, clock, claims, verdicts
-        knowledge, outputs = KnowledgeReader(self._client), Outputs(self._client)
+        documents = DocumentReader(self._client)
+        known = self._settings, self._metrics, logs, documents, clock, claims, verdicts
+        knowledge, outputs = KnowledgeReader(self._client), Outputs(documents)
         subject = kind(Context(self.caches, writer, *known, knowledge=knowledge, outputs=outputs))
         writer.guard.begin(subject.rests_on)
         primary = subject.primary

@@ -12,6 +12,7 @@ from bernstein.api.project import Project
 from bernstein.api.verification import Verification
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
+from bernstein.controllers.documents import DocumentReader
 from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.plans.outputs import Outputs
@@ -45,6 +46,7 @@ class Context:
     settings: OperatorSettings
     metrics: Metrics
     logs: LogReader
+    documents: DocumentReader
     clock: Clock = REAL
     claims: Claims = field(default_factory=Claims)
     """Known to all controllers of the process alike."""

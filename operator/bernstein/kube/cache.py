@@ -251,6 +251,11 @@ class Cache:
         found = self._objects.get(key)
         return None if found is None else revision_of(found)
 
+    def uid_shown(self, key: Key) -> str | None:
+        """The uid of the object that the cache shows."""
+        found = self._objects.get(key)
+        return None if found is None else _uid_of(found)
+
     def going(self) -> list[Object]:
         """All objects that are not settled."""
         return [kept for kept in self._objects.values() if not isinstance(kept, Packed)]

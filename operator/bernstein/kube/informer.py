@@ -184,6 +184,10 @@ class Informer:
         """Of the object in the cache; it is not unpacked for it."""
         return self._cache.revision_shown(key)
 
+    def uid_shown(self, key: Key) -> str | None:
+        """Of the object in the cache; it is not unpacked for it."""
+        return self._cache.uid_shown(key)
+
     def has_seen(self, key: Key, revision: int) -> bool:
         """Whether the cache holds this object's state of ``revision`` or a later one."""
         cached = self._cache.revision_shown(key)

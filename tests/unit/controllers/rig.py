@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.documents import DocumentReader
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context, KindController
@@ -28,7 +29,9 @@ class Rig:
         writer = Writer(client, self.caches, Unfenced(), self.events)
         settings, logs = OperatorSettings(image="b:1"), LogReader(client)
         self.metrics = Metrics(process=False)
-        self.context = Context(self.caches, writer, settings, self.metrics, logs)
+        self.context = Context(
+            self.caches, writer, settings, self.metrics, logs, DocumentReader(client)
+        )
         self.guard = writer.guard
 
     async def start(self) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from bernstein.controllers import execution, job_actions
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.documents import DocumentReader
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
@@ -52,7 +53,14 @@ def context(client: Client) -> Context:
     caches = Caches(client)
     events = EventRecorder(client, component="test", instance="test", sanitise=str)
     writer = Writer(client, caches, Unfenced(), events)
-    return Context(caches, writer, OperatorSettings(image="i"), Metrics(), LogReader(client))
+    return Context(
+        caches,
+        writer,
+        OperatorSettings(image="i"),
+        Metrics(),
+        LogReader(client),
+        DocumentReader(client),
+    )
 
 
 def _name(call: Call) -> str | None:

@@ -15,8 +15,7 @@ from bernstein.core.logs.packed import LOG_BYTES, LOG_LINES
 from bernstein.core.pods import Object
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
-from bernstein.kube.errors import KubeError, NotFound, Requeue
-from bernstein.kube.resource import CONFIG_MAPS
+from bernstein.kube.errors import KubeError, Requeue
 from bernstein.observe import logging
 
 log = logging.logger(__name__)
@@ -89,16 +88,6 @@ class LogReader:
         for uid in readings:
             del self._readings[uid, container]
         return {uid: r.text for uid, r in readings.items() if r.text is not None}
-
-    async def kept(self, namespace: str, config_map: str) -> Object | None:
-        """What was kept of a recorder's log, by the name of its ConfigMap; None: there is none.
-
-        Raises KubeError.
-        """
-        try:
-            return await self._client.get(CONFIG_MAPS, config_map, namespace)
-        except NotFound:
-            return None
 
     def _ask(self, pod: Object, container: str, *, timestamps: bool) -> _Reading:
         reading = _Reading(pod, container, timestamps, self._clock.monotonic() + SECONDS)

@@ -14,10 +14,10 @@ from bernstein.api.task import Output
 from bernstein.controllers import execution, job_actions, verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
+from bernstein.controllers.plans import tasks
 from bernstein.controllers.plans.watches import pause_after_tally, watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
-from bernstein.controllers.writer import check_content
 from bernstein.core import progress
 from bernstein.core.actions import (
     AskTask,
@@ -38,10 +38,9 @@ from bernstein.core.plans.standstill import stopped
 from bernstein.core.projects import repositories
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification.expected import plan as verification
-from bernstein.kube.errors import NameConflict
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import Key, Object, Resource, controller_of
+from bernstein.kube.resource import Key, Object, Resource
 from bernstein.observe import logging
 from bernstein.resources import PLANS, TASKS
 
@@ -126,12 +125,8 @@ class PlanController(KindController):
 
     async def _execute(self, key: Key, snapshot: PlanSnapshot, action: PlanAction) -> None:
         match action:
-            case CreateTasks(objects):
-                await self._create_tasks(key, objects)
-            case CancelTasks(names, cancel):
-                for name in names:
-                    body = {"spec": {"cancel": cancel.dump()}}
-                    await self._writer.merge(key, TASKS, name, body)
+            case CreateTasks() | CancelTasks():
+                await tasks.change(action, key, self._context)
             case CreateApproval(approval):
                 await self._writer.ask(key, approval)
             case AskTask(name, version, requests):
@@ -159,18 +154,6 @@ class PlanController(KindController):
         owner = owner_reference(PLANS.kind, meta.name, meta.uid)
         await job_actions.execute(action, key, its, owner, self._context)
 
-    async def _create_tasks(self, key: Key, objects: tuple[Object, ...]) -> None:
-        """Makes all of them; none where the cache shows that a name is taken."""
-        for task in objects:
-            live = self._caches.tasks.informer.get(Key(key.namespace, task["metadata"]["name"]))
-            if live is not None and _owner_uid(live) != _owner_uid(task):
-                raise NameConflict("the name is taken", live=live, differs="owner")
-            if live is not None:
-                check_content(TASKS, live, task)
-        for task in objects:
-            with job_actions.refusable(TASKS, task["metadata"]["name"], key, self._context):
-                await self._writer.create(key, TASKS, task)
-
     def _tell(self, key: Key, obj: Object, snapshot: PlanSnapshot, new: PlanStatus) -> None:
         old, uid = snapshot.plan.status, snapshot.plan.metadata.uid
         verdict_metrics.count_answers(self._metrics, key.namespace, "Plan", old, new)
@@ -195,7 +178,3 @@ class PlanController(KindController):
                 action="Move",
             )
         stalls.tell(self._writer, "plan", obj, old, new, judged=new.verification, uid=uid)
-
-
-def _owner_uid(task: Object) -> str | None:
-    return (controller_of(task) or {}).get("uid")

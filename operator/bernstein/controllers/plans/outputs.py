@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from bernstein.api.task import Output
-from bernstein.core import names
-from bernstein.core.documents import OUTPUT, kept
+from bernstein.controllers.documents import DocumentReader
+from bernstein.core.documents import OUTPUT
 from bernstein.core.documents.values import Json, Problem
-from bernstein.kube.client import Client
-from bernstein.kube.errors import NotFound
-from bernstein.kube.resource import CONFIG_MAPS
 from bernstein.observe import logging
 
 log = logging.logger(__name__)
@@ -25,8 +22,8 @@ _Whose = tuple[str, str, str]
 class Outputs:
     """Of the sessions that were asked for last."""
 
-    def __init__(self, client: Client, most: int = MOST_KNOWN) -> None:
-        self._client = client
+    def __init__(self, documents: DocumentReader, most: int = MOST_KNOWN) -> None:
+        self._documents = documents
         self._most = most
         self._known: dict[_Whose, Json] = {}
         """Those asked for last are last."""
@@ -53,18 +50,10 @@ class Outputs:
         return value
 
     async def _read(self, namespace: str, left: Output, lost: Tell) -> Json:
-        document = await self._document(namespace, left)
+        document = await self._documents.read(namespace, left.session, OUTPUT.name, left.sha256)
         if document is None:
             log.warning("output lost", session=left.session, sha256=left.sha256)
             lost(left)
             return None
         value = OUTPUT.parsed(document)
         return None if isinstance(value, Problem) else value
-
-    async def _document(self, namespace: str, left: Output) -> bytes | None:
-        name = names.documents(left.session)
-        try:
-            found = await self._client.get(CONFIG_MAPS, name, namespace)
-        except NotFound:
-            return None
-        return kept.content(found, OUTPUT.name, left.sha256)

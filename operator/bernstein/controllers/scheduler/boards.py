@@ -27,6 +27,7 @@ from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import PLAN, plan_named
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.snapshots import beginning, plan_of
 from bernstein.core import projects
@@ -255,9 +256,21 @@ class Boards:
                 kept.settled.discard(name)
                 kept.plans.pop(name, None)
 
+    def _is_over(self, key: Key) -> bool:
+        """Whether the Plan and all its Tasks are settled; it is not unpacked for it."""
+        plans = self._caches.plans.informer
+        uid = plans.uid_shown(key)
+        if uid is None or not plans.is_settled(key):
+            return False
+        its = plan_named(key.namespace, uid)
+        return not self._caches.tasks.going_by_index(key.namespace, PLAN, its)
+
     def _put_plan(self, namespace: str, name: str, kept: _Kept) -> set[str]:
         """Names of the Tasks that may be of this Plan now and were not, or no more."""
-        before, after = kept.plans.pop(name, None), self._caches.plans.get(Key(namespace, name))
+        key, before = Key(namespace, name), kept.plans.pop(name, None)
+        if before is None and self._is_over(key):
+            return set()
+        after = self._caches.plans.get(key)
         if after is not None and after.metadata.deletion_timestamp is not None:
             after = None
         if after is not None:

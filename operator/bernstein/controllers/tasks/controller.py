@@ -13,6 +13,7 @@ from typing import ClassVar
 from bernstein.controllers import execution, job_actions
 from bernstein.controllers.caches.indexes import UPSTREAM
 from bernstein.controllers.job_views import OWNER
+from bernstein.controllers.plans import tasks as plan_tasks
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
@@ -29,7 +30,7 @@ from bernstein.core.actions import (
     StopSession,
     TaskAction,
 )
-from bernstein.core.documents import SUBTASKS, kept
+from bernstein.core.documents import SUBTASKS
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import Handed, TaskSnapshot
@@ -106,23 +107,12 @@ class TaskController(KindController):
         if left is None or session is None:
             return None
         meta = session.metadata
-        found = await self._context.logs.kept(meta.namespace, names.documents(meta.name))
-        return kept.content(found or {}, left.name, left.sha256)
+        return await self._context.documents.read(meta.namespace, meta.name, left.name, left.sha256)
 
     async def _left(self, key: Key, session: str, sha256: str) -> Handed:
         """The subtasks that a session has left. Raises KubeError: it is asked again."""
-        found = await self._context.logs.kept(key.namespace, names.documents(session))
-        return Handed(kept.content(found or {}, SUBTASKS.name, sha256))
-
-    async def _change_subtasks(self, key: Key, action: CreateTasks | CancelTasks) -> None:
-        if isinstance(action, CancelTasks):
-            for name in action.names:
-                body = {"spec": {"cancel": action.cancel.dump()}}
-                await self._writer.merge(key, TASKS, name, body)
-            return
-        for task in action.objects:
-            with job_actions.refusable(TASKS, task["metadata"]["name"], key, self._context):
-                await self._writer.create(key, TASKS, task)
+        documents = self._context.documents
+        return Handed(await documents.read(key.namespace, session, SUBTASKS.name, sha256))
 
     async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
@@ -140,7 +130,7 @@ class TaskController(KindController):
             case DeleteSession(session):
                 await self._writer.delete_unchanged(key, SESSIONS, session.metadata)
             case CreateTasks() | CancelTasks():
-                await self._change_subtasks(key, action)
+                await plan_tasks.change(action, key, self._context)
             case StopSession(reason):
                 if snapshot.session is not None and snapshot.session.spec.stop is None:
                     body = {"spec": {"stop": {"reason": reason}}}

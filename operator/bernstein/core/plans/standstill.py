@@ -69,7 +69,7 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
     It is Failed at its end alone: until then something may let it go on.
     """
     tally = tallied(snapshot)
-    moves = tally.moving or _makes(status)
+    moves = tally.moving or standing.begins(status)
     paid = not moves and any(_has_money_again(t, snapshot, status) for t in _poor(snapshot))
     cause = None if moves or paid else _what_stops(snapshot, status)
     if cause is not None:
@@ -85,13 +85,6 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
     if paid or tally.waiting < tally.moving or running.waiting is not None:
         return running
     return _waits_like(tally.first or _first_of_all(snapshot), running, now)
-
-
-def _makes(status: PlanStatus) -> bool:
-    """Whether it is about to make the Task of a node."""
-    nodes = status.workflow.nodes if status.workflow is not None else ()
-    running = {node.task for node in nodes if node.state == "Running"}
-    return any(row.uid is None and row.name in running for row in status.tasks if running)
 
 
 def _poor(snapshot: PlanSnapshot) -> Iterator[Task]:

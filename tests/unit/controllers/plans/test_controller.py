@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bernstein.api.states import TaskState
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.documents import DocumentReader
 from bernstein.controllers.logs.reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.settings import OperatorSettings
@@ -32,7 +33,14 @@ async def controller_of(client: Client, background: Background, metrics: Metrics
     events = EventRecorder(client, component="test", instance="test", sanitise=str)
     writer = Writer(client, caches, Unfenced(), events)
     return PlanController(
-        Context(caches, writer, OperatorSettings(image="b:1"), metrics, LogReader(client))
+        Context(
+            caches,
+            writer,
+            OperatorSettings(image="b:1"),
+            metrics,
+            LogReader(client),
+            DocumentReader(client),
+        )
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bernstein.api.task import Output
+from bernstein.controllers.documents import DocumentReader
 from bernstein.controllers.plans.outputs import Outputs
 from bernstein.core.documents import OUTPUT, handed, kept
 from bernstein.kube.client import Client
@@ -28,7 +29,7 @@ def keep(api: ApiServer, session: str = "one-s1", document: bytes = VALUES) -> N
 
 async def test_values_are_read_once(api: ApiServer, client: Client) -> None:
     keep(api)
-    outputs, lost = Outputs(client), list[Output]()
+    outputs, lost = Outputs(DocumentReader(client)), list[Output]()
 
     found = [await outputs.of(NAMESPACE, [left()], lost.append) for _ in range(3)]
 
@@ -39,7 +40,7 @@ async def test_values_are_read_once(api: ApiServer, client: Client) -> None:
 
 
 async def test_what_is_lost_is_null_and_told_once(api: ApiServer, client: Client) -> None:
-    outputs, lost = Outputs(client), list[Output]()
+    outputs, lost = Outputs(DocumentReader(client)), list[Output]()
 
     for _ in range(2):
         assert await outputs.of(NAMESPACE, [left()], lost.append) == {left().sha256: None}
@@ -49,14 +50,14 @@ async def test_what_is_lost_is_null_and_told_once(api: ApiServer, client: Client
 
 async def test_another_document_of_that_name_is_not_the_one(api: ApiServer, client: Client) -> None:
     keep(api, document=b'{"failed": 0}')
-    outputs, lost = Outputs(client), list[Output]()
+    outputs, lost = Outputs(DocumentReader(client)), list[Output]()
 
     assert await outputs.of(NAMESPACE, [left()], lost.append) == {left().sha256: None}
     assert lost == [left()]
 
 
 async def test_only_the_last_ones_stay_known(api: ApiServer, client: Client) -> None:
-    outputs, lost = Outputs(client, most=1), list[Output]()
+    outputs, lost = Outputs(DocumentReader(client), most=1), list[Output]()
     for session in ("one-s1", "two-s1"):
         keep(api, session, session.join('""').encode())
     one, two = (left(s, s.join('""').encode()) for s in ("one-s1", "two-s1"))
@@ -69,7 +70,7 @@ async def test_what_one_session_has_lost_another_one_of_the_same_words_still_has
     api: ApiServer, client: Client
 ) -> None:
     keep(api, session="two-s1")
-    outputs, lost = Outputs(client), list[Output]()
+    outputs, lost = Outputs(DocumentReader(client)), list[Output]()
 
     await outputs.of(NAMESPACE, [left("one-s1")], lost.append)
     found = await outputs.of(NAMESPACE, [left("two-s1")], lost.append)
@@ -80,7 +81,7 @@ async def test_what_one_session_has_lost_another_one_of_the_same_words_still_has
 
 async def test_a_loss_in_one_namespace_is_none_in_another(api: ApiServer, client: Client) -> None:
     keep(api)
-    outputs, lost = Outputs(client), list[Output]()
+    outputs, lost = Outputs(DocumentReader(client)), list[Output]()
 
     assert await outputs.of("others", [left()], lost.append) == {left().sha256: None}
     assert await outputs.of(NAMESPACE, [left()], lost.append) == {left().sha256: {"failed": 2}}
@@ -90,7 +91,7 @@ async def test_values_of_others_are_not_told_to_who_knows_their_digest(
     api: ApiServer, client: Client
 ) -> None:
     keep(api)
-    outputs, lost = Outputs(client), list[Output]()
+    outputs, lost = Outputs(DocumentReader(client)), list[Output]()
     await outputs.of(NAMESPACE, [left()], lost.append)
 
     assert await outputs.of("others", [left()], lost.append) == {left().sha256: None}
@@ -99,7 +100,7 @@ async def test_values_of_others_are_not_told_to_who_knows_their_digest(
 
 async def test_of_two_that_left_the_same_one_is_enough(api: ApiServer, client: Client) -> None:
     keep(api, session="one-s1")
-    outputs, lost = Outputs(client), list[Output]()
+    outputs, lost = Outputs(DocumentReader(client)), list[Output]()
 
     for sessions in (("one-s1", "two-s1"), ("two-s1", "one-s1")):
         found = await outputs.of(NAMESPACE, [left(each) for each in sessions], lost.append)

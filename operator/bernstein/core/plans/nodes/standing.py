@@ -24,6 +24,12 @@ def standing_of(plan: Plan, status: PlanStatus) -> Standing:
     return course.standing(definition.of(workflow), said)
 
 
+def begins(status: PlanStatus) -> bool:
+    """Whether the Task of a node is about to be made."""
+    running = _at_work(status)
+    return any(row.uid is None and row.name in running for row in status.tasks if running)
+
+
 def may_retry(plan: Plan, status: PlanStatus, task: str) -> bool:
     """Whether another round of the Task of this name is one of its node: its run goes on, or has
     failed in a workflow of which nothing else goes on."""
@@ -50,7 +56,7 @@ def of_the_past(status: PlanStatus) -> frozenset[str]:
     """Names of the Tasks of runs that have ended, and that are not looked at any more."""
     if status.workflow is None:
         return frozenset()
-    running = {node.task for node in status.workflow.nodes if node.state == "Running"}
+    running = _at_work(status)
     return frozenset(row.name for row in status.tasks if row.node and row.name not in running)
 
 
@@ -70,6 +76,12 @@ def current_phase(workflow: Workflow, said: WorkflowStatus | None) -> str | None
     """The phase of the first node that has not ended."""
     states = {node.name: node.state for node in said.nodes} if said is not None else {}
     return next((n.phase for n in workflow.nodes if states.get(n.name) not in course.ENDED), None)
+
+
+def _at_work(status: PlanStatus) -> set[str | None]:
+    """Names of the Tasks of the nodes that run."""
+    nodes = status.workflow.nodes if status.workflow is not None else ()
+    return {node.task for node in nodes if node.state == "Running"}
 
 
 def _broken(plan: Plan, status: PlanStatus) -> list[NodeStatus]:
