@@ -297,22 +297,15 @@ class ProjectSpec(Model):
         Field(max_length=100, json_schema_extra={"x-kubernetes-list-type": "set"}),
     ] = Field(
         default=PROTECTED_PATHS,
-        description="Files and folders whose change lands only once a person has approved it: a "
-        "single name wherever it is, a path with a / from the root. Absent: settings of CI and of "
-        "coding agents. []: none. Paths of knowledge are protected as well.",
+        description="Files and folders whose change lands only once a person has approved it, as "
+        "for paths of knowledge: a single name wherever it is, a path with a / from the root. "
+        "Absent: settings of CI and of agents.",
     )
     approval: ApprovalPolicy = Field(default_factory=ApprovalPolicy)
     """When a person must say yes, beside all checks; a Plan may ask for more."""
     pods: PodSettings = Field(default_factory=PodSettings)
     """Settings of all pods."""
     network: Network = Field(default_factory=Network)
-
-    @property
-    def guarded_paths(self) -> tuple[str, ...]:
-        """Whose change a person must approve: those that it protects, and what all its agents are
-        told, which one of them could else write for all others."""
-        told = (each.path for each in self.knowledge)
-        return (*self.protected_paths, *(path for path in told if path is not None))
 
     def agent(self, name: str | None) -> Agent | None:
         """The agent of that name, else the only one of that adapter; without a name (or `auto`)

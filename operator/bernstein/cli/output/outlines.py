@@ -18,8 +18,8 @@ from bernstein.core.outlines.outline import (
     Outline,
     StepTask,
     minutes,
-    parts,
     signal_titles,
+    split_into,
 )
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.sanitise import ELLIPSIS, line, text
@@ -140,7 +140,7 @@ def _tell_work(
     terminal.say(f"    {' · '.join(filter(None, told))}", "dim")
     _describe(terminal, work.description, "    ")
     rest: tuple[tuple[str, Sequence[str]], ...] = (
-        ("subtasks", parts(work)),
+        ("subtasks", split_into(work)),
         ("files", work.files),
         ("signals", signal_titles(work)),
         ("changes", ("nothing",) if work.changes == "none" else ()),

@@ -19,8 +19,8 @@ from bernstein.core.outlines.outline import (
     Outline,
     StepTask,
     minutes,
-    parts,
     signal_titles,
+    split_into,
 )
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.plans.workflows.definition import Definition
@@ -151,7 +151,7 @@ def _details(work: Step | Node, repo: str | None) -> Iterator[str]:
         f"In the repository {code(repo, _LONGEST)}." if repo else "",
         f"After all of the repository {code(awaited, _LONGEST)}." if awaited else "",
         f"Files: {files}." if files and isinstance(work, Node) else "",
-        _list("Split into", parts(work)),
+        _list("Split into", split_into(work)),
         _list("Must hold", signal_titles(work)),
         "Changes nothing." if work.changes == "none" else "",
     ]

@@ -280,7 +280,7 @@ def minutes(step: Assignment) -> str:
     return duration(said) if said is not None else f"{duration(STEP_MINUTES)} assumed"
 
 
-def parts(step: Assignment) -> tuple[str, ...]:
+def split_into(step: Assignment) -> tuple[str, ...]:
     """What it is split into, each with its role and its time."""
     split = step.parts if isinstance(step, Step) else ()
     return tuple(f"{part.heading} ({part.role}, {minutes(part)})" for part in split)

@@ -178,7 +178,7 @@ def _parts(node: Drawn, subtasks: Iterable[Subtask]) -> list[Document]:
             "parent": each.parent,
             "title": each.title,
             "role": each.spec.role if each.spec is not None else None,
-            "minutes": _minutes(each.spec),
+            "minutes": _minutes(each.spec) if each.spec is not None else None,
             "status": each.task.status,
         }
         for id_, each in zip(ids, subtasks, strict=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bernstein.api.project import PROTECTED_PATHS
+from bernstein.api.approvals.policy import PROTECTED_PATHS
+from bernstein.core.projects import guarded
 from tests.unit.core import objects
 
 KNOWLEDGE = [
@@ -14,10 +15,10 @@ KNOWLEDGE = [
 def test_files_that_all_agents_are_told_are_guarded_as_protected_paths_are() -> None:
     spec = objects.project(knowledge=KNOWLEDGE).spec
 
-    assert spec.guarded_paths == (*PROTECTED_PATHS, "docs/rules.md")
+    assert guarded.paths(spec) == (*PROTECTED_PATHS, "docs/rules.md")
 
 
 def test_they_are_guarded_where_nothing_else_is() -> None:
     spec = objects.project(knowledge=KNOWLEDGE, protectedPaths=[]).spec
 
-    assert spec.guarded_paths == ("docs/rules.md",)
+    assert guarded.paths(spec) == ("docs/rules.md",)
