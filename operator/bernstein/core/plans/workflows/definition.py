@@ -28,10 +28,10 @@ class Link(NamedTuple):
     """Whether it leads to an earlier phase: its target mends its source, which runs again."""
 
     def holds(self, values: Values) -> bool:
-        return values.status == "done" if self.condition is None else self.condition.holds(values)
+        return _deciding(self.condition, values).holds(values)
 
     def shown(self, values: Values) -> str:
-        return (self.condition or _expression(_DONE)).shown(values)
+        return _deciding(self.condition, values).shown(values)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Definition:
     def until(self, name: str, values: Values) -> bool:
         """Whether what ends the loop of this node holds."""
         retry = self.retry(name)
-        return retry is None or _expression(retry.until).holds(values)
+        return retry is None or _deciding(_expression(retry.until), values).holds(values)
 
     def most_runs(self, name: str) -> int:
         """How often it can run."""
@@ -151,6 +151,14 @@ class _Same:
 @lru_cache(maxsize=64)
 def _of(same: _Same) -> Definition:
     return Definition(same.workflow)
+
+
+def _deciding(condition: Expression | None, values: Values) -> Expression:
+    """What is asked: the condition. Of a node that is not done, where that asks for its agent's
+    word alone, whether it is done: the word of one whose work was rejected decides nothing."""
+    if condition is None or (condition.takes_word and values.status != "done"):
+        return _expression(_DONE)
+    return condition
 
 
 def _expression(text: str) -> Expression:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 from bernstein.api.plans.workflow import LONGEST_EXPRESSION
@@ -26,7 +27,7 @@ class Values:
     """How a node ended."""
 
     status: str
-    """done, failed, cancelled or skipped."""
+    """One of STATUSES."""
     result: str | None = None
     """The text of its final record."""
     output: Json = None
@@ -52,6 +53,8 @@ _Names: TypeAlias = Mapping[str, _Value]
 _Evaluate: TypeAlias = Callable[[_Names], _Value]
 _Compare: TypeAlias = Callable[[_Value, _Value], bool]
 
+STATUSES = ("done", "failed", "cancelled", "skipped")
+"""How a node ends."""
 _VALUES = ("status", "result", "output")
 _CONSTANTS: _Names = {"true": _Truth.TRUE, "false": _Truth.FALSE, "null": None}
 _KNOWN = (*_VALUES, *_CONSTANTS)
@@ -87,6 +90,11 @@ class Expression:
         names = self._names(values)
         every = (f"{text} = {_words(find(names))}" for text, find in self._asked)
         return _cut(", ".join(every) or f"status = {_words(values.status)}", _LONGEST_SHOWN)
+
+    @property
+    def takes_word(self) -> bool:
+        """Whether an agent's word is all that it asks for."""
+        return bool(self.reads) and "status" not in self.reads
 
     def _names(self, values: Values) -> _Names:
         output = values.own_output if "output" in self.reads else None
@@ -132,6 +140,8 @@ def _read(source: str) -> Expression:
     except (RecursionError, MemoryError):
         raise _RefusedError(spelling.too_deep(), 0) from None
     reader = _Reader(source)
+    if _is_status(tree):
+        raise _RefusedError("a status is always there, compare it: status == 'done'", 0)
     evaluate = reader.read(tree, 1)
     return Expression(source, frozenset(reader.names), evaluate, tuple(reader.asked.items()))
 
@@ -226,6 +236,9 @@ class _Reader:
             if compare is None:
                 raise self._refused(_NOT_KNOWN, operand)
             rest.append((compare, self.read(operand, depth + 1)))
+        for one, other in pairwise((node.left, *node.comparators)):
+            self._check_status(one, other)
+            self._check_status(other, one)
 
         def evaluate(names: _Names) -> _Value:
             left = first(names)
@@ -238,11 +251,26 @@ class _Reader:
 
         return evaluate
 
+    def _check_status(self, one: ast.expr, other: ast.expr) -> None:
+        """What a status is compared with is one: with a slip it would hold for none, or for all."""
+        if not _is_status(one):
+            return
+        for each in other.elts if isinstance(other, ast.List | ast.Tuple) else (other,):
+            if isinstance(each, ast.Constant) and each.value not in STATUSES:
+                known = f"known are {', '.join(STATUSES)}"
+                hint = did_you_mean(str(each.value)[:_LONGEST_VALUE], STATUSES) or f", {known}"
+                written = _cut(self._written(each))
+                raise self._refused(f"no node has the status {written}{hint}", each)
+
     def _refused(self, message: str, node: ast.expr) -> _RefusedError:
         return _RefusedError(message, len(self._source[: node.col_offset].decode()))
 
     def _written(self, node: ast.expr) -> str:
         return self._source[node.col_offset : node.end_col_offset].decode()
+
+
+def _is_status(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "status"
 
 
 # --- values ---------------------------------------------------------------------------------------

@@ -99,7 +99,6 @@ TRUE = (
     "[1, [true]] == [1.0, [true]]",
 )
 FALSE = (
-    "status",  # of "", see below
     "true == 1",
     "false == 0",
     "1 == true",
@@ -140,6 +139,13 @@ FALSE = (
 )
 
 WRONG = {
+    "status == 'faild'": "no node has the status 'faild', did you mean 'failed'? (column 11)",
+    "'Done' != status": "no node has the status 'Done', did you mean 'done'? (column 1)",
+    "status in ['done', 'error']": "no node has the status 'error', known are done, failed, "
+    "cancelled, skipped (column 20)",
+    "output.ok and status == 1": "no node has the status 1, known are done, failed, cancelled, "
+    "skipped (column 25)",
+    " status ": "a status is always there, compare it: status == 'done' (column 2)",
     "": "it is empty",
     " \n\t": "it is empty",
     "x" * 301: "it has 301 characters, at most 300 are possible",
@@ -278,7 +284,7 @@ def test_the_longest_condition_is_read() -> None:
     ("text", "reads"),
     [
         ("true", set()),
-        ("status == 'output'", {"status"}),
+        ("status == result", {"status", "result"}),
         ("status == 'done' and output.status", {"status", "output"}),
         ("[result][0]", {"result"}),
         ("1 == 2 and output", {"output"}),

@@ -83,7 +83,7 @@ def test_a_name_stands_once() -> None:
             "c -> b -> d -> c",
         ),
         (
-            "{a: {depends_on: [{source: b, condition: status}]}, b: {depends_on: [a]}}",
+            "{a: {depends_on: [{source: b, condition: status != 'done'}]}, b: {depends_on: [a]}}",
             "nodes.a.depends_on",
             "a -> b -> a",
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.core.plans.workflows.stories.story import Story
+from tests.unit.core.plans.workflows.stories.story import Outcome, Story
 
 _HANDLER = """
 nodes:
@@ -18,6 +18,19 @@ STORIES = (
         ends={"build": ["failed"]},
         order="build#1 tell#1",
         states={"build": "Failed", "ship": "Skipped"},
+    ),
+    Story(
+        "the word of an agent whose work was rejected decides nothing by itself",
+        """
+        nodes:
+          test:
+          ship: {depends_on: [{source: test, condition: "output.passed"}]}
+          tell: {depends_on: [{source: test, condition: "status == 'failed' and output.passed"}]}
+          note: {depends_on: [{source: test, condition: "result == null"}]}
+        """,
+        ends={"test": [Outcome("failed", output={"passed": True})]},
+        order="test#1 tell#1",
+        states={"test": "Failed", "ship": "Skipped", "note": "Skipped"},
     ),
     Story(
         "a handler is skipped when there is nothing to handle",

@@ -21,7 +21,7 @@ phases: [work, check]
 nodes:
   test: {phase: check}
   small-fix:
-    depends_on: [{source: test, condition: "result != 'hard'"}]
+    depends_on: [{source: test, condition: "status == 'failed' and result != 'hard'"}]
     retry: {max_attempts: 2}
   large-fix:
     depends_on: [{source: test, condition: "status == 'failed'"}]
@@ -38,7 +38,9 @@ nodes:
     depends_on: [{source: review, condition: "output.verdict == 'again'"}]
     retry: {max_attempts: 2, until: "output.verdict == 'good'"}
   publish: {phase: ship, depends_on: [{source: review, condition: "output.verdict == 'good'"}]}
-  drop: {phase: ship, depends_on: [{source: review, condition: "output.verdict != 'good'"}]}
+  drop:
+    phase: ship
+    depends_on: [{source: review, condition: "status != 'skipped' and output.verdict != 'good'"}]
 """
 
 
