@@ -182,10 +182,6 @@ def whole(steps: int, entries: int, **entry: Any) -> dict[str, Any]:
     stages = [
         {"name": f"n{n}", "steps": each[n : n + 50], "depends_on": []} for n in range(0, steps, 50)
     ]
-    for stage in stages:
-        stage["steps"] = [
-            {**step, "title": f"{stage['name']} {step['title']}"} for step in stage["steps"]
-        ]
     return {"name": "p", "stages": stages}
 
 
