@@ -57,15 +57,6 @@ def test_what_is_asked_stands_in_the_status_before_a_task_is_made() -> None:
     assert told(decision.status.conditions)["Reconciling"] == ("True", "AwaitingApproval")
 
 
-def test_who_decides_is_told_that_an_agent_wrote_it_and_of_which_task() -> None:
-    decision = look(new(), written_by="goal")
-
-    assert decision.status.approval is not None
-    assert decision.status.approval.because == ("an agent wrote it, that of Task 'goal'",)
-    assert decision.status.waiting is not None
-    assert decision.status.waiting.message.endswith("an agent wrote it, that of Task 'goal'")
-
-
 def test_its_tasks_are_made_and_then_the_approval_but_nothing_begins() -> None:
     decision = look(asked())
 

@@ -44,6 +44,8 @@ LONGEST = 8192
 _LONGEST_TITLE = 200
 _RETRIES = 1
 """What was wrong with the first plan file is told once."""
+_CENTS = 2
+"""Digits after the point: a budget is told in whole cents."""
 _TICK = 1.0
 
 
@@ -100,6 +102,9 @@ def checked(goal: Goal) -> Goal:
     budget = money.parse(goal.budget) if goal.budget is not None else None
     if goal.budget is not None and budget is None:
         message = f"'{goal.budget}' is no sum of US dollars"
+        raise CliError("InvalidBudget", message, "write 5, 5.50 or '$5.50'", INVALID)
+    if budget is not None and len(budget.partition(".")[2]) > _CENTS:
+        message = f"'{goal.budget}' has fractions of a cent"
         raise CliError("InvalidBudget", message, "write 5, 5.50 or '$5.50'", INVALID)
     return Goal(**{**vars(goal), "text": text, "budget": budget})
 
