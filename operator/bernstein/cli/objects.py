@@ -50,6 +50,7 @@ from bernstein.core.plans.field_errors import (
     path_of,
     quoted,
 )
+from bernstein.core.plans.schema_errors import field_error
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.plans.validation.nodes import in_object
 from bernstein.core.roles import judged
@@ -329,12 +330,12 @@ def _wrong(details: Sequence[Mapping[str, Any]]) -> Iterator[FieldError]:
 
 
 def _field_error(detail: Mapping[str, Any]) -> FieldError:
-    path, message = path_of(detail["loc"]), detail["msg"]
+    path = path_of(detail["loc"])
     if path == _BUDGET:
         findings = Findings()
         findings.sum_of_money(path, detail["input"])
         if findings.errors:
             return findings.errors[0]
     if detail["type"] == "string_pattern_mismatch":
-        message = _form(detail["ctx"]["pattern"])
-    return FieldError(path, f"{path}: {message[:1].lower()}{message[1:]}")
+        return FieldError(path, f"{path}: {_form(detail['ctx']['pattern'])}")
+    return field_error(path, detail)

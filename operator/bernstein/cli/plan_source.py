@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -45,6 +45,10 @@ class PlanFile:
     def spec(self) -> PlanSpec:
         """The spec of the Plan; only for a file without errors."""
         return PlanSpec.model_validate(plan_spec(self.data))
+
+    def among(self, roles: Roles) -> PlanFile:
+        """The same, judged where these roles are known."""
+        return replace(self, field_errors=validate_file(self.data, roles=roles))
 
 
 def located(word: str, workdir: str | None) -> str:

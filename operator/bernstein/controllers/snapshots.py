@@ -26,17 +26,20 @@ from bernstein.controllers.caches.indexes import (
     BEGUN,
     LIMITED,
     MISSES,
+    PRODUCED,
     PROPOSED,
     UPSTREAM,
     may_be_of,
+    plan_called,
 )
 from bernstein.controllers.job_views import OWNER
-from bernstein.core import names, owners, projects
+from bernstein.core import labels, names, owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
 from bernstein.core.plans.places import view
 from bernstein.core.projects import proofs, repositories
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.tasks import produced
 from bernstein.kube.resource import Key
 
 
@@ -216,11 +219,24 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
         sessions=looked.sessions,
         jobs=await caches.job_views.of(plan.metadata, now),
         approvals=caches.approvals.by_index(OWNER, plan.metadata.uid),
+        written_by=_written_by(caches, plan),
         follows=crowds.follows(caches, caches.waiting_plans, own_key),
         resting=crowds.resting(caches.plans.informer, own_key, plan.status.project),
         tallied=looked.tallied,
         roles=caches.roles_known.of(namespace),
     )
+
+
+def _written_by(caches: Caches, plan: Plan) -> str | None:
+    """The Task whose agent wrote the Plan, while it has not begun. The Plan's label says where to
+    look first; it is anybody's to write, and decides nothing."""
+    meta, status = plan.metadata, plan.status
+    if status.integration is not None or status.ended_at is not None:
+        return None
+    told = caches.tasks.get(Key(meta.namespace, meta.labels.get(labels.TASK, "")))
+    made = caches.tasks.by_index(PRODUCED, plan_called(meta.namespace, meta.name)).values()
+    tasks = [*made, *([told] if told is not None else [])]
+    return next((task.metadata.name for task in tasks if produced.is_of(plan, task)), None)
 
 
 def approval_snapshot(caches: Caches, key: Key) -> ApprovalSnapshot | None:

@@ -314,6 +314,8 @@ class PlanSnapshot:
     """See Question."""
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """Those that ask about this Plan, by name."""
+    written_by: str | None = None
+    """The Task whose agent wrote it, while it has not begun; None: people did."""
     roles: Roles = BUILT_IN
     """Those of its namespace."""
     resting: int = 0

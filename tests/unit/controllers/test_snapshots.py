@@ -114,6 +114,44 @@ async def test_a_plan_counts_the_tasks_that_it_controls_and_no_others(
     assert list((await plan_snapshot(caches, plan, NOW)).tasks) == ["own"]
 
 
+def wrote(api: ApiServer, name: str, **status: Any) -> None:
+    spec = objects.task(name, plan=None).spec.dump()
+    spec |= {"changes": "none", "produces": {"plan": {"name": "web"}}}
+    api.put(TASKS, name, NAMESPACE, spec=spec, status=status)
+
+
+@pytest.mark.parametrize(
+    ("label", "status", "written_by"),
+    [
+        ("goal", {"state": "Closed", "produced": {"plan": "web"}}, "goal"),
+        ("other", {"state": "Closed", "produced": {"plan": "web"}}, "goal"),
+        (None, {"state": "Closed", "produced": {"plan": "web"}}, "goal"),
+        # The Plan is made a moment before the status says so.
+        ("goal", {"state": "Done"}, "goal"),
+        ("goal", {"state": "Closed", "produced": {"plan": "limits"}}, None),
+        ("goal", {"state": "InProgress"}, None),
+    ],
+)
+async def test_a_plan_is_an_agents_where_the_status_of_a_task_says_so_whatever_its_label(
+    api: ApiServer,
+    client: Client,
+    background: Background,
+    label: str | None,
+    status: dict[str, Any],
+    written_by: str | None,
+) -> None:
+    own = {"uid": PLAN_UID} | ({"labels": {"bernstein.dev/task": label}} if label else {})
+    spec = objects.plan(begun=False).spec.dump()
+    api.put(PLANS, "web", NAMESPACE, metadata=own, spec=spec, status={})
+    wrote(api, "goal", **status)
+    apply(api, "other")
+    caches = await synced(client, background)
+    plan = caches.plans.get(Key(NAMESPACE, "web"))
+    assert plan is not None
+
+    assert (await plan_snapshot(caches, plan, NOW)).written_by == written_by
+
+
 async def test_a_project_that_was_made_again_is_not_the_one_that_a_plan_began_under(
     api: ApiServer, client: Client, background: Background
 ) -> None:

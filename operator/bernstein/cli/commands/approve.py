@@ -13,7 +13,7 @@ from bernstein.cli.decisions import Decision, Seen
 from bernstein.cli.naming import Subject
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
-from bernstein.core.sanitise import text
+from bernstein.core.sanitise import line, text
 from bernstein.core.serializers import plan_record, task_record
 
 ApprovalSeen = Annotated[
@@ -64,5 +64,7 @@ async def decided(
         terminal.answer(plan_record(subject) if isinstance(subject, Plan) else task_record(subject))
         return
     terminal.say(terminal.settings.placed(decisions.told(outcome)))
+    for why in outcome.asked.because if isinstance(subject, Plan) else ():
+        terminal.quote(f"    asked because {line(why, _EXCERPT)}", "dim")
     for row in text(decisions.gate_says(subject, outcome.asked), _EXCERPT).splitlines():
         terminal.quote(f"    {row}", "dim")

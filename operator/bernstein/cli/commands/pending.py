@@ -100,7 +100,8 @@ def _looks(waiting: Sequence[Approval], name: str) -> Iterator[str]:
     if TASK_KIND in kinds:
         yield f"see what a task has changed with `bernstein diff {name}`"
     if PLAN_KIND in kinds:
-        yield f"see what a Plan is to do with `bernstein status {name}`"
+        told = "with its descriptions and commands"
+        yield f"see what a Plan is to do, {told}, with `bernstein plan show plan/{name}`"
 
 
 def _commands(waiting: Sequence[Approval], name: str) -> Iterator[str]:

@@ -59,6 +59,12 @@ _LONGEST_DESCRIPTION = 1000
 _LONGEST_TITLE = 300
 """What names, titles and lines of a spec may have; a terminal cuts them at its columns."""
 _LONGEST_CAUSE = 300
+_OF_WORK = ("COMMIT", "FILES", "LINES", "COST", "AGE")
+"""Columns of a question to people, beside what it is about and why it is asked."""
+_LEFT_OUT = ("LINES", "FILES", "COMMIT", "COST", "AGE")
+"""In which order they are left out where there is no room."""
+_LEAST = 18
+"""Columns of a terminal that a text needs to say something, with the space beside it."""
 OF_NO_STEP = "beside its steps"
 """Above Tasks that are of no step: those that resolve conflicts, or answer a pull request."""
 
@@ -146,30 +152,48 @@ def _plan_table(plans: Sequence[Plan], *, namespaces: bool, stages: bool, costs:
 def approval_table(
     approvals: Sequence[Approval], console: Console, *, namespaces: bool = False
 ) -> Table:
-    """One line for each question to people."""
+    """One line for each question to people. Where the terminal is too narrow for all, columns are
+    left out, those first of which more is told elsewhere, before a name is cut."""
+    for left_out in range(len(_LEFT_OUT) + 1):
+        columns = [column for column in _OF_WORK if column not in _LEFT_OUT[:left_out]]
+        table = _approval_table(approvals, console, columns, namespaces=namespaces, because=False)
+        if leaves_room(table, console):
+            break
+    return _approval_table(approvals, console, columns, namespaces=namespaces, because=True)
+
+
+def _approval_table(
+    approvals: Sequence[Approval],
+    console: Console,
+    columns: Sequence[str],
+    *,
+    namespaces: bool,
+    because: bool,
+) -> Table:
     table = empty(namespaces=namespaces)
     table.add_column("KIND", no_wrap=True)
     table.add_column("NAME", no_wrap=True, overflow="ellipsis", min_width=20)
-    table.add_column("COMMIT", no_wrap=True)
-    table.add_column("FILES", justify="right", no_wrap=True)
-    table.add_column("LINES", justify="right", no_wrap=True)
-    table.add_column("COST", justify="right", no_wrap=True)
-    table.add_column("AGE", justify="right", no_wrap=True)
-    table.add_column("BECAUSE", no_wrap=True, overflow="ellipsis", ratio=1)
+    for column in columns:
+        table.add_column(column, justify="left" if column == "COMMIT" else "right", no_wrap=True)
+    if because:
+        add_cut_column(table, "BECAUSE")
     for approval in approvals:
         shown, about = approval.status.shown, approval.spec.subject
         files = shown.files_changed if shown is not None else None
-        because = "; ".join(shown.because) if shown is not None else ""
+        cells = {
+            "AGE": _age(approval.metadata.creation_timestamp),
+            "COST": _asked_cost(shown, about.kind),
+            "COMMIT": (approval.spec.asks.sha or "")[:_COMMIT],
+            "FILES": "" if files is None else str(files),
+            "LINES": _lines(shown),
+        }
+        why = "; ".join(shown.because) if shown is not None else ""
         table.add_row(
             *_namespace(approval.metadata.namespace, namespaces),
             Text(about.kind.lower()),
             Text(about.name),
-            Text((approval.spec.asks.sha or "")[:_COMMIT]),
-            Text("" if files is None else str(files)),
-            Text(_lines(shown)),
-            Text(_asked_cost(shown, about.kind)),
-            Text(_age(approval.metadata.creation_timestamp)),
-            Text(line(because, room(console, _LONGEST_CAUSE))),
+            *(Text(cells[column]) for column in columns),
+            *([cut(line(why, room(console, _LONGEST_CAUSE)))] if because else []),
         )
     return table
 
@@ -330,6 +354,23 @@ def empty(*, header: bool = True, expand: bool = False, namespaces: bool = False
         # Like names it may wrap, so that it is made narrower first; its text does not.
         table.add_column("NAMESPACE", min_width=9)
     return table
+
+
+def add_cut_column(table: Table, heading: str) -> None:
+    """A column that is made narrower before any other: the only one that may wrap, of cells that do
+    not (see `cut`)."""
+    table.add_column(heading, min_width=len(heading), overflow="ellipsis")
+
+
+def cut(words: str) -> Text:
+    """A cell of such a column."""
+    return Text(words, no_wrap=True, overflow="ellipsis")
+
+
+def leaves_room(table: Table, console: Console) -> bool:
+    """Whether it is so narrow that a column beside it would say something."""
+    unlimited = console.options.update_width(_NO_LIMIT)
+    return Measurement.get(console, unlimited, table).maximum + _LEAST <= console.width
 
 
 def _fits(table: Table, console: Console) -> bool:

@@ -30,6 +30,7 @@ from bernstein.controllers.caches.indexes import (
     LIMITED,
     MISSES,
     PLAN,
+    PRODUCED,
     PROPOSED,
     RESTS,
     SEEKS,
@@ -48,6 +49,7 @@ from bernstein.controllers.caches.indexes import (
     misses,
     plan_of,
     plan_of_session,
+    produced,
     proposed,
     rests,
     seeks,
@@ -87,7 +89,14 @@ _OF_PLANS |= {FOLDER: folder_of_plan, LIMITED: limited}
 _LINKS = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited, PROPOSED: proposed}
 _LINKS |= {FOLDER: folder_of_task, LIMITED: limited}
 _OWNED, _TRIED = {OWNER: by_controller_uid}, {RESTS: rests, SEEKS: seeks}
-_FEW = {AT_WORK: at_work, DONE: done, DONE_IN: done_in, MISSES: misses, LACKS: lacks}
+_FEW = {
+    AT_WORK: at_work,
+    PRODUCED: produced,
+    DONE: done,
+    DONE_IN: done_in,
+    MISSES: misses,
+    LACKS: lacks,
+}
 
 
 class Caches:

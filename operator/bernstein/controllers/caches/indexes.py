@@ -26,6 +26,7 @@ SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 AT_WORK, DONE, DONE_IN = "at work", "done", "done in"
 BEGINS, BEGUN, MISSES = "begins", "begun", "misses"
 PROPOSED, LIMITED, CLAIMING = "proposed", "limited", "claiming"
+PRODUCED = "produced"
 LACKS, RESTS, SEEKS, MOVES = "lacks", "rests", "seeks", ""
 """Names of others, which hold few of thousands: Tasks that have an agent, by Project; Tasks that
 are Done, by Plan, and by Project; Plans that ask for a turn to begin or have one, by Project; Plans
@@ -35,7 +36,7 @@ missing Secret, by Project; pods that wait for the claim of a cache, by Project;
 check waits for what a new pod alone shows to be there, by Project, check and cause; Plans and other
 Tasks that wait for the like, by Project; and these by Project, check and cause. Jobs that move refs
 count as one check, which is called "". Tasks and Plans of a Project are under each of
-`may_be_of`."""
+`may_be_of`. Tasks that have produced a Plan are under what `plan_called` says."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -62,6 +63,12 @@ def depends_on(task: Object) -> Collection[str]:
     """The names of the Tasks that it depends on by name."""
     names: Collection[str] = task["spec"].get("dependsOn", ())
     return names
+
+
+def produced(task: Object) -> Collection[str]:
+    """The Plan that was made of what its agent left."""
+    made = (task.get("status") or {}).get("produced")
+    return (plan_called(task["metadata"]["namespace"], made["plan"]),) if made else ()
 
 
 def awaited(task: Object) -> Collection[str]:
@@ -270,3 +277,8 @@ def may_be_of(namespace: str, project: str) -> tuple[str, str]:
 def plan_named(namespace: str, uid: str) -> str:
     """What the index PLAN has a Plan under."""
     return f"{namespace}/{uid}"
+
+
+def plan_called(namespace: str, name: str) -> str:
+    """What the index PRODUCED has a Plan under."""
+    return f"{namespace}/{name}"

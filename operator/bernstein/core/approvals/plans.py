@@ -15,16 +15,18 @@ NOT_ASKED = ("approval", "author", "cancel", "requests", "suspend")
 """Fields of a spec that change nothing of what a Plan does."""
 
 
-def question(plan: Plan, project: Project, status: PlanStatus) -> Question | None:
+def question(
+    plan: Plan, project: Project, status: PlanStatus, written_by: str | None = None
+) -> Question | None:
     """What is to be asked before the Plan begins; None: nothing, or a person has said yes to
-    exactly this.
+    exactly this. `written_by`: the Task whose agent wrote it.
 
     One whose turn to begin has come is not asked about any more: its Job may be on its way.
     """
     if _begins(status):
         return None
     rules = policy.effective(project.spec, plan.spec)
-    because = policy.why_plan(rules, status.estimate)
+    because = policy.why_plan(rules, status.estimate, written_by)
     if not because:
         return None
     author = plan.spec.author if rules.approver_is_not_author else None

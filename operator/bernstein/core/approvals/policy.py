@@ -99,8 +99,13 @@ def lacks_author(policy: ApprovalPolicy, author: str | None) -> bool:
     return policy.approver_is_not_author and author is None
 
 
-def why_plan(policy: ApprovalPolicy, estimate: Estimate | None) -> tuple[str, ...]:
-    """Why a person must say yes before the Plan begins; empty: nobody must."""
+def why_plan(
+    policy: ApprovalPolicy, estimate: Estimate | None, written_by: str | None = None
+) -> tuple[str, ...]:
+    """Why a person must say yes before the Plan begins; empty: nobody must. `written_by`: the Task
+    whose agent wrote it."""
+    if policy.plan == "Always" and written_by is not None:
+        return (f"an agent wrote it, that of Task '{written_by}'",)
     if policy.plan == "Always":
         return ("every Plan is asked about",)
     if policy.plan == "Never" or policy.above_usd is None:

@@ -50,6 +50,30 @@ def found(log: bytes, name: str, size: int, sha256: str) -> bytes | None:
     return document if len(document) == size and digest(document) == sha256 else None
 
 
+def told(row: str) -> str | None:
+    """For people, in place of a line that holds a part: which document it is, with its size, at the
+    last part; "" at those before. None: it is no such line."""
+    if not row.startswith(_BEGIN.decode()):
+        return None
+    name = _name(row)
+    part = _part(row.encode(errors="replace"), name) if name is not None else None
+    if part is None:
+        return None
+    number, of, data = part
+    if number + 1 < of:
+        return ""
+    size = (number * _CHARACTERS + len(data)) // 4 * 3 - data[-2:].count("=")
+    return f"document {name}, {size:,} bytes"
+
+
+def _name(row: str) -> str | None:
+    try:
+        name = json.loads(row)["document"]
+    except (ValueError, RecursionError, KeyError):
+        return None
+    return name if isinstance(name, str) else None
+
+
 def _part(row: bytes, name: str) -> tuple[int, int, str] | None:
     """Its number, of how many, and its text; None: it is no line of that document."""
     try:

@@ -178,4 +178,4 @@ def _edges(definition: Definition) -> Iterator[Edge]:
     for node in definition.workflow.nodes:
         back = definition.mends.get(node.name, node.name)
         if definition.retry(node.name) is not None:
-            yield Edge(node.name, back, nodes.again(definition, node), is_loop=True)
+            yield Edge(node.name, back, nodes.again(definition, node, elsewhere=True), is_loop=True)

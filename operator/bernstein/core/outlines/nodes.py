@@ -23,6 +23,8 @@ TONES: dict[str, Tone] = {
     "Skipped": "cancelled",
 }
 """By state of a node."""
+_RUN = ("Running", "Looping", "Done", "Failed")
+"""States of one that runs, or has run."""
 
 
 def by_phase(workflow: Workflow) -> Iterator[tuple[Phase, tuple[Node, ...]]]:
@@ -65,20 +67,27 @@ def _edge(edge: Edge) -> str:
     return edge.source if edge.condition is None else f"{edge.source} if {edge.condition}"
 
 
-def again(definition: Definition, node: Node) -> str:
-    """Until when it runs again, or has what it mends run again; "" where it runs once."""
+def again(definition: Definition, node: Node, *, elsewhere: bool = False) -> str:
+    """Until when it runs again, or has what it mends run again; "" where it runs once.
+
+    `elsewhere`: it stands at the node that is mended, so that it says whose runs they are.
+    """
     retry = definition.retry(node.name)
     if retry is None:
         return ""
     mended = definition.mends.get(node.name)
     whose = f" of {mended}" if mended is not None else ""
-    return f"until {retry.until}{whose}, at most {count(retry.max_attempts, 'run')}"
+    own = f" of {node.name}" if elsewhere and mended is not None else ""
+    return f"until {retry.until}{whose}, at most {count(retry.max_attempts, 'run')}{own}"
 
 
 def decisions(node: Node, standing: NodeStatus | None) -> tuple[str, ...]:
-    """What its edges came to, of those that are decided."""
+    """What its edges came to, of those that are decided. One that holds no more since the node has
+    run, as in a loop, is told as such."""
+    ran = node.join != "any" and standing is not None and standing.state in _RUN
+    unmet = "no more" if ran else "no"
     return tuple(
-        f"{edge.source}: {'yes' if found.satisfied else 'no'}, {found.on}"
+        f"{edge.source}: {'yes' if found.satisfied else unmet}, {found.on}"
         for edge, found in decided(node, standing)
         if found is not None
     )

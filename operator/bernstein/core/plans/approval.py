@@ -31,7 +31,7 @@ def asked(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
     """The status with what is to be asked now. Nothing is, where nobody must say yes (any more), or
     somebody has to what it would do now."""
     assert snapshot.project is not None
-    question = plans.question(snapshot.plan, snapshot.project, status)
+    question = plans.question(snapshot.plan, snapshot.project, status, snapshot.written_by)
     if question is not None:
         if asking.is_asked(status.approval, question):
             return status
@@ -54,7 +54,7 @@ def step(
 ) -> PlanDecision | None:
     """One look at the Approval, after the actions `before`; None: the Plan may begin."""
     assert snapshot.project is not None
-    question = plans.question(snapshot.plan, snapshot.project, status)
+    question = plans.question(snapshot.plan, snapshot.project, status, snapshot.written_by)
     if question is None:
         return None
     look = asking.look(status, question, snapshot.approvals, now)

@@ -299,15 +299,3 @@ def _shorter(word: str) -> Iterator[str]:
     yield word
     for at in range(len(word)):
         yield word[:at] + word[at + 1 :]
-
-
-def plain_words(kind: str, detail: Mapping[str, Any]) -> str:
-    """What is wrong with a value, by what the schema says of it."""
-    limits = detail.get("ctx", {})
-    if kind == "string_too_short":
-        return "must not be empty"
-    if kind == "string_pattern_mismatch":
-        return f"must match {limits['pattern']}"
-    if kind == "string_unicode":
-        return "must not contain half of a surrogate pair"
-    return str(detail.get("msg", kind))

@@ -77,7 +77,7 @@ Keep to it as far as it bears on the task; where they differ, the task holds:"""
 _UNKNOWN = "Of what the project tells all its agents, this is not here:"
 _CONTENTS = "Read these files first. They are as in the commit that you begin with:"
 _UNREAD = "Of these files to read first, the contents are not here:"
-_NO_ROOM = "{size:,} bytes, for which this prompt has no room"
+NO_ROOM = "{size:,} bytes, for which this prompt has no room"
 _ELSEWHERE = "read it in the current folder"
 
 
@@ -209,7 +209,7 @@ def _with_room(draft: _Draft, group: str, budget: int) -> tuple[_Draft, list[str
             return draft, cut
         goes = there[largest]
         size = _bytes(goes.text or "")
-        why = _NO_ROOM.format(size=size) + (f": {_ELSEWHERE}" if goes.elsewhere else "")
+        why = NO_ROOM.format(size=size) + (f": {_ELSEWHERE}" if goes.elsewhere else "")
         kept = (*there[:largest], replace(goes, text=None, why=why), *there[largest + 1 :])
         draft = replace(draft, quoted={**draft.quoted, group: kept})
         cut.append(f"{goes.kind} {goes.name}: {size:,} bytes")

@@ -14,7 +14,7 @@ from typing import Any
 from bernstein.agents.adapter import PROMPT_BYTES
 from bernstein.api.projects.knowledge import KnowledgeKey
 from bernstein.core import labels
-from bernstein.core.prompts.assembly import LARGEST, Told
+from bernstein.core.prompts.assembly import LARGEST, NO_ROOM, Told
 from bernstein.core.sanitise import line
 
 LIST = "knowledge.json"
@@ -22,7 +22,7 @@ LIST = "knowledge.json"
 _PREFIX, _SUFFIX = "knowledge-", ".md"
 _WHY = 600
 """Characters of a sentence on why there is no text."""
-_NO_ROOM = "{size:,} bytes, for which this prompt has no room"
+_TOO_MANY = "bytes are too many for a prompt"
 
 
 def key(name: str) -> str:
@@ -52,7 +52,7 @@ def of_config_map(name: str, source: KnowledgeKey, found: Mapping[str, Any] | No
         return Told(name, None, f"it could not be read: {where} has no key '{source.key}'")
     size = len(text.encode())
     if size > LARGEST:
-        return Told(name, None, f"{size:,} bytes are too many for a prompt: {LARGEST:,} at most")
+        return Told(name, None, f"{size:,} {_TOO_MANY}: {LARGEST:,} at most")
     if not text.strip():
         return Told(name, None, f"'{source.key}' of {where} is empty")
     return Told(name, text)
@@ -69,8 +69,13 @@ def bounded(told: Iterable[Told]) -> tuple[Told, ...]:
         if sum(sizes) <= PROMPT_BYTES:
             return tuple(kept)
         largest = max(range(len(kept)), key=lambda n: (sizes[n], n))
-        why = _NO_ROOM.format(size=sizes[largest])
+        why = NO_ROOM.format(size=sizes[largest])
         kept[largest] = Told(kept[largest].name, None, why)
+
+
+def is_too_long(why: str) -> bool:
+    """Whether a text is there, and not told for its size alone."""
+    return NO_ROOM.partition(" bytes")[2] in why or _TOO_MANY in why
 
 
 # --- how it is kept -----------------------------------------------------------------------------

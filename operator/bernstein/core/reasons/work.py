@@ -47,7 +47,8 @@ OF_WORK: Final[Mapping[str, Policy]] = {
     Reason.SUBTASKS_STALLED: Policy(
         Retry.UNBLOCKED,
         False,
-        "Retry or mend the subtask: its parent goes on with it. Or have the parent done anew "
-        "without them: `bernstein unblock TASK`.",
+        "Retry or mend a subtask that failed: its parent goes on with it. One that was deleted or "
+        "cancelled does not come back: have the parent done anew without its subtasks "
+        "(`bernstein unblock TASK`), or cancel it.",
     ),
 }

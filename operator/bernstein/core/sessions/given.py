@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from bernstein.api.encoding import load
@@ -10,14 +11,14 @@ from bernstein.api.pod import CHECKOUT, CheckoutResult
 from bernstein.api.session import AgentSessionStatus, Prompt
 from bernstein.core import conditions, pods
 from bernstein.core.jobs import JobView
+from bernstein.core.prompts.knowledge import is_too_long
 from bernstein.core.sanitise import line
 
 _CUTS, _CUT = 20, 300
 _PARTS, _WORD = 20, 64
-_REMEDY = (
-    "Make what the Project names in spec.knowledge, or correct that. It is read when a session "
-    "begins; this one goes on without."
-)
+_MISSING = "Make what the Project names in spec.knowledge, or correct that."
+_LONG = "Shorten what is too long, or take it out of spec.knowledge of the Project."
+_NEXT = "It is read when a session begins; this one goes on without."
 
 
 def with_prompt(status: AgentSessionStatus, job: JobView, now: datetime) -> AgentSessionStatus:
@@ -37,8 +38,16 @@ def _untold(status: AgentSessionStatus, given: Prompt | None, now: datetime) -> 
     """The status, which says so where the agent is not told all that it was to know."""
     if given is None or not given.knowledge_missing:
         return status
-    text = f"its agent was not told: {'; '.join(given.knowledge_missing)}. Remedy: {_REMEDY}"
+    missing = given.knowledge_missing
+    text = f"its agent was not told: {'; '.join(missing)}. Remedy: {_remedy(missing)}"
     return conditions.note(status, ConditionType.KNOWLEDGE_MISSING, True, "NotRead", text, now)
+
+
+def _remedy(missing: Iterable[str]) -> str:
+    """What helps with all that was not told: what is there, and too long, is not to be made."""
+    long = {is_too_long(each) for each in missing}
+    parts = ((False, _MISSING), (True, _LONG))
+    return " ".join([*(words for which, words in parts if which in long), _NEXT])
 
 
 def of_checkout(checkout: CheckoutResult) -> Prompt | None:

@@ -58,7 +58,8 @@ class Declared:
 
 
 def problems(data: object) -> FieldErrors:
-    """Everything that is wrong with what a task file contains; nothing here raises."""
+    """Everything that is wrong with what a task file contains; nothing here raises. A role that is
+    not built in is only a warning: a cluster knows whether it is there."""
     if not isinstance(data, dict):
         return FieldErrors(errors=(FieldError("", "a task must be a mapping"),))
     findings = Findings()
@@ -66,8 +67,10 @@ def problems(data: object) -> FieldErrors:
     if not (data.get("title") or data.get("goal")):
         findings.error("title", "missing required field 'title'")
     known = [error.path for error in findings.errors]
-    rest = (error for error in _as_a_plan(data) if error.path not in known)
-    return FieldErrors(errors=(*findings.errors, *rest))
+    found = validate_file(_plan(data))
+    rest = (error for error in map(_of_task, found.errors) if error.path not in known)
+    roles = tuple(_of_task(warning) for warning in found.warnings if _is_role(warning))
+    return FieldErrors(errors=(*findings.errors, *rest), warnings=roles)
 
 
 def _own(findings: Findings, data: Mapping[Any, Any]) -> None:
@@ -84,15 +87,12 @@ def _own(findings: Findings, data: Mapping[Any, Any]) -> None:
         findings.error_at("subtasks", text)
 
 
-def _as_a_plan(data: Mapping[Any, Any]) -> Iterator[FieldError]:
-    """What a plan of this one step would be refused for."""
-    field_errors = validate_file(_plan(data))
-    for error in (*field_errors.errors, *(w for w in field_errors.warnings if _is_role(w))):
-        yield FieldError(_placed(error.path), _placed(error.message))
+def _of_task(error: FieldError) -> FieldError:
+    """What is wrong with a plan of this one step, as it is told of the Task."""
+    return FieldError(_placed(error.path), _placed(error.message))
 
 
 def _is_role(warning: FieldError) -> bool:
-    """A role that nobody knows: without a cluster that is but a warning."""
     return warning.path == f"{_STEP}.role"
 
 

@@ -25,7 +25,7 @@ from decimal import Decimal
 from typing import Any
 
 from bernstein.api.meta import API_VERSION, PLAN_KIND
-from bernstein.api.plan import PlanSpec
+from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession, KeptDocument
 from bernstein.api.states import SessionState, TaskState
@@ -140,6 +140,20 @@ def plan_object(task: Task, status: TaskStatus, data: Mapping[str, Any]) -> dict
         },
         "spec": spec.dump(),
     }
+
+
+def is_of(plan: Plan, task: Task) -> bool:
+    """Whether the plan file of this Plan is the work of the Task's agent.
+
+    The Task's status says so, which the operator alone writes. It does a moment after the Plan is
+    there: until then the Plan's name is that which the Task gives it.
+    """
+    if task.metadata.namespace != plan.metadata.namespace or task.spec.produces is None:
+        return False
+    if task.status.produced is not None:
+        return task.status.produced.plan == plan.metadata.name
+    named = _asked(task).name or names.produced_plan(plan.spec.name, task.metadata.uid)
+    return task.status.state is TaskState.DONE and named == plan.metadata.name
 
 
 def _asked(task: Task) -> PlanToMake:

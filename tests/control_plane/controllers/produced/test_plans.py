@@ -56,6 +56,11 @@ async def made(world: World) -> Object:
     return await world.get(PLANS, task["status"]["produced"]["plan"])
 
 
+def plan_because(plan: Object) -> list[str]:
+    found: list[str] = plan["status"]["approval"]["because"]
+    return found
+
+
 async def test_a_goal_becomes_a_plan_that_runs_once_people_have_approved_it(
     world: World, logs: NodeLogs, user: str
 ) -> None:
@@ -73,6 +78,8 @@ async def test_a_goal_becomes_a_plan_that_runs_once_people_have_approved_it(
     assert "ownerReferences" not in plan["metadata"]
     asked = await pending(world, f"plan/{name}")
     assert world.kubelet.ran == ["goal-s1"]
+    because = plan_because(await world.get(PLANS, name))
+    assert because == ["an agent wrote it, that of Task 'goal'"]
     await decide(world, asked, user, "Approve")
 
     await world.until(PLANS, name, lambda p: p["status"]["phase"] == "Succeeded")

@@ -198,9 +198,9 @@ async def test_below_what_waits_stands_what_the_verdicts_say_of_it(
 @pytest.mark.parametrize(
     ("kinds", "looks", "sha"),
     [
-        (("Task",), ["diff"], True),
-        (("Plan",), ["status"], False),
-        (("Plan", "Task"), ["diff", "status"], True),
+        (("Task",), ["diff "], True),
+        (("Plan",), ["plan show plan/"], False),
+        (("Plan", "Task"), ["diff ", "plan show plan/"], True),
     ],
 )
 async def test_only_what_works_for_what_waits_is_suggested(
@@ -211,7 +211,7 @@ async def test_only_what_works_for_what_waits_is_suggested(
 
     shown = (await bernstein("pending", "--no-wait")).out
 
-    suggested = [word for word in ("diff", "status") if f"`bernstein {word} NAME" in shown]
+    suggested = [word for word in ("diff ", "plan show plan/") if f"`bernstein {word}NAME" in shown]
     assert suggested == looks
     assert ("--sha COMMIT" in shown) is sha
     assert "`bernstein approve NAME" in shown

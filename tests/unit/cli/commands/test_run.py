@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bernstein.cli.main import app
-from bernstein.resources import PLANS, PROJECTS
+from bernstein.resources import PLANS, PROJECTS, ROLES
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
 from tests.unit.cli.scenes import known_as
@@ -200,3 +200,19 @@ async def test_a_run_may_ask_for_a_pull_request_and_never_for_less_than_the_proj
     assert again.code == 0
     other = await bernstein("run", good, "--no-wait")
     assert (other.code, "--name" in other.err) == (1, True), "other content under the same name"
+
+
+async def test_a_role_of_the_namespace_is_nothing_to_warn_of(
+    api: ApiServer, bernstein: Bernstein, tmp_path: Path
+) -> None:
+    project(api)
+    path = tmp_path / "plan.yaml"
+    path.write_text(RATE_LIMIT.replace("role: backend", "role: sre"))
+    unknown = await bernstein("run", str(path), "--no-wait")
+    api.put(ROLES, "sre", "team", spec={"prompt": "You keep it up."})
+
+    known = await bernstein("run", str(path), "--no-wait")
+
+    assert "role: invalid value 'sre'" in unknown.err
+    assert unknown.code == 2
+    assert (known.code, known.err) == (0, "")

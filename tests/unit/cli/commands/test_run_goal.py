@@ -51,6 +51,7 @@ def test_a_goal_goes_with_no_plan_file_and_a_budget_with_nothing_else(
         (["--goal", "x" * 8193], "a goal has 1 to 8,192 characters"),
         (["--goal", "limit\u202e it"], "characters that nobody sees"),
         (["--goal", "x", "--budget", "much"], "'much' is no sum of US dollars"),
+        (["--goal", "x", "--budget", "1.234"], "'1.234' has fractions of a cent"),
         (["--goal", "x", "--timeout", "soon"], "no duration"),
         (["--goal", "x", "--name", "A b"], "A b"),
     ],

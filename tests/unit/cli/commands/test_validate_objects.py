@@ -339,7 +339,7 @@ def test_a_list_that_lacks_an_entry_is_still_told_to(runner: CliRunner, tmp_path
 
     _, _, err = validated(runner, path)
 
-    assert "spec.repositories: tuple should have at least 1 item" in err
+    assert "spec.repositories: must have at least 1 item" in err
 
 
 CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"

@@ -48,7 +48,7 @@ def test_phases_are_groups_conditions_labels_and_a_loop_a_way_back() -> None:
         Edge("build-api", "run-tests"),
         Edge("run-tests", "fix-bugs", "status == 'failed'"),
         Edge("run-tests", "deploy", "status == 'done'"),
-        Edge("fix-bugs", "run-tests", LOOP, is_loop=True),
+        Edge("fix-bugs", "run-tests", f"{LOOP} of fix-bugs", is_loop=True),
     )
     assert found.critical == ("decompose", "build-api", "run-tests", "deploy")
 
@@ -123,7 +123,7 @@ def test_of_the_cluster_each_node_has_its_state_run_task_and_decisions() -> None
     assert drawing["edges"][-1] == {
         "source": "fix-bugs",
         "target": "run-tests",
-        "label": LOOP,
+        "label": f"{LOOP} of fix-bugs",
         "is_loop": True,
     }
 

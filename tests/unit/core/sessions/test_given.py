@@ -119,5 +119,32 @@ def test_what_the_project_tells_and_the_agent_was_not_told_is_a_warning_with_wha
     assert told.message.startswith(f"its agent was not told: {why}; red. Remedy: Make what ")
 
 
+MAKE, SHORTEN = "Make what the Project names", "Shorten what is too long"
+
+
+@pytest.mark.parametrize(
+    ("told", "helps"),
+    [
+        (("rules: 65,000 bytes, for which this prompt has no room",), [SHORTEN]),
+        (("rules: 900,000 bytes are too many for a prompt: 65,536 at most",), [SHORTEN]),
+        (("rules: it could not be read: there is no ConfigMap 'terms'",), [MAKE]),
+        (
+            ("a: 65,000 bytes, for which this prompt has no room", "b: 'b' of Secret is empty"),
+            [MAKE, SHORTEN],
+        ),
+    ],
+)
+def test_what_helps_fits_what_keeps_a_text_from_being_told(
+    told: tuple[str, ...], helps: list[str]
+) -> None:
+    said = dump(CheckoutResult(BASE, TREE, PromptResult("f" * 64, 1, untold=told)))
+
+    found = look(at_work(said)).status.conditions
+
+    (warning,) = (each.message for each in found if each.type == "KnowledgeMissing")
+    assert [words for words in (MAKE, SHORTEN) if words in warning] == helps
+    assert warning.endswith("this one goes on without.")
+
+
 def test_who_was_told_everything_has_no_such_warning() -> None:
     assert "KnowledgeMissing" not in [each.type for each in look(at_work()).status.conditions]

@@ -115,10 +115,12 @@ def test_what_is_wrong_is_told_with_its_place_in_the_task(data: object, problem:
     assert messages(data) == [problem]
 
 
-def test_a_role_that_nobody_knows_is_an_error() -> None:
-    (problem,) = messages({"title": "a", "role": "devsecops"})
+def test_a_role_that_only_a_cluster_may_know_is_a_warning() -> None:
+    found = problems({"title": "a", "role": "devsecops"})
 
-    assert problem.startswith("role: invalid value 'devsecops', must be one of [analyst, ")
+    (warning,) = found.warnings
+    assert found.errors == ()
+    assert warning.message.startswith("role: invalid value 'devsecops', must be one of [analyst, ")
 
 
 def test_the_same_again_has_the_same_name_and_other_content_another_one() -> None:

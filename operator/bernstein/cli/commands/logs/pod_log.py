@@ -15,6 +15,7 @@ from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.logs import kept_log
 from bernstein.cli.errors import explained
 from bernstein.cli.output.notes import SHORT_SHA
+from bernstein.core.documents import handed
 from bernstein.core.logs.packed import is_lost
 from bernstein.core.sanitise import line
 from bernstein.kube.errors import ApiError, NotFound, Unauthorized
@@ -131,7 +132,8 @@ def _entries(container: str, text: str) -> Iterator[LogEntry]:
         if container == AGENT:
             time, words = _noted(row)
         elif event is None:
-            words = row
+            handed_over = handed.told(row) if container == RECORDER else None
+            words = row if handed_over is None else handed_over
         elif event["event"] == SAID:
             speaker, words, time = AGENT, str(event.get("text", "")), _time(event.get("time"))
         else:

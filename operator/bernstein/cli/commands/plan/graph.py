@@ -82,6 +82,7 @@ _TOO_LARGE = (
 def _sum_up(terminal: Terminal, drawing: Drawing) -> None:
     path = " → ".join(drawings.critical_titles(drawing))
     terminal.say(f"{drawings.CRITICAL} critical path: {path}")
-    states = Counter(node.state for node in drawing.nodes if node.state)
+    # In which run each is stands beside it.
+    states = Counter(node.state.partition(" #")[0] for node in drawing.nodes if node.state)
     if states:
         terminal.say(", ".join(f"{number} {state}" for state, number in states.items()))

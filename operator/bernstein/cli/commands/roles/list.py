@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -21,8 +22,10 @@ from bernstein.core.roles.known import BUILT_IN
 from bernstein.core.routing.table import TOP_ROLES
 from bernstein.core.sanitise import line
 from bernstein.kube.errors import Forbidden
+from bernstein.roles import DESCRIPTIONS
 
 _BUILT_IN, _OVERRIDES, _OWN = "built-in", "AgentRole, overrides the built-in one", "AgentRole"
+_OVERRIDES_SHORT = "AgentRole, overrides"
 _LONGEST = 300
 
 
@@ -40,16 +43,16 @@ async def _list(terminal: Terminal) -> None:
     async with connected(terminal.settings) as cluster:
         own = {role.metadata.name: role for role in await cluster.roles()}
         projects = await _projects(cluster)
-    records = [*_records(own, projects)]
+    found = [*records(own, projects)]
     if terminal.json:
-        terminal.answer(records)
+        terminal.answer(found)
         return
-    terminal.show(_table(records))
+    terminal.show(table(found, terminal.people))
     for name, role in own.items():
         for problem in problems(name, role.spec)[:1]:
             words = line(problem, _LONGEST)
             terminal.complain(f"AgentRole '{name}' cannot be used: {words}", "yellow")
-    for record in records:
+    for record in found:
         if strangers := record["model_unknown_to"]:
             told = line(models.unknown(record["model"], strangers), _LONGEST)
             words = f"AgentRole '{record['name']}': {told}: their Tasks of this role wait"
@@ -64,7 +67,7 @@ async def _projects(cluster: Cluster) -> Sequence[Project] | None:
         return None
 
 
-def _records(
+def records(
     own: Mapping[str, AgentRole], projects: Sequence[Project] | None
 ) -> Iterator[dict[str, Any]]:
     for name in sorted({*BUILT_IN, *own}):
@@ -80,8 +83,15 @@ def _records(
             "effort": (spec.effort if spec is not None else None) or _usual(name, "max"),
             "model_unknown_to": _strangers(spec, projects),
             "max_tasks_per_session": MOST_TASKS,
-            "description": spec.description if spec is not None else None,
+            "description": _description(name, spec),
         }
+
+
+def _description(name: str, spec: AgentRoleSpec | None) -> str | None:
+    """What it is for. Of an AgentRole that has a text of its own, the built-in one says nothing."""
+    if spec is not None and (spec.description or spec.prompt):
+        return spec.description
+    return DESCRIPTIONS.get(name)
 
 
 def _strangers(
@@ -98,21 +108,33 @@ def _usual(name: str, top: str = "opus") -> str | None:
     return top if name in TOP_ROLES else None
 
 
-def _table(records: Sequence[Mapping[str, Any]]) -> Table:
+def table(records: Sequence[Mapping[str, Any]], console: Console) -> Table:
+    """With what each is for, unless the terminal is too narrow to say it."""
+    for short in (False, True):
+        if tables.leaves_room(_rows(records, short=short, described=False), console):
+            return _rows(records, short=short, described=True)
+    return _rows(records, short=True, described=False)
+
+
+def _rows(records: Sequence[Mapping[str, Any]], *, short: bool, described: bool) -> Table:
     table = tables.empty()
-    for column in ("ROLE", "FROM", "MODEL", "EFFORT", "DESCRIPTION"):
+    for column in ("ROLE", "FROM", "MODEL", "EFFORT"):
         table.add_column(column, no_wrap=True, overflow="ellipsis")
+    if described:
+        tables.add_cut_column(table, "DESCRIPTION")
+    overrides = _OVERRIDES_SHORT if short else _OVERRIDES
     for record in records:
-        of = _OVERRIDES if record["overrides"] else _OWN if record["agent_role"] else _BUILT_IN
+        of = overrides if record["overrides"] else _OWN if record["agent_role"] else _BUILT_IN
         if not record["valid"]:
             of += ", not valid"
         model = line(record["model"] or "by task", _LONGEST)
         is_known = not record["model_unknown_to"]
+        words = line(record["description"] or "", _LONGEST)
         table.add_row(
             Text(record["name"]),
             Text(of, "" if record["valid"] else "red"),
             Text(model if is_known else f"{model}, not known", "" if is_known else "red"),
             Text(record["effort"] or "by task"),
-            Text(line(record["description"] or "", _LONGEST)),
+            *([tables.cut(words)] if described else []),
         )
     return table

@@ -191,6 +191,7 @@ class _Run:
             plan_object = self._plan_object(file, cluster.namespace, chosen)
             spec = PlanSpec.model_validate(plan_object["spec"])
             roles = await cluster.known_roles()
+            file = file.among(roles)
             field_errors = validate_plan(spec, project.spec, roles) if project else ()
             if field_errors:
                 plan_files.refuse(self._terminal, file, field_errors)

@@ -16,7 +16,6 @@ from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.api.vocabulary import ROLES
 from bernstein.cli import live, project_choice
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.tasks.add_task import creation
@@ -31,6 +30,7 @@ from bernstein.core import labels, names
 from bernstein.core.fsm import is_final
 from bernstein.core.outlines.words import summary
 from bernstein.core.plans.estimate import estimate
+from bernstein.core.roles.known import Roles
 from bernstein.core.sanitise import line
 from bernstein.core.serializers import plan_record, task_record, task_status
 from bernstein.core.tasks.declared import Declared, named, validate_task
@@ -44,6 +44,8 @@ LONGEST = 8192
 _LONGEST_TITLE = 200
 _RETRIES = 1
 """What was wrong with the first plan file is told once."""
+_CENTS = 2
+"""Digits after the point: a budget is told in whole cents."""
 _TICK = 1.0
 
 
@@ -101,6 +103,9 @@ def checked(goal: Goal) -> Goal:
     if goal.budget is not None and budget is None:
         message = f"'{goal.budget}' is no sum of US dollars"
         raise CliError("InvalidBudget", message, "write 5, 5.50 or '$5.50'", INVALID)
+    if budget is not None and len(budget.partition(".")[2]) > _CENTS:
+        message = f"'{goal.budget}' has fractions of a cent"
+        raise CliError("InvalidBudget", message, "write 5, 5.50 or '$5.50'", INVALID)
     return Goal(**{**vars(goal), "text": text, "budget": budget})
 
 
@@ -120,7 +125,7 @@ class GoalRun:
         async with connected(self._settings) as cluster:
             project = await project_choice.find(cluster, chosen)
             configuration.tell_gates(self._terminal, project)
-            self._judge(goal.spec(), project)
+            self._judge(goal.spec(), project, await cluster.known_roles())
             if project is not None:
                 details.tell_project(self._terminal, project)
             task = await self._made(cluster, goal, chosen)
@@ -142,10 +147,10 @@ class GoalRun:
             command = self._settings.command_line(word, f"task/{name}")
             self._terminal.complain(f"  {what:<11} {command}")
 
-    def _judge(self, spec: dict[str, Any], project: Project | None) -> None:
+    def _judge(self, spec: dict[str, Any], project: Project | None, roles: Roles) -> None:
         """What the Project does not offer is refused before anything is made."""
         offered = project.spec if project is not None else None
-        found = [each.message for each in validate_task(spec, offered, ROLES)]
+        found = [each.message for each in validate_task(spec, offered, roles)]
         if found:
             raise CliError("InvalidTask", "; ".join(found), "nothing was made", INVALID)
         by_people = project is not None and project.spec.merge.strategy == "pr"

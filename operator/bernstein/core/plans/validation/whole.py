@@ -20,12 +20,12 @@ from bernstein.core.plans.field_errors import (
     did_you_mean,
     field_name,
     path_of,
-    plain_words,
     quoted,
 )
 from bernstein.core.plans.fields import is_workflow, plan_spec
 from bernstein.core.plans.limits import too_long
 from bernstein.core.plans.places import routes
+from bernstein.core.plans.schema_errors import field_error
 from bernstein.core.plans.size import too_large
 from bernstein.core.plans.validation.assignments import Assignments
 from bernstein.core.plans.validation.nodes import Nodes, in_file
@@ -95,11 +95,11 @@ class Whole:
         try:
             self.size(PlanSpec.model_validate(spec))
         except ValidationError as error:
-            for detail in error.errors(include_url=False, include_input=False):
+            for detail in error.errors(include_url=False):
                 path = path_of(to_snake(p) if isinstance(p, str) else p for p in detail["loc"])
                 place = in_file(path, data)
                 if detail["type"] not in _REPORTED and not _covered(place, known):
-                    self.findings.error_at(place, plain_words(detail["type"], detail))
+                    self.findings.errors.append(field_error(place, detail))
 
     def size(self, spec: PlanSpec) -> None:
         """Whether a cluster can hold all of it."""

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bernstein.cli.commands.logs.pod_log import in_order, told, untimed
+from bernstein.core.documents import handed
 from bernstein.pods import log
 from tests.unit.cli.scenes import AT, HOSTILE
 
@@ -58,6 +59,19 @@ def test_what_the_agent_says_is_told_as_the_agents_own_words(
     log.event("said", text="I read\nthe tests first", left_out=2)
 
     assert shown(recorder=capsys.readouterr().err) == ["agent: I read the tests first"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 23, 6_000, 6_001, 20_000])
+def test_a_document_that_the_recorder_hands_over_is_told_by_its_name_and_size(size: int) -> None:
+    rows = handed.lines("output.json", b"x" * size)
+
+    assert shown(recorder="\n".join(rows)) == [f"recorder: document output.json, {size:,} bytes"]
+    assert len(shown(agent="\n".join(rows))) == len(rows)
+
+
+@pytest.mark.parametrize("row", ['{"document":', '{"document":1}', '{"document":"a","part":2}'])
+def test_what_only_looks_like_a_document_is_told_as_it_is(row: str) -> None:
+    assert shown(recorder=row) == [f"recorder: {row}"]
 
 
 def row(time: object, event: str, **facts: str) -> str:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from bernstein.api.roles.role import AgentRole
 from bernstein.api.vocabulary import ROLES as BUILT_IN
+from bernstein.cli.commands.roles.list import records, table
 from bernstein.resources import PROJECTS, ROLES
+from bernstein.roles import DESCRIPTIONS
 from tests.unit.cli.conftest import Bernstein
+from tests.unit.cli.scenes import terminal
 from tests.unit.core import objects
+from tests.unit.docs.pages import ROOT
 from tests.unit.kube.apiserver import ApiServer
 
 
@@ -24,6 +31,51 @@ async def test_the_built_in_roles_are_there_without_any_agent_role(bernstein: Be
     (backend,) = (each for each in told if each["name"] == "backend")
     assert (manager["model"], manager["effort"]) == ("opus", "max")
     assert (backend["model"], backend["effort"]) == (None, None)
+
+
+async def test_each_built_in_role_is_described_in_the_words_of_its_page(
+    bernstein: Bernstein,
+) -> None:
+    page = (ROOT / "docs" / "explanation" / "roles.md").read_text()
+    told = (await bernstein("roles", "list", "--json")).json
+
+    assert DESCRIPTIONS.keys() == {*BUILT_IN}
+    for each in told:
+        assert f"| {each['name']} | {each['description']} |" in page
+
+
+async def test_an_agent_role_with_a_text_of_its_own_is_not_described_as_the_built_in_one(
+    bernstein: Bernstein, api: ApiServer
+) -> None:
+    put(api, "backend", model="opus")
+    put(api, "qa", prompt="You sell.")
+    told = {each["name"]: each for each in (await bernstein("roles", "list", "--json")).json}
+
+    assert told["backend"]["description"] == DESCRIPTIONS["backend"]
+    assert told["qa"]["description"] is None
+
+
+@pytest.mark.parametrize("overridden", [True, False])
+@pytest.mark.parametrize(
+    ("width", "described"), [(60, False), (80, True), (100, True), (200, True)]
+)
+def test_no_heading_is_cut_on_a_narrow_terminal(
+    overridden: bool, width: int, described: bool
+) -> None:
+    spec = {"prompt": "You plan.", "model": "sonnet"}
+    given = objects.metadata("manager", "uid-m")
+    manager = AgentRole.model_validate({"metadata": given, "spec": spec})
+    own = {"manager": manager} if overridden else {}
+    shown, console = terminal(width=width)
+
+    shown.show(table([*records(own, [])], shown.people))
+
+    heading, *rows = console.export_text().splitlines()
+    headings = ["ROLE", "FROM", "MODEL", "EFFORT", "DESCRIPTION"]
+    assert heading.split() == (headings if described else headings[:-1])
+    assert [row for row in rows if len(row) > width] == []
+    (row,) = (row for row in rows if row.strip().startswith("backend"))
+    assert row.count("by task") == 2
 
 
 async def test_agent_roles_are_told_apart_by_what_they_stand_for(

@@ -167,7 +167,9 @@ def _declared(terminal: Terminal, call: _Call) -> list[Declared]:
         if call.given.title is None:
             remedy = "write `bernstein add-task TITLE`, or give a file with -f"
             raise CliError("Usage", "a task needs a title", remedy, INVALID)
-        _refuse(problems({"title": call.given.title, **given}).errors)
+        found = problems({"title": call.given.title, **given})
+        _refuse(found.errors)
+        _warn(terminal, call, found.warnings)
         return [declared(given)]
     if given:
         options = ", ".join(f"--{field.replace('_', '-')}" for field in given)
@@ -178,11 +180,18 @@ def _declared(terminal: Terminal, call: _Call) -> list[Declared]:
     if any(source.checked.errors for source in read):
         plan_files.tell_checked(terminal, [source.checked for source in read])
         raise typer.Exit(INVALID)
+    _warn(terminal, call, [each for source in read for each in source.checked.warnings])
     tasks = [task for source in read for task in source.tasks]
     if call.name is not None and len(tasks) > 1:
         text = f"--name names one task, and there are {len(tasks)}"
         raise CliError("Usage", text, "leave it out: each is named by its id", INVALID)
     return tasks
+
+
+def _warn(terminal: Terminal, call: _Call, warnings: Sequence[FieldError]) -> None:
+    """Tells of roles that only a cluster may know, where none is asked."""
+    if call.dry_run:
+        plan_files.tell_each(terminal, warnings)
 
 
 def _refuse(errors: Sequence[FieldError]) -> None:

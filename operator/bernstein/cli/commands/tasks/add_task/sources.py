@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bernstein.cli import plan_source
@@ -44,17 +44,16 @@ def _file(path: str) -> Source:
         return _wrong(name, error.problem)
     if not documents:
         return _wrong(name, "nothing in it")
-    errors = tuple(_errors(documents))
+    judged = [(_within(number, documents), problems(d)) for number, d in enumerate(documents, 1)]
+    errors = tuple(replace(e, within=within) for within, found in judged for e in found.errors)
+    warnings = tuple(replace(w, within=within) for within, found in judged for w in found.warnings)
     tasks = () if errors else tuple(declared(data) for data in documents if isinstance(data, dict))
     contents = tuple(f"Task '{task.title}'" for task in tasks)
-    return Source(Checked(name, contents or ("tasks",), errors), tasks)
+    return Source(Checked(name, contents or ("tasks",), errors, warnings), tasks)
 
 
-def _errors(documents: list[object]) -> Iterator[FieldError]:
-    for number, data in enumerate(documents, 1):
-        within = f"document {number}" if len(documents) > 1 else ""
-        for error in problems(data).errors:
-            yield FieldError(error.path, error.message, within)
+def _within(number: int, documents: Sequence[object]) -> str:
+    return f"document {number}" if len(documents) > 1 else ""
 
 
 def _wrong(name: str, problem: str) -> Source:

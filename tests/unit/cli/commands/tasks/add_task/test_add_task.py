@@ -128,7 +128,7 @@ def test_a_file_that_is_not_there_and_a_folder_without_one_are_told(
         (["-f", "x.yaml", "--role", "qa", "-d", "x"], "it takes no --role, --description"),
         (["t", "--priority", "9"], "priority: must be between 1 and 5, got 9"),
         (["t", "--scope", "huge"], "scope: invalid value 'huge'"),
-        (["t", "--role", "devsecops"], "role: invalid value 'devsecops'"),
+        (["t", "--role", "Dev Ops"], "role: invalid value 'Dev Ops'"),
         (["t", "--name", "a/b"], "'a/b' is no name for a Task"),
         (["t", "--name", "a" * 41], "' is no name for a Task"),
         (["t", "--project", ""], "'' is no name for a Project"),
@@ -143,6 +143,20 @@ def test_a_wrong_call_ends_with_2_and_says_why(
 
     assert result.exit_code == 2
     assert words in json.loads(result.stdout)["error"]["message"]
+
+
+def test_a_dry_run_only_warns_of_a_role_that_the_cluster_may_have(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text("title: a\n---\ntitle: b\nrole: sre\n")
+
+    one = runner.invoke(app, ["add-task", "t", "--role", "sre", "--dry-run"])
+    of_file = runner.invoke(app, ["add-task", "-f", str(tmp_path / "a.yaml"), "--dry-run"])
+
+    assert (one.exit_code, json.loads(one.stdout)["spec"]["role"]) == (0, "sre")
+    assert one.stderr.startswith("! role: invalid value 'sre', must be one of [")
+    assert of_file.exit_code == 0
+    assert of_file.stderr.startswith("! document 2: role: invalid value 'sre'")
 
 
 def test_several_tasks_take_no_name(runner: CliRunner, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.resources import PROJECTS, TASKS
+from bernstein.resources import PROJECTS, ROLES, TASKS
 from tests.unit.cli.conftest import Bernstein
 from tests.unit.cli.scenes import known_as, unknown
 from tests.unit.core import objects
@@ -35,6 +35,19 @@ async def test_a_script_gets_the_id_and_the_status_of_the_task(
         "scope": "small",
         "author": "ann",
     }
+
+
+async def test_a_role_is_one_that_the_namespace_has(api: ApiServer, bernstein: Bernstein) -> None:
+    unknown_role = await bernstein(*CALL, "--role", "sre")
+    api.put(ROLES, "sre", "team", spec={"prompt": "You keep it up."})
+
+    known = await bernstein(*CALL, "--role", "sre")
+
+    assert unknown_role.code == 2
+    assert "role: invalid value 'sre', must be one of [analyst, " in unknown_role.err
+    assert (known.code, known.err) == (0, "")
+    (made,) = api.names(TASKS)
+    assert api.get(TASKS, made, "team")["spec"]["role"] == "sre"
 
 
 async def test_another_user_who_asks_for_the_same_gets_the_task_that_is_there(
