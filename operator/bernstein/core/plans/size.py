@@ -8,10 +8,12 @@ from collections.abc import Iterator
 
 from bernstein.api.plan import Plan, PlanSpec, Stage, Step, Work
 from bernstein.api.plans.rows import MAX_ROWS
+from bernstein.api.projects.subtasks import MOST_SUBTASKS
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Signal, expressions_of
 from bernstein.api.verification import MOST_CHECKS
 from bernstein.checks import signals
 from bernstein.checks.patterns import MOST_CHARACTERS
+from bernstein.core.documents import MOST_BYTES
 from bernstein.core.graph import dependencies
 from bernstein.core.plans.workflows import definition
 from bernstein.core.projects import repositories
@@ -101,12 +103,21 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
 
 
 def room_for_parts(plan: Plan) -> int:
-    """How many rows of subtasks the Plan's status still has room for, at its worst, beside those
-    that its spec asks for."""
+    """How many subtasks the Plan still has room for, beside those that its spec asks for: in its
+    status, at its worst, and as Tasks, with what each has of the Plan."""
     rows = (PLAN_BYTES - _of_plan(plan.spec, _asked(plan.spec))) // (_ROW_BYTES + _PART_BYTES)
     left = MAX_ROWS - len(plan.status.tasks)
     kept, there = _kept(plan)
-    return max(0, min(rows - len(plan.status.extra) + there, left - (kept - there)))
+    more = min(rows, _parts_in_memory(plan.spec)) - len(plan.status.extra) + there
+    return max(0, min(more, left - (kept - there)))
+
+
+def _parts_in_memory(spec: PlanSpec) -> int:
+    """How many subtasks that agents ask for TASKS_BYTES have room for, each with its share of a
+    document, and with what it has of the Task that is split."""
+    largest = max((_bytes(work.given.dump()) for work in spec.work), default=0)
+    each = _of_each(spec) + largest + MOST_BYTES // MOST_SUBTASKS
+    return (TASKS_BYTES - _of_tasks(spec)) // each
 
 
 def _kept(plan: Plan) -> tuple[int, int]:
@@ -197,8 +208,13 @@ def _of_rows(spec: PlanSpec) -> int:
     return rows + edges + sum(_NODE_BYTES + _bytes(node.name) for node in nodes)
 
 
+def _of_each(spec: PlanSpec) -> int:
+    """What every Task has of the Plan."""
+    return _bytes([*spec.constraints, *spec.context_files, spec.name])
+
+
 def _of_tasks(spec: PlanSpec) -> int:
-    every = _bytes([*spec.constraints, *spec.context_files, spec.name])
+    every = _of_each(spec)
     if spec.workflow is not None:
         its = definition.of(spec.workflow)
         nodes = [(node, its.most_runs(node.name)) for node in spec.workflow.nodes]

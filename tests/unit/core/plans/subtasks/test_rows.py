@@ -174,3 +174,14 @@ def test_why_a_plan_stands_still_is_what_its_split_task_says(others: tuple[Task,
     assert found.waiting is not None
     assert (found.waiting.reason, "deleted" in found.waiting.message) == ("PodRejected", False)
     assert "Task 'work': exceeded quota: tasks" in found.waiting.message
+
+
+def test_there_is_no_more_room_for_them_than_for_all_tasks_of_a_plan() -> None:
+    large = tuple(f"{number}{'x' * 1000}" for number in range(50))
+
+    def room(**spec: Any) -> int:
+        return size.room_for_parts(plan(**spec))
+
+    assert room() > 1500
+    assert room(constraints=large) * 50_000 < size.TASKS_BYTES
+    assert room(constraints=large) > 200
