@@ -20,6 +20,8 @@ TASK_KIND = "Task"
 SESSION_KIND = "AgentSession"
 APPROVAL_KIND = "Approval"
 ROLE_KIND = "AgentRole"
+MADE_BY_PEOPLE = (PLAN_KIND, TASK_KIND, PROJECT_KIND, ROLE_KIND)
+"""Kinds whose objects people write; the operator alone makes those of the others."""
 
 
 class Model(BaseModel):
@@ -350,6 +352,8 @@ class ConditionType(StrEnum):
     """A session reported more tokens than its time allows."""
     KNOWLEDGE_MISSING = "KnowledgeMissing"
     """An agent was not told all that its Project wants it to know."""
+    MODEL_NOT_KNOWN = "ModelNotKnown"
+    """A Project beside an AgentRole does not know its model."""
 
 
 class Condition(Model):

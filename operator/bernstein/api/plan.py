@@ -254,7 +254,7 @@ class Work(NamedTuple):
 
 class Counts(Model):
     total: int = 0
-    """All Tasks."""
+    """All Tasks. Of a workflow its nodes, but for those that are skipped: each as its last run."""
     open: int = 0
     """Tasks that wait."""
     running: int = 0

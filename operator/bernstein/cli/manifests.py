@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bernstein.api.meta import PROJECT_KIND
+from bernstein.api.project import Project
 from bernstein.cli import objects, plan_source
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.field_errors import FieldError, FieldErrors
 from bernstein.core.plans.validation import validate_file
+from bernstein.core.roles.known import BUILT_IN, Roles
 
-_SUFFIXES = (".yaml", ".yml", ".json")
+SUFFIXES = (".yaml", ".yml", ".json")
+"""Of files that are looked into, where a folder was named."""
 _KIND = re.compile(rb"^ *\"?(?:kind|apiVersion)\"?:", re.MULTILINE)
 
 
@@ -54,27 +58,48 @@ def documents_of(path: str) -> list[object]:
     return found
 
 
-def check(paths: list[str]) -> list[Checked]:
-    """Every file of these paths; in folders those that hold a plan or an object of ours."""
-    return [each for path in paths for each in _check(path)]
+def check(paths: list[str], roles: Roles = BUILT_IN) -> list[Checked]:
+    """Every file of these paths; in folders those that hold a plan or an object of ours. `roles`:
+    those that are known."""
+    return [each for path in paths for each in _check(path, roles)]
 
 
-def _check(path: str) -> Iterator[Checked]:
+def _check(path: str, roles: Roles) -> Iterator[Checked]:
     if not _is_folder(path):
-        yield _file(path, asked_for=True) or Checked(path, (), (FieldError("", "nothing in it"),))
+        found = _file(path, roles, asked_for=True)
+        yield found or Checked(path, (), (FieldError("", "nothing in it"),))
         return
-    for file in sorted(Path(path).rglob("*")):
-        if file.suffix in _SUFFIXES and file.is_file():
-            checked = _file(str(file), asked_for=False)
-            if checked is not None:
-                yield checked
+    for file in _files(path):
+        checked = _file(file, roles, asked_for=False)
+        if checked is not None:
+            yield checked
+
+
+def _files(path: str) -> list[str]:
+    """Those of a folder that may be ours, however deep."""
+    return [str(f) for f in sorted(Path(path).rglob("*")) if f.suffix in SUFFIXES and f.is_file()]
+
+
+def projects(paths: Iterable[str]) -> Iterator[Project]:
+    """Each Project of these paths that nothing is wrong with."""
+    for path in paths:
+        for file in _files(path) if _is_folder(path) else [path]:
+            try:
+                documents = documents_of(file)
+            except (OSError, plan_file.PlanSyntaxError):
+                continue  # that is told where it is checked
+            for data in documents:
+                if isinstance(data, dict) and objects.is_ours(data):
+                    is_one = data.get("kind") == PROJECT_KIND and not objects.problems(data)
+                    if is_one:
+                        yield Project.model_validate(data)
 
 
 def _is_folder(path: str) -> bool:
     return bool(path) and Path(path).is_dir()
 
 
-def _file(path: str, *, asked_for: bool) -> Checked | None:
+def _file(path: str, roles: Roles, *, asked_for: bool) -> Checked | None:
     """None where nothing in it is ours, unless it was asked for by its name. Other objects beside
     ours are passed over: `kustomize build` prints them together."""
     name = plan_source.called(path)
@@ -93,7 +118,7 @@ def _file(path: str, *, asked_for: bool) -> Checked | None:
     beside_ours = any(map(objects.is_ours, documents))
     for number, data in enumerate(documents, 1):
         foreign = beside_ours and objects.is_foreign(data)
-        judged = None if foreign else _judged(data, asked_for=asked_for)
+        judged = None if foreign else _judged(data, roles, asked_for=asked_for)
         if judged is None:
             continue
         title, problems = judged
@@ -104,13 +129,15 @@ def _file(path: str, *, asked_for: bool) -> Checked | None:
     return Checked(name, tuple(contents), tuple(errors), tuple(warnings)) if contents else None
 
 
-def _judged(data: object, *, asked_for: bool) -> tuple[str, FieldErrors] | None:
+def _judged(data: object, roles: Roles, *, asked_for: bool) -> tuple[str, FieldErrors] | None:
     """What a document is, and what is wrong with it; None where it is not ours."""
     if isinstance(data, dict) and objects.is_ours(data):
         errors = tuple(objects.problems(data))
-        return objects.title(data), FieldErrors(errors, () if errors else objects.warnings(data))
+        return objects.title(data), FieldErrors(
+            errors, () if errors else objects.warnings(data, roles)
+        )
     if asked_for or (isinstance(data, dict) and _is_plan_file(data)):
-        return "plan file", validate_file(data)
+        return "plan file", validate_file(data, roles=roles)
     return None
 
 

@@ -19,6 +19,7 @@ from bernstein.api.meta import (
     GROUP,
     HTTPS_PATTERN,
     LINE_PATTERN,
+    MADE_BY_PEOPLE,
     PATH_PATTERN,
     PLAN_KIND,
     PROJECT_KIND,
@@ -52,10 +53,10 @@ from bernstein.core.plans.field_errors import (
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.plans.validation.nodes import in_object
 from bernstein.core.roles import judged
+from bernstein.core.roles.known import BUILT_IN, Roles
 from bernstein.core.tasks.declared import validate_task
 
-_OURS = (PLAN_KIND, PROJECT_KIND, ROLE_KIND, TASK_KIND)
-_KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
+_KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in MADE_BY_PEOPLE}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _FORMS = {
     URL_PATTERN: "must be an https:// address without credentials, or one that begins with ssh://",
@@ -154,13 +155,14 @@ def _besides(told: Sequence[FieldError], more: Iterable[FieldError]) -> list[Fie
     return [*told, *(each for each in more if each.path not in places)]
 
 
-def warnings(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
-    """What is allowed in an object without problems, and most likely not meant."""
+def warnings(data: Mapping[str, Any], known: Roles = BUILT_IN) -> tuple[FieldError, ...]:
+    """What is allowed in an object without problems, and most likely not meant. `known`: roles that
+    it may name."""
     if data["kind"] == PROJECT_KIND:
         unjudged = models.unjudged(ProjectSpec.model_validate(data["spec"]))
         told = ((f"spec.{path}", problem) for path, problem in unjudged)
         return tuple(FieldError(path, f"{path}: {problem}") for path, problem in told)
-    unknown = sorted(_roles_of(data["spec"]) - {*ROLES})
+    unknown = sorted(_roles_of(data["spec"]) - {*known})
     needed = (f"spec: role '{name}' is not built in: it needs an AgentRole" for name in unknown)
     roles = tuple(FieldError("spec", text) for text in needed)
     if data["kind"] != PLAN_KIND:

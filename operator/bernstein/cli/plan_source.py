@@ -17,6 +17,7 @@ from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.field_errors import FieldError, FieldErrors, did_you_mean, quoted
 from bernstein.core.plans.fields import plan_spec
 from bernstein.core.plans.validation import validate_file
+from bernstein.core.roles.known import BUILT_IN, Roles
 
 PLAN_FILE = typer.Argument(
     metavar="PLAN.yaml",
@@ -83,8 +84,9 @@ def _instead(word: str, folder: Path) -> str:
     )
 
 
-def read(path: str, workdir: str | None = None) -> PlanFile:
-    """Reads a plan file; `-` is standard input. A file that cannot be read has an error, too."""
+def read(path: str, workdir: str | None = None, roles: Roles = BUILT_IN) -> PlanFile:
+    """Reads a plan file; `-` is standard input. A file that cannot be read has an error, too.
+    `roles`: those that it may name without a warning."""
     name, folder = called(path), _folder(workdir)
     try:
         data = plan_file.parse(content(path))
@@ -94,7 +96,7 @@ def read(path: str, workdir: str | None = None) -> PlanFile:
         return _unreadable(name, f"Plan file cannot be read: {name}: {error.strerror}")
     except plan_file.PlanSyntaxError as error:
         return _unreadable(name, str(error))
-    return PlanFile(name, data, validate_file(data))
+    return PlanFile(name, data, validate_file(data, roles=roles))
 
 
 def _unreadable(name: str, message: str) -> PlanFile:

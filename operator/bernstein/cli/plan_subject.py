@@ -1,4 +1,5 @@
-"""What a word on the command line names: a file with a plan, or a Plan of the cluster."""
+"""What a word on the command line names: a file with a plan, also a workflow by its name, or a Plan
+of the cluster."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ PlanOrFile = Annotated[
     str,
     typer.Argument(
         metavar="PLAN_OR_FILE",
-        help="Name of a Plan, or plan/NAME; or a file with a plan; - is standard input.",
+        help="Name of a Plan, or plan/NAME; a file with a plan; or name of a workflow in "
+        ".bernstein/workflows; - is standard input.",
     ),
 ]
 """An argument that `find` understands."""
@@ -40,14 +42,19 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 
 
 async def find(terminal: Terminal, word: str) -> Outline:
-    """The plan that a word names; a cluster is asked only where it names no file.
+    """The plan that a word names; a cluster is asked only where it names no file, and no workflow
+    as `validate` finds it.
 
     Raises CliError where there is none; ends the program with 2 where the plan is not valid, which
     is told.
     """
     named = _OF_CLUSTER.match(word)
-    if named is None and _is_file(word):
-        return outlines.of_file(_from_file(terminal, word))
+    path = word if named else plan_source.located(word, terminal.settings.workdir)
+    if path != word:
+        # Its Plan has the name of the workflow, as a rule.
+        terminal.complain(f"'{word}' is {path}; plan/{word} is a Plan of the cluster", "dim")
+    if path != word or (named is None and _is_file(word)):
+        return outlines.of_file(_from_file(terminal, path))
     name = named[1] if named else word
     async with connected(terminal.settings) as cluster:
         plan = await cluster.find_plan(name)

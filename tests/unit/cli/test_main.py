@@ -182,7 +182,7 @@ def test_the_version_is_shown(runner: CliRunner) -> None:
         ("completion", "bash|zsh|fish"),
         ("run", "[PLAN.yaml]"),
         ("status", "[PLAN]"),
-        ("schema", "[plan-file|plan|task|project]"),
+        ("schema", "[plan-file|plan|task|project|agentrole]"),
         ("merge", "[TASK_OR_PLAN]..."),
         ("doctor", ""),
     ],

@@ -67,7 +67,8 @@ class AgentRoleStatus(Model):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
     conditions: Conditions = ()
-    """Validated; Stalled while it is not valid."""
+    """Validated; Stalled while it is not valid; ModelNotKnown while a Project does not know
+    its model."""
     overrides: bool | None = Field(
         default=None, description="It stands for the built-in role of its name."
     )

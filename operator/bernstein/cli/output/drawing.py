@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal
 from bernstein.core.drawing.labels import shown
 from bernstein.core.drawing.model import Drawing, Edge, Group, Node, Tone
@@ -66,6 +67,7 @@ class _Text:
             self._before.setdefault(edge.target, []).append(edge)
         self._is_numbered = any(edge.source in self._numbers for edge in drawing.edges)
         self._has_states = any(node.tone for node in drawing.nodes)
+        self._every = [*drawing.every]
 
     def tell(self) -> None:
         self._terminal.say(shown(self._drawing.title), "bold")
@@ -111,6 +113,9 @@ class _Text:
             table.add_column("state", no_wrap=True, overflow="ellipsis", width=self._wide("state"))
         for node in nodes:
             table.add_row(*self._cells(node))
+            for depth, part in node.family:
+                if depth:
+                    table.add_row(*self._cells(part, depth))
             for sentence in self._sentences(node.id):
                 blank = [""] * (1 + self._is_numbered)
                 table.add_row(*blank, Text(f"  {sentence}", style="dim"))
@@ -123,21 +128,22 @@ class _Text:
             return least
         if column == "title":
             return max(map(self._width_of_title, self._drawing.nodes))
-        words: Iterable[str] = (getattr(node, column) for node in self._drawing.nodes)
+        words: Iterable[str] = (getattr(node, column) for node in self._every)
         widest = max(cell_len(_words(each)) for each in words)
         return min(widest, _WIDEST) if self._terminal.people.is_terminal else widest
 
     def _width_of_title(self, node: Node) -> int:
         below = (cell_len(f"  {sentence}") for sentence in self._sentences(node.id))
-        return max(cell_len(shown(node.title)), *below, 0)
+        family = (cell_len(_titled(each, depth)) for depth, each in node.family)
+        return max(*family, *below, 0)
 
-    def _cells(self, node: Node) -> list[Text]:
+    def _cells(self, node: Node, depth: int = 0) -> list[Text]:
         is_critical = node.id in self._critical
         style = STYLES.get(node.tone, "")
         mark = f"{CRITICAL if is_critical else ' '} {MARKS.get(node.tone, '')}".rstrip()
-        number = [Text(self._numbers[node.id], style="dim")] if self._is_numbered else []
+        number = [Text(self._numbers.get(node.id, ""), style="dim")] if self._is_numbered else []
         state = [Text(_words(node.state), style=style)] if self._has_states else []
-        title = Text(shown(node.title), style=style, no_wrap=True, overflow="ellipsis")
+        title = Text(_titled(node, depth), style=style, no_wrap=True, overflow="ellipsis")
         return [
             Text(mark, style=style),
             *number,
@@ -146,6 +152,10 @@ class _Text:
             Text(_words(node.time), style="bold" if is_critical else "dim"),
             *state,
         ]
+
+
+def _titled(node: Node, depth: int) -> str:
+    return f"{tables.below(depth)}{shown(node.title)}"
 
 
 def _condition(label: str, *, is_loop: bool) -> str:

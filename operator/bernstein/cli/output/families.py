@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bernstein.api.plan import Plan
-from bernstein.api.plans.rows import PlanTask
-from bernstein.api.projects.subtasks import MOST_DEPTH
 from bernstein.api.task import Task
 
 
@@ -41,11 +38,3 @@ def _subtasks(task: Task) -> Iterator[tuple[str, str, str]]:
     for row in task.status.subtasks or ():
         if row.uid is not None:
             yield task.metadata.namespace, row.name, row.uid
-
-
-def of_rows(plan: Plan, name: str, depth: int = 1) -> Iterator[tuple[int, PlanTask]]:
-    """The rows of the subtasks of the Task of this name, and of theirs, with how deep each is."""
-    for row in plan.status.extra:
-        if row.parent == name and depth <= MOST_DEPTH:
-            yield depth, row
-            yield from of_rows(plan, row.name, depth + 1)

@@ -10,7 +10,7 @@ from rich.text import Text
 from bernstein.api.plan import Stage, Step
 from bernstein.api.plans.workflow import Node, Workflow
 from bernstein.cli.output import drawing
-from bernstein.cli.output.tables import MARKS, STYLES
+from bernstein.cli.output.tables import MARKS, STYLES, below
 from bernstein.cli.output.terminal import Terminal, room
 from bernstein.core.outlines import nodes
 from bernstein.core.outlines.outline import (
@@ -18,8 +18,8 @@ from bernstein.core.outlines.outline import (
     Outline,
     StepTask,
     minutes,
-    parts,
     signal_titles,
+    split_into,
 )
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.sanitise import ELLIPSIS, line, text
@@ -93,6 +93,21 @@ def _tell_step(terminal: Terminal, outline: Outline, step: Step, task: StepTask 
     terminal.say(f"  {mark} {line(step.heading, _LONGEST)}", style)
     after = (f"all of {step.depends_on_repo}",) if step.depends_on_repo else ()
     _tell_work(terminal, outline, step, state.replace("_", " "), [("after", after)])
+    _tell_subtasks(terminal, outline, task)
+
+
+def _tell_subtasks(terminal: Terminal, outline: Outline, task: StepTask | None) -> None:
+    """What a Task was split into, below it."""
+    for part in outline.split(task):
+        spec, state = part.spec, part.task.status
+        indent, mark = f"    {below(part.depth)}", MARKS.get(state, "○")
+        terminal.say(f"{indent}{mark} {line(part.title, _LONGEST)}", STYLES.get(state, ""))
+        told = [state.replace("_", " ")]
+        if spec is not None:
+            route = outline.route(spec)
+            told += [spec.role, f"{route.model}/{route.effort}", minutes(spec)]
+        words = " · ".join(line(each, _LONGEST) for each in told)
+        terminal.say(f"{' ' * len(indent)}  {words}", "dim")
 
 
 def _tell_node(terminal: Terminal, outline: Outline, workflow: Workflow, each: NodeTask) -> None:
@@ -108,6 +123,7 @@ def _tell_node(terminal: Terminal, outline: Outline, workflow: Workflow, each: N
         ("again", (again,) if again else ()),
     ]
     _tell_work(terminal, outline, node, nodes.state(standing), lists)
+    _tell_subtasks(terminal, outline, each.task)
 
 
 def _tell_work(
@@ -124,7 +140,7 @@ def _tell_work(
     terminal.say(f"    {' · '.join(filter(None, told))}", "dim")
     _describe(terminal, work.description, "    ")
     rest: tuple[tuple[str, Sequence[str]], ...] = (
-        ("subtasks", parts(work)),
+        ("subtasks", split_into(work)),
         ("files", work.files),
         ("signals", signal_titles(work)),
         ("changes", ("nothing",) if work.changes == "none" else ()),

@@ -22,6 +22,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.cli.output import families
 from bernstein.cli.output.notes import note, reason
 from bernstein.cli.output.terminal import room
+from bernstein.core.outlines import parts
 from bernstein.core.plans.rows import names_by_stage
 from bernstein.core.sanitise import line, text
 from bernstein.core.serializers import task_status
@@ -88,7 +89,7 @@ def _task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool, tr
         table.add_column("TITLE", no_wrap=True, overflow="ellipsis", ratio=6)
     for depth, task in families.of_tasks(tasks):
         word = task_status(task)
-        name = f"{_below(depth)}{task.metadata.name}"
+        name = f"{below(depth)}{task.metadata.name}"
         cells = [
             *_namespace(task.metadata.namespace, namespaces),
             Text(name, no_wrap=True, overflow="ellipsis"),
@@ -198,7 +199,7 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
     `progress` is what agents say that they do, by name of the Task.
     """
     by_name = {task.metadata.name: task for task in tasks}
-    names = names_by_stage(plan, by_name.values())
+    names, split = names_by_stage(plan, by_name.values()), parts.by_parent(plan.status)
     table = empty(header=False, expand=True)
     table.add_column("step", no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column("status", no_wrap=True, min_width=11)
@@ -209,7 +210,7 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
         for name, step in zip(names[stage.name], stage.steps, strict=True):
             task = by_name.get(name)
             table.add_row(*step_cells(step.heading, task, progress.get(name, ""), plan))
-            for depth, row in families.of_rows(plan, name):
+            for depth, row in parts.below(split, name):
                 table.add_row(*_extra_cells(row.name, by_name, progress, plan, depth))
     extra = [row for row in plan.status.extra if row.parent is None]
     if extra:
@@ -231,7 +232,8 @@ def _extra_cells(
     return step_cells(title, task, progress.get(name, ""), plan, depth)
 
 
-def _below(depth: int) -> str:
+def below(depth: int) -> str:
+    """What stands before a subtask, which is so deep below the Task that was split."""
     return f"{'  ' * (depth - 1)}└ " if depth else ""
 
 
@@ -240,7 +242,7 @@ def step_cells(
 ) -> tuple[Text, ...]:
     """A row for a step, or a Task that is of none: title, status, note and cost. `depth`: of a
     subtask how far it is below the step."""
-    mark = f"  {_below(depth)}"
+    mark = f"  {below(depth)}"
     if task is None:
         return (Text(f"{mark}○ {line(title, _LONGEST_TITLE)}", style="dim"), *[Text()] * 3)
     word = task_status(task)
@@ -270,7 +272,7 @@ def headline(plan: Plan, tasks: Sequence[Task] = ()) -> Text:
 
 def _closed(plan: Plan, tasks: Sequence[Task]) -> int:
     """Who is gone counts as its row says; a Task that was read counts as it is."""
-    if not tasks or not plan.status.tasks:
+    if not tasks or not plan.status.tasks or plan.status.workflow is not None:
         return plan.status.counts.closed
     read = {task.metadata.name: task.status.state for task in tasks}
     rows = plan.status.tasks

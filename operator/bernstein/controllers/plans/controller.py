@@ -14,10 +14,11 @@ from bernstein.api.task import Output
 from bernstein.controllers import execution, job_actions, verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
+from bernstein.controllers.events.losses import Losses
 from bernstein.controllers.plans import tasks
 from bernstein.controllers.plans.watches import pause_after_tally, watches
 from bernstein.controllers.snapshots import plan_snapshot
-from bernstein.controllers.wiring import KindController, Watch
+from bernstein.controllers.wiring import Context, KindController, Watch
 from bernstein.core import progress
 from bernstein.core.actions import (
     AskTask,
@@ -53,6 +54,10 @@ MANY_TASKS = 100
 class PlanController(KindController):
     NAME: ClassVar[str] = "plan"
 
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._losses = Losses()
+
     @property
     def primary(self) -> Informer:
         return self._caches.plans.informer
@@ -77,6 +82,7 @@ class PlanController(KindController):
         judged = snapshot.status.verification
         known = await self._verdicts_for(snapshot.project, judged, *there)
         outputs = await self._outputs(key, obj, snapshot)
+        self._losses.tell(self._writer, obj, snapshot)
         snapshot = replace(snapshot, late=late, gate_cache=known, outputs=outputs)
         status, again = await execution.carry_out(
             snapshot,

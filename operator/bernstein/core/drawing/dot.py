@@ -36,7 +36,8 @@ def rows(drawing: Drawing) -> Iterator[str]:
     yield "    node [shape=box, style=rounded, fontname=Helvetica];"
     yield "    edge [fontname=Helvetica];"
     for number, (group, nodes) in enumerate(drawing.framed):
-        inside = [f"{ids[n.id]} [{_node(n, is_critical=n.id in critical)}];" for n in nodes]
+        families = [each for node in nodes for _, each in node.family]
+        inside = [f"{ids[n.id]} [{_node(n, is_critical=n.id in critical)}];" for n in families]
         if group is None:
             yield from (f"    {row}" for row in inside)
             continue
@@ -50,6 +51,9 @@ def rows(drawing: Drawing) -> Iterator[str]:
         attributes = ", ".join(_attributes(line))
         told = f" [{attributes}]" if attributes else ""
         yield f"    {ids[line.source]} -> {ids[line.target]}{told};"
+    for node in drawing.every:
+        ends = (f"{ids[node.id]} -> {ids[part.id]}" for part in node.parts)
+        yield from (f"    {each} [style=dotted, arrowhead=none];" for each in ends)
     yield "}"
 
 

@@ -23,7 +23,7 @@ _STYLES = {
     "failed": "stroke:red",
     "cancelled": "stroke:gray,stroke-dasharray:4",
 }
-_ARROW = re.compile(r" +[nj][0-9]+ (?:-->|==>|-\.->)")
+_ARROW = re.compile(r" +[nj][0-9]+ (?:-->|==>|-\.->|-\.-)")
 _UNSAFE = re.compile(r"[^\w ,()/.+='?\x80-\U0010ffff-]|_")
 """What could mean something in a label: quotes, entities, tags, Markdown, comments, icons."""
 _DIRECTIVE = re.compile(r"[%{}]")
@@ -39,7 +39,8 @@ def rows(drawing: Drawing) -> Iterator[str]:
     yield "graph TD"
     yield from (f"    %% {shown(_DIRECTIVE.sub('', note))}" for note in drawing.notes)
     for number, (group, nodes) in enumerate(drawing.framed):
-        inside = [f"{ids[node.id]}[{_label(node)}]" for node in nodes]
+        families = [each for node in nodes for _, each in node.family]
+        inside = [f"{ids[each.id]}[{_label(each)}]" for each in families]
         if group is None:
             yield from (f"    {row}" for row in inside)
             continue
@@ -50,6 +51,8 @@ def rows(drawing: Drawing) -> Iterator[str]:
         yield f"    {_joint(ids[joint.id], joint)}"
     for line in wiring.lines:
         yield f"    {ids[line.source]} {_arrow(line)} {ids[line.target]}"
+    for node in drawing.every:
+        yield from (f"    {ids[node.id]} -.- {ids[part.id]}" for part in node.parts)
     yield from (f"    {row}" for row in _styled(drawing, ids))
 
 
@@ -88,7 +91,7 @@ def _arrow(line: Line) -> str:
 def _styled(drawing: Drawing, ids: dict[str, str]) -> Iterator[str]:
     """Which nodes are on the critical path, and how each stands."""
     of_class: dict[str, list[str]] = {"critical": [ids[each] for each in drawing.critical]}
-    for node in drawing.nodes:
+    for node in drawing.every:
         if node.tone:
             of_class.setdefault(node.tone, []).append(ids[node.id])
     for name, those in of_class.items():

@@ -17,7 +17,7 @@ class Node:
     """One thing that is done. Words are as their author wrote them: who draws makes them safe."""
 
     id: str
-    """Once in a drawing, among nodes and groups."""
+    """Once in a drawing, among nodes, their parts and groups."""
     title: str
     role: str = ""
     time: str = ""
@@ -25,6 +25,15 @@ class Node:
     state: str = ""
     """How it stands, in words."""
     tone: Tone = ""
+    parts: tuple[Node, ...] = ()
+    """What it was split into: they stand below it, and nothing else comes before or after them."""
+
+    @property
+    def family(self) -> Iterator[tuple[int, Node]]:
+        """The node and its parts, each above its own, with how deep each is below the node."""
+        yield 0, self
+        for part in self.parts:
+            yield from ((depth + 1, each) for depth, each in part.family)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +78,11 @@ class Drawing:
         """By id of a node or a group the nodes that it stands for."""
         alone = {node.id: (node.id,) for node in self.nodes}
         return alone | {group.id: group.members for group in self.groups}
+
+    @property
+    def every(self) -> Iterator[Node]:
+        """All nodes with their parts, each above its own."""
+        return (each for node in self.nodes for _, each in node.family)
 
     @cached_property
     def critical_edges(self) -> frozenset[tuple[str, str]]:

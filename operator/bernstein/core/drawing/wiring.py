@@ -44,8 +44,11 @@ class Wiring:
     lines: tuple[Line, ...]
 
     def ids_in(self, drawing: Drawing) -> dict[str, str]:
-        """By id of a node or a joint one that every language takes: n1, n2, ...; j1, j2, ..."""
-        ids = {node.id: f"n{number}" for number, node in enumerate(drawing.nodes, 1)}
+        """By id of a node or a joint one that every language takes: n1, n2, ...; j1, j2, ... Parts
+        of nodes are counted behind all nodes."""
+        nodes = [node.id for node in drawing.nodes]
+        parts = [part.id for node in drawing.nodes for depth, part in node.family if depth]
+        ids = {each: f"n{number}" for number, each in enumerate((*nodes, *parts), 1)}
         return ids | {joint.id: f"j{number}" for number, joint in enumerate(self.joints, 1)}
 
 

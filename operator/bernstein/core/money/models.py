@@ -4,11 +4,11 @@ of which the work could not be reviewed, where the Project asks for that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from bernstein.api.plan import PlanSpec
 from bernstein.api.prices import built_in
-from bernstein.api.project import Agent, ProjectSpec, TierModels
+from bernstein.api.project import Agent, Project, ProjectSpec, TierModels
 from bernstein.api.signals import Assignment
 from bernstein.core.money.pricing import price_of
 from bernstein.core.roles.known import Roles
@@ -18,6 +18,8 @@ from bernstein.core.verification.expected.reviewers import Writer
 
 AUTO = "auto"
 TIERS = tuple(TierModels.model_fields)
+_SHOWN = 5
+"""Projects that a message names."""
 
 
 def known(project: ProjectSpec) -> tuple[str, ...]:
@@ -32,6 +34,22 @@ def is_known(model: str | None, project: ProjectSpec) -> bool:
     if model is None or model in known(project):
         return True
     return price_of(model, project.budget.prices) is not None
+
+
+def strangers(model: str | None, projects: Iterable[Project]) -> tuple[str, ...]:
+    """The names of the Projects of which no step may have it."""
+    there = (each for each in projects if not is_known(model, each.spec))
+    return tuple(sorted(each.metadata.name for each in there))
+
+
+def unknown(model: str | None, strangers: Sequence[str]) -> str:
+    """That these Projects, of which there is one at least, do not know it."""
+    names = [f"'{name}'" for name in strangers[:_SHOWN]]
+    more = len(strangers) - len(names)
+    last = f"{more} more" if more else names.pop()
+    named = f"{', '.join(names)} and {last}" if names else last
+    whose = "Project" if len(strangers) == 1 else "Projects"
+    return f"the {whose} {named} and the table of prices do not know the model '{model}'"
 
 
 def unreviewed(work: Assignment, agent: Agent, project: ProjectSpec) -> str | None:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from bernstein.api.plan import PlanSpec, Step
 from bernstein.api.plans.workflow import Workflow
+from bernstein.api.projects.subtasks import MOST_DEPTH
 from bernstein.api.signals import STEP_MINUTES
 from bernstein.core.drawing.model import Drawing, Edge, Group, Node, Tone
 from bernstein.core.outlines import nodes
-from bernstein.core.outlines.outline import NodeTask, Outline, StepTask
+from bernstein.core.outlines.outline import NodeTask, Outline, StepTask, Subtask
 from bernstein.core.outlines.words import duration, summary
 from bernstein.core.plans.estimate import critical_nodes, critical_steps, minutes_of
 from bernstein.core.plans.workflows import definition as definitions
@@ -33,7 +34,8 @@ TONES: dict[str, Tone] = {
 def drawn(outline: Outline) -> Drawing:
     """A node for each step, in a group for each stage; an edge for each stage that comes first, and
     for each repository that a step waits for. Of a workflow a node for each of its nodes, in a
-    group for each phase, and an edge for each that is one there and for each way back."""
+    group for each phase, and an edge for each that is one there and for each way back. What a Task
+    was split into are parts of its node."""
     if outline.spec.workflow is not None:
         return _of_workflow(outline, outline.spec.workflow)
     every: list[Node] = []
@@ -85,6 +87,30 @@ def _node(outline: Outline, stage: int, at: int, step: Step, task: StepTask | No
         time=duration(minutes_of(step)),
         state=status.replace("_", " "),
         tone=TONES.get(status, "waiting") if outline.tasks else "",
+        parts=_parts(outline, _id(stage, at), task),
+    )
+
+
+def _parts(outline: Outline, id_: str, task: StepTask | None, depth: int = 1) -> tuple[Node, ...]:
+    """What the Task of the node with this id was split into."""
+    if depth > MOST_DEPTH:
+        return ()
+    own = (part for part in outline.split(task) if part.depth == 1)
+    return tuple(
+        _part(outline, f"{id_}.{number}", part, depth) for number, part in enumerate(own, 1)
+    )
+
+
+def _part(outline: Outline, id_: str, part: Subtask, depth: int) -> Node:
+    spec, status = part.spec, part.task.status
+    return Node(
+        id=id_,
+        title=part.title,
+        role=spec.role if spec is not None else "",
+        time=duration(spec.estimated_minutes or STEP_MINUTES) if spec is not None else "",
+        state=status.replace("_", " "),
+        tone=TONES.get(status, "waiting"),
+        parts=_parts(outline, id_, part.task, depth + 1),
     )
 
 
@@ -116,7 +142,7 @@ def _repositories(spec: PlanSpec, awaited: set[str]) -> Iterator[Group]:
 def _of_workflow(outline: Outline, workflow: Workflow) -> Drawing:
     definition = definitions.of(workflow)
     phases = [*outline.phases]
-    by_name = {each.node.name: _workflow_node(each) for _, its in phases for each in its}
+    by_name = {each.node.name: _workflow_node(outline, each) for _, its in phases for each in its}
     groups = [
         Group(f"phase {number}", phase.name, tuple(each.node.name for each in its))
         for number, (phase, its) in enumerate(phases, 1)
@@ -132,7 +158,7 @@ def _of_workflow(outline: Outline, workflow: Workflow) -> Drawing:
     )
 
 
-def _workflow_node(each: NodeTask) -> Node:
+def _workflow_node(outline: Outline, each: NodeTask) -> Node:
     return Node(
         id=each.node.name,
         title=nodes.title(each.node),
@@ -140,6 +166,7 @@ def _workflow_node(each: NodeTask) -> Node:
         time=duration(each.node.estimated_minutes or STEP_MINUTES),
         state=nodes.state(each.standing),
         tone=nodes.TONES[each.standing.state] if each.standing is not None else "",
+        parts=_parts(outline, each.node.name, each.task),
     )
 
 

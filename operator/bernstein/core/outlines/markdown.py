@@ -19,8 +19,8 @@ from bernstein.core.outlines.outline import (
     Outline,
     StepTask,
     minutes,
-    parts,
     signal_titles,
+    split_into,
 )
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.plans.workflows.definition import Definition
@@ -95,8 +95,29 @@ def _table(outline: Outline, steps: Sequence[tuple[Step, StepTask | None]]) -> s
             minutes(step),
             ", ".join(code(each, _LONGEST) for each in step.files),
         ]
-        rows.append(f"| {' | '.join(cells)} |")
+        rows += [
+            f"| {' | '.join(cells)} |",
+            *_subtasks(outline, task, has_states=bool(states), rest=1),
+        ]
     return "\n".join(rows)
+
+
+def _subtasks(
+    outline: Outline, task: StepTask | None, *, has_states: bool, rest: int
+) -> Iterator[str]:
+    """A row for each part that the Task was split into; `rest`: columns that say nothing of it."""
+    for part in outline.split(task):
+        spec = part.spec
+        route = outline.route(spec) if spec is not None else None
+        cells = [
+            *([part.task.status.replace("_", " ")] if has_states else []),
+            f"{'└ ' * part.depth}{code(part.title, _LONGEST)}",
+            code(spec.role) if spec is not None else "",
+            code(f"{route.model}/{route.effort}", _LONGEST) if route is not None else "",
+            minutes(spec) if spec is not None else "",
+            *[""] * rest,
+        ]
+        yield f"| {' | '.join(cells)} |"
 
 
 def _nodes(outline: Outline, definition: Definition, its: Sequence[NodeTask]) -> str:
@@ -116,7 +137,8 @@ def _nodes(outline: Outline, definition: Definition, its: Sequence[NodeTask]) ->
             ", ".join(code(source, _LONGEST) for source in nodes.sources(each.node)),
             code(again, _LONGEST) if again else "",
         ]
-        rows.append(f"| {' | '.join(cells)} |")
+        parts = _subtasks(outline, each.task, has_states=bool(states), rest=2)
+        rows += [f"| {' | '.join(cells)} |", *parts]
     return "\n".join(rows)
 
 
@@ -129,7 +151,7 @@ def _details(work: Step | Node, repo: str | None) -> Iterator[str]:
         f"In the repository {code(repo, _LONGEST)}." if repo else "",
         f"After all of the repository {code(awaited, _LONGEST)}." if awaited else "",
         f"Files: {files}." if files and isinstance(work, Node) else "",
-        _list("Split into", parts(work)),
+        _list("Split into", split_into(work)),
         _list("Must hold", signal_titles(work)),
         "Changes nothing." if work.changes == "none" else "",
     ]

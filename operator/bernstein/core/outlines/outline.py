@@ -20,10 +20,11 @@ from bernstein.api.plans.workflow import Node, NodeStatus, Phase, WorkflowStatus
 from bernstein.api.project import Agent, Project
 from bernstein.api.signals import STEP_MINUTES, Assignment
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskSpec
 from bernstein.checks import signals
 from bernstein.core.approvals import answers, policy
 from bernstein.core.money import amounts
+from bernstein.core.outlines import parts
 from bernstein.core.outlines.nodes import by_phase
 from bernstein.core.outlines.words import duration, forecast
 from bernstein.core.plans.estimate import critical_steps, estimate, minutes_of
@@ -45,6 +46,22 @@ class StepTask(NamedTuple):
     name: str
     status: str
     """As scripts know it: open, claimed, in_progress, done, closed, failed, cancelled, ..."""
+
+
+class Subtask(NamedTuple):
+    """A part of what a Task was split into, in the cluster."""
+
+    depth: int
+    """From 1: how often it was split until there was this one."""
+    parent: str
+    """Name of the Task that it is a part of."""
+    task: StepTask
+    spec: TaskSpec | None
+    """None: the Task is gone, or yet to be made."""
+
+    @property
+    def title(self) -> str:
+        return self.spec.title if self.spec is not None else self.task.name
 
 
 class NodeTask(NamedTuple):
@@ -86,6 +103,12 @@ class Outline:
     """By name of a node the Task of its last run."""
     roles: Roles = BUILT_IN
     """Those of its namespace, as far as they are known."""
+    subtasks: Mapping[str, tuple[Subtask, ...]] = field(default_factory=dict)
+    """By name of a Task of a step or node what it was split into, each above its own parts."""
+
+    def split(self, task: StepTask | None) -> tuple[Subtask, ...]:
+        """What the Task was split into; () where it was not."""
+        return self.subtasks.get(task.name, ()) if task is not None else ()
 
     @cached_property
     def after(self) -> dict[str, tuple[str, ...]]:
@@ -139,7 +162,9 @@ class Outline:
         if self.project is not None:
             yield Fact("project", (self.project.metadata.name,), True)
         decided = self._decided()
+        version = spec.workflow.version if spec.workflow is not None else None
         theirs = (
+            ("version", (version,) if version else ()),
             ("decision", (decided,) if decided else ()),
             ("agent", (spec.cli,) if spec.cli else ()),
             ("repositories", tuple(each.called for each in spec.repos)),
@@ -213,6 +238,12 @@ def of_plan(
     by_name = {task.metadata.name: task for task in tasks}
     rows = {row.name: row for row in plan.status.tasks}
 
+    def split(rows: parts.Rows, name: str) -> Iterator[Subtask]:
+        for depth, row in parts.below(rows, name):
+            spec = by_name[row.name].spec if row.name in by_name else None
+            task = known(row.name) or StepTask(row.name, _last_status(row))
+            yield Subtask(depth, row.parent or name, task, spec)
+
     def known(name: str | None) -> StepTask | None:
         if name in by_name:
             return StepTask(name, task_status(by_name[name]))
@@ -220,6 +251,7 @@ def of_plan(
 
     course = plan.status.workflow
     named = {each.name: known(each.task) for each in (course.nodes if course is not None else ())}
+    of_parents = parts.by_parent(plan.status)
     guess = plan.status.estimate or estimate(plan.spec, project.spec if project else None, roles)
     return Outline(
         plan.spec,
@@ -231,6 +263,7 @@ def of_plan(
         course,
         {name: task for name, task in named.items() if task is not None},
         roles,
+        {name: tuple(split(of_parents, name)) for name in of_parents},
     )
 
 
@@ -247,7 +280,7 @@ def minutes(step: Assignment) -> str:
     return duration(said) if said is not None else f"{duration(STEP_MINUTES)} assumed"
 
 
-def parts(step: Assignment) -> tuple[str, ...]:
+def split_into(step: Assignment) -> tuple[str, ...]:
     """What it is split into, each with its role and its time."""
     split = step.parts if isinstance(step, Step) else ()
     return tuple(f"{part.heading} ({part.role}, {minutes(part)})" for part in split)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pydantic.alias_generators import to_snake
 
 from bernstein.api.plan import Stage, Step
 from bernstein.api.plans.workflow import Node
 from bernstein.api.signals import STEP_MINUTES, Assignment
+from bernstein.api.task import TaskSpec
 from bernstein.core.drawing.model import Drawing
-from bernstein.core.outlines.outline import NodeTask, Outline, StepTask
+from bernstein.core.drawing.model import Node as Drawn
+from bernstein.core.outlines.outline import NodeTask, Outline, StepTask, Subtask
 from bernstein.core.plans.estimate import minutes_of
 from bernstein.core.serializers import Document, decided, edge_record, estimate_record
 
@@ -104,10 +106,27 @@ def _assignment(outline: Outline, work: Step | Node, task: StepTask | None) -> D
         "estimated_minutes": _minutes(work),
         "task": task.name if task is not None else None,
         "status": task.status if task is not None else None,
+        "split_into": [_subtask(outline, part) for part in outline.split(task)],
     }
 
 
-def _minutes(work: Step | Node) -> int:
+def _subtask(outline: Outline, part: Subtask) -> Document:
+    """What is not known of one whose Task is not there is null."""
+    spec = part.spec
+    route = outline.route(spec) if spec is not None else None
+    return {
+        "task": part.task.name,
+        "parent": part.parent,
+        "title": part.title,
+        "role": spec.role if spec is not None else None,
+        "model": route.model if route is not None else None,
+        "effort": route.effort if route is not None else None,
+        "estimated_minutes": _minutes(spec) if spec is not None else None,
+        "status": part.task.status,
+    }
+
+
+def _minutes(work: Step | Node | TaskSpec) -> int:
     return minutes_of(work) if isinstance(work, Step) else work.estimated_minutes or STEP_MINUTES
 
 
@@ -128,6 +147,7 @@ def graph_record(outline: Outline, drawing: Drawing) -> Document:
                 "task": task.name if task is not None else None,
                 "status": task.status if task is not None else None,
                 "is_critical": node.id in critical,
+                "split_into": _parts(node, outline.split(task)),
                 **more,
             }
             for node, (work, task, more) in zip(drawing.nodes, _work(outline), strict=True)
@@ -146,6 +166,23 @@ def graph_record(outline: Outline, drawing: Drawing) -> Document:
             for edge in drawing.edges
         ],
     }
+
+
+def _parts(node: Drawn, subtasks: Iterable[Subtask]) -> list[Document]:
+    """The parts of a node, with their ids; `subtasks`: the same in the same order."""
+    ids = (part.id for depth, part in node.family if depth)
+    return [
+        {
+            "id": id_,
+            "task": each.task.name,
+            "parent": each.parent,
+            "title": each.title,
+            "role": each.spec.role if each.spec is not None else None,
+            "minutes": _minutes(each.spec) if each.spec is not None else None,
+            "status": each.task.status,
+        }
+        for id_, each in zip(ids, subtasks, strict=True)
+    ]
 
 
 def _work(outline: Outline) -> Iterator[tuple[Step | Node, StepTask | None, Document]]:

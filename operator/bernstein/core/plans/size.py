@@ -56,7 +56,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
     if plan > PLAN_BYTES:
         yield (
             path,
-            f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
+            f"with its status the plan takes {plan:,} bytes, at most {PLAN_BYTES:,} are possible: "
             + _what_helps(asked),
         )
     characters = sum(map(len, expressions_of_plan(spec)))
@@ -94,7 +94,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
     if tasks > TASKS_BYTES:
         yield (
             path,
-            f"its Tasks take {_mb(tasks)} together, at most {_mb(TASKS_BYTES)} is possible: each "
+            f"its Tasks take {tasks:,} bytes together, at most {TASKS_BYTES:,} are possible: each "
             "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
         )

@@ -20,6 +20,10 @@ from bernstein.core.remedies import with_remedy
 from bernstein.core.roles import template
 
 _AUTO = "auto"
+_MODEL_WAITS = (
+    "their Tasks of this role wait; name another model, or add it to an agent's models or to "
+    "budget.prices of the Project"
+)
 _LISTED = 3000
 """Characters of problems in a condition, which holds 4096 with the remedy."""
 
@@ -47,8 +51,9 @@ def clamped(spec: AgentRoleSpec) -> str:
     return f"maxTasksPerSession: {asked} is taken as {MOST_TASKS}: {why}"
 
 
-def status_of(role: AgentRole, now: datetime) -> AgentRoleStatus:
-    """The status of the AgentRole."""
+def status_of(role: AgentRole, now: datetime, model_unknown: str = "") -> AgentRoleStatus:
+    """The status of the AgentRole. `model_unknown`: that Projects beside it do not know its model,
+    which keeps those of their Tasks back that name none; ""."""
     name, spec = role.metadata.name, role.spec
     found = problems(name, spec)
     status = role.status.model_copy(
@@ -61,11 +66,20 @@ def status_of(role: AgentRole, now: datetime) -> AgentRoleStatus:
     if not found:
         status = note(status, ConditionType.VALIDATED, True, "Valid", clamped(spec), now)
         left = drop(status.conditions, ConditionType.STALLED)
-        return status.model_copy(update={"conditions": left})
+        return _with_model(status.model_copy(update={"conditions": left}), model_unknown, now)
+    status = _with_model(status, "", now)
     text = with_remedy(_listed(found), Reason.ROLE_INVALID)
     for kind, truth in ((ConditionType.VALIDATED, False), (ConditionType.STALLED, True)):
         status = note(status, kind, truth, Reason.ROLE_INVALID, text, now)
     return status
+
+
+def _with_model(status: AgentRoleStatus, unknown: str, now: datetime) -> AgentRoleStatus:
+    """With the condition that warns of it, or without."""
+    kind, reason = ConditionType.MODEL_NOT_KNOWN, Reason.MODEL_NOT_FOUND
+    if unknown:
+        return note(status, kind, True, reason, f"{unknown}: {_MODEL_WAITS}", now)
+    return status.model_copy(update={"conditions": drop(status.conditions, kind)})
 
 
 def _effective(spec: AgentRoleSpec) -> EffectiveRole:

@@ -11,8 +11,10 @@ import yaml
 from jsonschema import Draft7Validator
 from typer.testing import CliRunner
 
+from bernstein.api.meta import API_VERSION, MADE_BY_PEOPLE
 from bernstein.cli.main import app
 from bernstein.core.plans.validation.whole import Whole
+from bernstein.crds import KINDS
 from tests.unit.core.plans.validation.workflow_files import CI_PIPELINE
 
 EXAMPLE = Path(__file__).parents[4] / "docs/examples/rate-limit-api"
@@ -90,12 +92,33 @@ def test_a_wrong_workflow_is_marked(
     assert [e.validator for e in Draft7Validator(schema(runner)).iter_errors(data)] == [validator]
 
 
-@pytest.mark.parametrize("of", ["plan", "task", "project"])
-def test_a_schema_of_objects_has_nothing_of_kubernetes_in_it(runner: CliRunner, of: str) -> None:
-    found = schema(runner, of)
+@pytest.mark.parametrize("kind", MADE_BY_PEOPLE)
+def test_a_schema_of_objects_has_nothing_of_kubernetes_in_it(runner: CliRunner, kind: str) -> None:
+    found = schema(runner, kind.lower())
 
-    assert found["properties"]["kind"] == {"const": of.title()}
+    assert found["properties"]["kind"] == {"const": kind}
     assert "x-kubernetes" not in json.dumps(found)
+
+
+def test_of_every_kind_it_is_known_whether_people_write_it() -> None:
+    """A new kind is in `MADE_BY_PEOPLE`, or here: the operator alone makes its objects."""
+    assert {kind.name for kind in KINDS} - {*MADE_BY_PEOPLE} == {"AgentSession", "Approval"}
+
+
+def test_a_role_of_ones_own_is_what_the_schema_says(runner: CliRunner) -> None:
+    validator = Draft7Validator(schema(runner, "agentrole"))
+    data = {"apiVersion": API_VERSION, "kind": "AgentRole", "metadata": {"name": "sre"}}
+
+    assert validator.is_valid(data | {"spec": {"prompt": "x", "model": "opus"}})
+    assert not validator.is_valid(data | {"spec": {"prompt": 1}})
+    assert not validator.is_valid(data | {"spec": {"system_prompt": "x"}})
+
+
+def test_a_word_that_is_no_kind_is_answered_with_those_that_are(runner: CliRunner) -> None:
+    answer = runner.invoke(app, ["schema", "role"])
+
+    assert answer.exit_code == 2
+    assert "'plan-file', 'plan', 'task', 'project', 'agentrole'" in " ".join(answer.output.split())
 
 
 def test_a_budget_may_be_written_in_every_way(runner: CliRunner) -> None:

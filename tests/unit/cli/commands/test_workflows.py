@@ -187,6 +187,45 @@ def test_the_documented_workflow_is_a_valid_object_too(runner: CliRunner, tmp_pa
     assert invoked(runner, "validate", str(path)) == (0, f"✓ {path}: Plan 'ci-pipeline'\n", "")
 
 
+SHOWS = pytest.mark.parametrize(
+    "command", [("plan", "show"), ("plan", "graph"), ("plan", "--graph")]
+)
+
+
+@SHOWS
+def test_a_workflow_is_shown_and_drawn_by_its_name_and_no_cluster_is_asked(
+    runner: CliRunner, folder: Path, tmp_path: Path, command: tuple[str, str]
+) -> None:
+    (folder / "ci.yaml").write_text(CI_PIPELINE)
+    nowhere = ("--kubeconfig", calls.unreachable(tmp_path))
+    by_path = invoked(runner, *command, ".bernstein/workflows/ci.yaml", *nowhere)
+
+    code, told, error = invoked(runner, *command, "ci", *nowhere)
+
+    assert (code, told) == by_path[:2]
+    assert code == 0
+    assert error == "'ci' is .bernstein/workflows/ci.yaml; plan/ci is a Plan of the cluster\n"
+
+
+@SHOWS
+def test_what_is_shown_by_a_name_is_what_validate_finds(
+    runner: CliRunner, folder: Path, tmp_path: Path, command: tuple[str, str]
+) -> None:
+    (folder / "ci.yaml").write_text("name: [")
+    (folder / "two.yaml").write_text(CI_PIPELINE)
+    (folder / "two.yml").write_text(CI_PIPELINE)
+    (tmp_path / "secret").write_text(CI_PIPELINE)
+    (folder / "link.yaml").symlink_to(tmp_path / "secret")
+    elsewhere = ("--workdir", str(folder))
+
+    for words in (("two",), ("link",), ("ci",)):
+        assert invoked(runner, *command, *words)[0] == invoked(runner, "validate", *words)[0] == 2
+    calls.needs_a_kubeconfig(runner, tmp_path, *command, "ci", *elsewhere)
+    calls.needs_a_kubeconfig(runner, tmp_path, *command, "plan/ci")
+    (tmp_path / "ci").write_text(CI_PIPELINE)
+    assert invoked(runner, *command, "ci")[::2] == (0, "")
+
+
 # --- in a cluster ---------------------------------------------------------------------------------
 
 

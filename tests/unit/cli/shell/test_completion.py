@@ -45,6 +45,8 @@ def test_another_shell_is_a_wrong_call(runner: CliRunner) -> None:
         ("bernstein plan sh", ["show"]),
         ("bernstein plan show --ma", ["--markdown"]),
         ("bernstein plan --gr", ["--graph"]),
+        ("bernstein schema pl", ["plan-file", "plan"]),
+        ("bernstein schema age", ["agentrole"]),
         ("bernstein plan graph plan.yaml --format m", ["mermaid"]),
         ("bernstein plan --graph plan.yaml --format d", ["dot"]),
     ],

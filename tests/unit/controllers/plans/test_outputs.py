@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bernstein.api.plans.workflow import MAX_NODES
 from bernstein.api.task import Output
 from bernstein.controllers.documents import DocumentReader
 from bernstein.controllers.plans.outputs import Outputs
-from bernstein.core.documents import OUTPUT, handed, kept
+from bernstein.core.documents import MOST_BYTES, OUTPUT, handed, kept
 from bernstein.kube.client import Client
 from bernstein.kube.resource import CONFIG_MAPS
 from tests.unit.core.objects import NAMESPACE
@@ -105,3 +106,43 @@ async def test_of_two_that_left_the_same_one_is_enough(api: ApiServer, client: C
     for sessions in (("one-s1", "two-s1"), ("two-s1", "one-s1")):
         found = await outputs.of(NAMESPACE, [left(each) for each in sessions], lost.append)
         assert found == {left().sha256: {"failed": 2}}
+
+
+def gets(api: ApiServer) -> int:
+    return sum(call.plural == "configmaps" for call in api.calls)
+
+
+async def test_each_document_of_the_largest_plan_is_read_once_however_often_it_is_looked_at(
+    api: ApiServer, client: Client
+) -> None:
+    """All nodes of a loop that goes on, each with as much as an agent may leave."""
+    ending = b" " * (MOST_BYTES - 100)
+    every = [(f"{n:03}-s1", b'{"n": %d}' % n + ending) for n in range(MAX_NODES)]
+    for session, document in every:
+        keep(api, session, document)
+    wanted = [left(session, document) for session, document in every]
+    outputs, lost = Outputs(DocumentReader(client)), list[Output]()
+
+    for _ in range(2):
+        found = await outputs.of(NAMESPACE, wanted, lost.append)
+        assert [found[each.sha256] for each in wanted] == [{"n": n} for n in range(MAX_NODES)]
+
+    assert (gets(api), lost) == (MAX_NODES, [])
+
+
+async def test_what_is_known_is_bounded_in_bytes_too(api: ApiServer, client: Client) -> None:
+    documents = [b'"%s"' % (letter * 38) for letter in (b"a", b"b", b"c")]
+    sessions = ["one-s1", "two-s1", "three-s1"]
+    for session, document in zip(sessions, documents, strict=True):
+        keep(api, session, document)
+    one, two, three = map(left, sessions, documents)
+    outputs, lost = Outputs(DocumentReader(client), most_bytes=80), list[Output]()
+
+    async def read(each: Output) -> int:
+        """How many documents that took."""
+        before = gets(api)
+        assert (await outputs.of(NAMESPACE, [each], lost.append))[each.sha256] is not None
+        return gets(api) - before
+
+    assert [await read(each) for each in (one, two, one, two)] == [1, 1, 0, 0]
+    assert [await read(each) for each in (three, two, three, one, three)] == [1, 0, 0, 1, 0]

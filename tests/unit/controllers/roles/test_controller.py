@@ -7,9 +7,10 @@ from typing import Any
 from bernstein.controllers.roles.controller import RoleController
 from bernstein.core.roles.known import BUILT_IN
 from bernstein.kube.client import Client
-from bernstein.resources import ROLES
+from bernstein.resources import PROJECTS, ROLES
 from tests.background import Background, eventually
 from tests.unit.controllers.rig import Rig
+from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE
 from tests.unit.kube.apiserver import ApiServer
 
@@ -60,3 +61,26 @@ async def test_what_is_known_of_a_namespace_stays_the_same_until_a_role_says_som
     await eventually(lambda: known.of(NAMESPACE).text("tester") == "You test more.")
     api.remove(ROLES, "tester", NAMESPACE)
     await eventually(lambda: known.of(NAMESPACE) is BUILT_IN)
+
+
+async def test_a_model_that_a_project_does_not_know_is_told_until_the_project_does(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    rig = Rig(api, client, background)
+    rig.controller = RoleController(rig.context)
+    put(api, "tester", 1, prompt="You test.", model="house-model-1")
+    put(api, "usual", 1, prompt="You test.", model="opus")
+    await rig.start()
+    rig.run()
+    await eventually(lambda: conditions(api, "tester") == {"Validated": "True"})
+
+    project = objects.project().dump()
+    api.put(PROJECTS, "default", NAMESPACE, **project)
+    both = {"Validated": "True", "ModelNotKnown": "True"}
+    await eventually(lambda: conditions(api, "tester") == both)
+    assert conditions(api, "usual") == {"Validated": "True"}
+
+    project["metadata"]["generation"] = 2
+    project["spec"]["agents"][0]["models"] = {"opus": "house-model-1"}
+    api.put(PROJECTS, "default", NAMESPACE, **project)
+    await eventually(lambda: conditions(api, "tester") == {"Validated": "True"})

@@ -18,12 +18,33 @@ WORDS = st.sampled_from(NASTY) | st.text(max_size=20)
 TONES = st.sampled_from(get_args(Tone))
 
 
+def parts(id_: str, depth: int = 2) -> st.SearchStrategy[tuple[Node, ...]]:
+    """What the node of this id was split into, and that in turn."""
+    if not depth:
+        return st.just(())
+
+    def numbered(words: list[str]) -> st.SearchStrategy[tuple[Node, ...]]:
+        ids = [f"{id_}.{number}" for number in range(len(words))]
+        each = (
+            st.builds(Node, st.just(i), st.just(word), tone=TONES, parts=parts(i, depth - 1))
+            for i, word in zip(ids, words, strict=True)
+        )
+        return st.tuples(*each)
+
+    return st.lists(WORDS, max_size=2).flatmap(numbered)
+
+
 @st.composite
 def drawings(draw: st.DrawFn) -> Drawing:
-    """Any: with loops, edges that lead anywhere, and groups that are drawn and that are not."""
+    """Any: with loops, edges that lead anywhere, nodes that were split, and groups that are drawn
+    and that are not."""
     ids = [f"node {number}" for number in range(draw(st.integers(1, 9)))]
     nodes = tuple(
-        Node(each, draw(WORDS), draw(WORDS), draw(WORDS), draw(WORDS), draw(TONES)) for each in ids
+        Node(
+            *(each, draw(WORDS), draw(WORDS), draw(WORDS), draw(WORDS), draw(TONES)),
+            parts=draw(parts(each)),
+        )
+        for each in ids
     )
     groups: list[Group] = []
     rest = list(ids)

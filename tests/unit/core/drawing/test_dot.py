@@ -11,7 +11,7 @@ from hypothesis import given
 
 from bernstein.core.drawing import dot
 from bernstein.core.drawing.labels import shown
-from bernstein.core.drawing.model import Drawing, Edge, Node
+from bernstein.core.drawing.model import Drawing, Edge, Group, Node
 from bernstein.core.drawing.wiring import wired
 from tests.unit.core.drawing.drawings import NASTY, chain, drawings, largest
 
@@ -103,6 +103,22 @@ def test_a_loop_a_condition_and_how_a_node_stands_are_seen() -> None:
     assert "n2 -> n1 [style=dashed, constraint=false];" in rows
 
 
+def test_what_a_node_was_split_into_stands_in_its_frame_and_hangs_on_it() -> None:
+    node = Node("a", "whole", parts=(Node("a.1", "part", tone="done"),))
+
+    rows = [row.strip() for row in dot.rows(Drawing("", (node,), (Group("g", "g", ("a",)),)))]
+
+    assert rows[4:] == [
+        "subgraph cluster_0 {",
+        'label="g"; color=gray70;',
+        'n1 [label="whole"];',
+        'n2 [label="part", color=forestgreen];',
+        "}",
+        "n1 -> n2 [style=dotted, arrowhead=none];",
+        "}",
+    ]
+
+
 @pytest.mark.parametrize("words", NASTY)
 def test_no_words_mean_anything_to_graphviz(words: str) -> None:
     (found,) = (s for s in statements(_text(Drawing("", (Node("a", words),)))) if s[0] == "n1")
@@ -129,11 +145,12 @@ def test_every_node_is_drawn_once_and_every_line_leads_to_one(drawing: Drawing) 
         if "label" in found:
             read(found["label"])
 
-    nodes = [f"n{n}" for n in range(1, len(drawing.nodes) + 1)]
+    ids, every = wiring.ids_in(drawing), [*drawing.every]
+    nodes = [f"n{n}" for n in range(1, len(every) + 1)]
     joints = [f"j{n}" for n in range(1, len(wiring.joints) + 1)]
     assert sorted(declared) == sorted((*nodes, *joints))
-    assert len(lines) == len(wiring.lines)
-    assert {end for line in lines for end in line} <= {*declared}
+    parts = [(ids[node.id], ids[part.id]) for node in every for part in node.parts]
+    assert lines == [*((ids[line.source], ids[line.target]) for line in wiring.lines), *parts]
 
 
 def test_the_largest_plan_has_some_lines_for_each_step_and_dependency() -> None:

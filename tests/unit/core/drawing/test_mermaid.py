@@ -9,7 +9,7 @@ from hypothesis import given
 
 from bernstein.core.drawing import mermaid
 from bernstein.core.drawing.labels import shown
-from bernstein.core.drawing.model import Drawing, Edge, Node
+from bernstein.core.drawing.model import Drawing, Edge, Group, Node
 from bernstein.core.drawing.wiring import wired
 from tests.unit.core.drawing.drawings import NASTY, WORDS, chain, drawings, largest
 
@@ -17,7 +17,7 @@ LABEL = r'"(?P<label>[^"]*)"'
 NODE = re.compile(rf"(?P<id>n\d+)\[{LABEL}\]")
 JOINT = re.compile(rf"(?P<id>j\d+)\(\[{LABEL}\]\)")
 FRAME = re.compile(rf"subgraph (?P<id>g\d+)\[{LABEL}\]")
-LINE = re.compile(rf"(?P<a>[nj]\d+) (?P<arrow>-->|==>|-\.->)(\|{LABEL}\|)? (?P<b>[nj]\d+)")
+LINE = re.compile(rf"(?P<a>[nj]\d+) (?P<arrow>-->|==>|-\.->|-\.-)(\|{LABEL}\|)? (?P<b>[nj]\d+)")
 CLASS = re.compile(r"class (?P<ids>n\d+(,n\d+)*) (?P<name>[a-z]+)")
 CLASS_DEF = re.compile(r"classDef [a-z]+ [a-z0-9:,-]+")
 CODE = re.compile(r"#(\d+);")
@@ -74,6 +74,25 @@ def test_a_loop_and_a_condition_are_seen() -> None:
     assert rows[3:5] == ["    n1 -->|\"status == 'failed'\"| n2", "    n2 -.-> n1"]
 
 
+def test_what_a_node_was_split_into_hangs_on_it_by_a_dotted_line() -> None:
+    inner = Node("a.1.1", "inner", tone="running")
+    node = Node("a", "whole", parts=(Node("a.1", "part", parts=(inner,)),))
+    held = Drawing("", (node, Node("b", "next")), (Group("g", "g", ("a",)),), (Edge("g", "b"),))
+
+    assert [row.strip() for row in mermaid.rows(held)][2:] == [
+        'subgraph g1["g"]',
+        'n1["whole"]',
+        'n3["part"]',
+        'n4["inner"]',
+        "end",
+        "n1 --> n2",
+        "n1 -.- n3",
+        "n3 -.- n4",
+        "classDef running stroke:blue",
+        "class n4 running",
+    ]
+
+
 @pytest.mark.parametrize("words", NASTY)
 def test_no_words_mean_anything_to_mermaid(words: str) -> None:
     assert decoded(one(words)) == shown(words)
@@ -101,6 +120,8 @@ def test_no_line_ends_with_what_mermaid_cuts_off(words: str) -> None:
 def test_every_node_is_drawn_once_and_every_line_leads_to_one(drawing: Drawing) -> None:
     first, *rows = mermaid.rows(drawing)
     wiring = wired(drawing)
+    ids, every = wiring.ids_in(drawing), [*drawing.every]
+    by_id = {ids[node.id]: node for node in every}
     nodes: list[str] = []
     joints: list[str] = []
     lines: list[tuple[str, str]] = []
@@ -109,7 +130,7 @@ def test_every_node_is_drawn_once_and_every_line_leads_to_one(drawing: Drawing) 
     for row in map(str.strip, rows):
         if found := NODE.fullmatch(row):
             nodes.append(found["id"])
-            node = drawing.nodes[int(found["id"][1:]) - 1]
+            node = by_id[found["id"]]
             assert decoded(found["label"]).startswith(shown(node.title))
         elif found := JOINT.fullmatch(row):
             joints.append(found["id"])
@@ -129,9 +150,10 @@ def test_every_node_is_drawn_once_and_every_line_leads_to_one(drawing: Drawing) 
         assert depth in (0, 1)
 
     assert (first, depth) == ("graph TD", 0)
-    assert sorted(nodes) == sorted(f"n{n}" for n in range(1, len(drawing.nodes) + 1))
+    assert sorted(nodes) == sorted(f"n{n}" for n in range(1, len(every) + 1))
     assert joints == [f"j{n}" for n in range(1, len(wiring.joints) + 1)]
-    assert len(lines) == len(wiring.lines)
+    parts = [(ids[node.id], ids[part.id]) for node in every for part in node.parts]
+    assert lines == [*((ids[line.source], ids[line.target]) for line in wiring.lines), *parts]
     assert {end for line in lines for end in line} <= {*nodes, *joints}
 
 
@@ -140,3 +162,6 @@ def test_what_viewers_refuse_is_known() -> None:
     assert mermaid.is_too_large([*mermaid.rows(chain(250, 251))])
     assert mermaid.is_too_large([*mermaid.rows(Drawing("", (Node("a", "x" * 250),) * 200))])
     assert mermaid.is_too_large([*mermaid.rows(largest())])
+    parts = tuple(Node(f"a.{n}", "") for n in range(501))
+    assert mermaid.is_too_large([*mermaid.rows(Drawing("", (Node("a", "x", parts=parts),)))])
+    assert not mermaid.is_too_large([*mermaid.rows(Drawing("", (Node("a", "", parts=parts[1:]),)))])

@@ -22,7 +22,7 @@ def test_people_see_each_with_its_role_and_time() -> None:
     (step,) = SPEC.stages[0].steps
 
     assert outlines.minutes(step) == "1 h 10 min for the longest subtask"
-    assert outlines.parts(step) == (
+    assert outlines.split_into(step) == (
         "The endpoint (backend, 1 h 10 min)",
         "Its page (docs, 30 min assumed)",
     )

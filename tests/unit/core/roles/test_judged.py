@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.roles.role import AgentRole, AgentRoleStatus
-from bernstein.core.conditions import find
+from bernstein.core.conditions import find, is_true
 from bernstein.core.roles.judged import status_of
 from tests.unit.core.objects import NOW, at
 
@@ -92,3 +92,27 @@ def test_many_problems_fit_into_a_condition() -> None:
     assert validated is not None
     assert "more" in validated.message
     assert "Remedy: " in validated.message
+
+
+UNKNOWN = "the Project 'default' and the table of prices do not know the model 'opsu'"
+
+
+def test_a_model_that_projects_do_not_know_is_warned_of_until_they_do() -> None:
+    before = status_of(role(prompt="You test.", model="opsu"), NOW, UNKNOWN)
+    warning = find(before.conditions, "ModelNotKnown")
+
+    assert warning is not None
+    assert (warning.status, warning.reason) == ("True", "ModelNotFound")
+    assert warning.message.startswith(f"{UNKNOWN}: their Tasks of this role wait; name another")
+    assert is_true(before.conditions, "Validated"), "it can be used by others"
+    told = role(prompt="You test.", model="opsu", status=before)
+    assert status_of(told, at(60), UNKNOWN) == before
+    assert find(status_of(told, at(60)).conditions, "ModelNotKnown") is None
+
+
+def test_one_that_cannot_be_used_has_no_warning_of_its_model_besides() -> None:
+    before = status_of(role(prompt="You test.", model="opsu"), NOW, UNKNOWN)
+
+    after = status_of(role(prompt="{{X}}", model="opsu", status=before), at(60), UNKNOWN)
+
+    assert [each.type for each in after.conditions] == ["Validated", "Stalled"]

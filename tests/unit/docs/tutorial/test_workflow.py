@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("page", "command"),
     [
         (TUTORIAL, "validate greeting"),
-        (TUTORIAL, "plan graph .bernstein/workflows/greeting.yaml"),
+        (TUTORIAL, "plan graph greeting"),
         (PAGE, "plan graph .bernstein/workflows/ci-pipeline.yaml"),
     ],
 )

@@ -8,16 +8,19 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from bernstein.api.roles.role import MOST_TASKS, AgentRole
+from bernstein.api.project import Project
+from bernstein.api.roles.role import MOST_TASKS, AgentRole, AgentRoleSpec
 from bernstein.api.vocabulary import ROLES
-from bernstein.cli.cluster import connected
+from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
+from bernstein.core.money import models
 from bernstein.core.roles.judged import problems
 from bernstein.core.roles.known import BUILT_IN
 from bernstein.core.routing.table import TOP_ROLES
 from bernstein.core.sanitise import line
+from bernstein.kube.errors import Forbidden
 
 _BUILT_IN, _OVERRIDES, _OWN = "built-in", "AgentRole, overrides the built-in one", "AgentRole"
 _LONGEST = 300
@@ -36,7 +39,8 @@ def list(settings: CliSettings) -> None:  # noqa: A001 - the word that is typed
 async def _list(terminal: Terminal) -> None:
     async with connected(terminal.settings) as cluster:
         own = {role.metadata.name: role for role in await cluster.roles()}
-    records = [*_records(own)]
+        projects = await _projects(cluster)
+    records = [*_records(own, projects)]
     if terminal.json:
         terminal.answer(records)
         return
@@ -45,9 +49,24 @@ async def _list(terminal: Terminal) -> None:
         for problem in problems(name, role.spec)[:1]:
             words = line(problem, _LONGEST)
             terminal.complain(f"AgentRole '{name}' cannot be used: {words}", "yellow")
+    for record in records:
+        if strangers := record["model_unknown_to"]:
+            told = line(models.unknown(record["model"], strangers), _LONGEST)
+            words = f"AgentRole '{record['name']}': {told}: their Tasks of this role wait"
+            terminal.complain(f"{words} (ModelNotFound)", "yellow")
 
 
-def _records(own: Mapping[str, AgentRole]) -> Iterator[dict[str, Any]]:
+async def _projects(cluster: Cluster) -> Sequence[Project] | None:
+    """Those of the namespace; None: the caller may not read them."""
+    try:
+        return await cluster.projects()
+    except Forbidden:
+        return None
+
+
+def _records(
+    own: Mapping[str, AgentRole], projects: Sequence[Project] | None
+) -> Iterator[dict[str, Any]]:
     for name in sorted({*BUILT_IN, *own}):
         role = own.get(name)
         spec = role.spec if role is not None else None
@@ -59,9 +78,19 @@ def _records(own: Mapping[str, AgentRole]) -> Iterator[dict[str, Any]]:
             "valid": spec is None or not problems(name, spec),
             "model": (spec.model if spec is not None else None) or _usual(name),
             "effort": (spec.effort if spec is not None else None) or _usual(name, "max"),
+            "model_unknown_to": _strangers(spec, projects),
             "max_tasks_per_session": MOST_TASKS,
             "description": spec.description if spec is not None else None,
         }
+
+
+def _strangers(
+    spec: AgentRoleSpec | None, projects: Sequence[Project] | None
+) -> Sequence[str] | None:
+    """Projects that do not know the model of the AgentRole; None: nobody can say."""
+    if spec is None:
+        return ()
+    return models.strangers(spec.model, projects) if projects is not None else None
 
 
 def _usual(name: str, top: str = "opus") -> str | None:
@@ -77,10 +106,12 @@ def _table(records: Sequence[Mapping[str, Any]]) -> Table:
         of = _OVERRIDES if record["overrides"] else _OWN if record["agent_role"] else _BUILT_IN
         if not record["valid"]:
             of += ", not valid"
+        model = line(record["model"] or "by task", _LONGEST)
+        is_known = not record["model_unknown_to"]
         table.add_row(
             Text(record["name"]),
             Text(of, "" if record["valid"] else "red"),
-            Text(line(record["model"] or "by task", _LONGEST)),
+            Text(model if is_known else f"{model}, not known", "" if is_known else "red"),
             Text(record["effort"] or "by task"),
             Text(line(record["description"] or "", _LONGEST)),
         )

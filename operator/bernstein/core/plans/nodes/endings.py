@@ -24,6 +24,8 @@ from bernstein.core.plans.workflows.definition import Definition
 from bernstein.core.snapshot import PlanSnapshot
 
 Ended = Literal["done", "failed", "cancelled"]
+_WORDS = frozenset({"result", "output"})
+"""What is an agent's, and goes with its Task."""
 
 
 def endings(snapshot: PlanSnapshot, status: PlanStatus) -> Mapping[str, Ending]:
@@ -46,6 +48,17 @@ def outputs(snapshot: PlanSnapshot) -> tuple[Output, ...]:
     """The values that have to be read before something can be decided."""
     every = (_left(snapshot, n, t) for n, _, t, _ in _ended(snapshot, snapshot.plan.status))
     return tuple(dict.fromkeys(left for left in every if left is not None))
+
+
+def deleted(snapshot: PlanSnapshot) -> tuple[PlanTask, ...]:
+    """The rows of Tasks that are gone although something is still decided on what their agents have
+    said or left: to a condition both are null."""
+    reads = _definition(snapshot).reads if snapshot.plan.status.workflow is not None else None
+    return tuple(
+        row
+        for node, row, task, _ in _ended(snapshot, snapshot.plan.status)
+        if task is None and reads is not None and reads(node.name) & _WORDS
+    )
 
 
 def _ended(
@@ -82,7 +95,7 @@ def _how(row: PlanTask) -> Ended | None:
 
 def _left(snapshot: PlanSnapshot, node: NodeStatus, task: Task | None) -> Output | None:
     """The values that it has left, where they are asked for."""
-    if task is None or not _definition(snapshot).reads_output(node.name):
+    if task is None or "output" not in _definition(snapshot).reads(node.name):
         return None
     return task.status.output
 

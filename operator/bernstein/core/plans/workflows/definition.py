@@ -96,14 +96,14 @@ class Definition:
         mended = sum(retry.max_attempts for retry in back if retry is not None)
         return mended + (own.max_attempts if own is not None else 1)
 
-    def reads_output(self, name: str) -> bool:
-        """Whether something is decided on the values that this node leaves."""
+    def reads(self, name: str) -> frozenset[str]:
+        """What something is decided on of this node: `status`, `result`, `output`."""
         decided = [link.condition for link in self.out_of[name]]
         untils = [name] if name not in self.mends else []
         untils += [link.target for link in self.loops.get(name, ())]
         retries = [retry for each in untils if (retry := self.retry(each)) is not None]
         decided += [_expression(retry.until) for retry in retries]
-        return any("output" in each.reads for each in decided if each is not None)
+        return frozenset().union(*(each.reads for each in decided if each is not None))
 
     def is_back(self, node: Node, edge: Edge) -> bool:
         """Whether the node mends what the edge comes from."""

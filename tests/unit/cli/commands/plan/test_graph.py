@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from bernstein.cli.main import app
 from bernstein.resources import PLANS, TASKS
+from tests.unit.cli import splits
 from tests.unit.cli.conftest import Bernstein
-from tests.unit.cli.scenes import plan, running_tasks
+from tests.unit.cli.scenes import AT, plan, running_tasks
 from tests.unit.kube.apiserver import ApiServer
 
 TEXT = """\
@@ -131,6 +132,47 @@ async def test_of_a_plan_of_the_cluster_each_step_has_its_state(
     assert text.endswith("\n2 closed, 1 in progress, 1 done, 1 failed, 1 open\n")
     assert "backend · 30 min · in progress" in drawn
     assert "class n5 failed" in drawn
+
+
+@pytest.fixture
+def split(api: ApiServer) -> str:
+    return splits.put(api)
+
+
+async def test_subtasks_are_drawn_below_the_step_whose_task_was_split(
+    bernstein: Bernstein, split: str
+) -> None:
+    text = (await bernstein("plan", "--graph", split)).out
+    drawn = (await bernstein("plan", "graph", split, "--format", "mermaid")).out
+    dotted = (await bernstein("plan", "graph", split, "--format", "dot")).out
+
+    rows = [" ".join(row.split()) for row in text.splitlines()]
+    first = rows.index("┃ ● Add RateLimiter middleware backend 30 min waiting for subtasks")
+    assert rows[first + 1 : first + 5] == [
+        f"● └ First part gnp.exe {AT}everyone qa 45 min waiting for subtasks",
+        "● └ First of the first qa 30 min in progress",
+        "✓ └ part-a-2 closed",
+        "⊘ └ part-b cancelled",
+    ]
+    assert "n3 -.- n8" in drawn
+    assert "n8 -.- n9" in drawn
+    assert 'n11["part-b<br>cancelled"]' in drawn
+    assert "n3 -> n8 [style=dotted, arrowhead=none];" in dotted
+
+
+async def test_with_json_subtasks_stand_in_the_node_of_their_step(
+    bernstein: Bernstein, split: str
+) -> None:
+    record = json.loads((await bernstein("--json", "plan", "graph", split)).out)
+
+    assert [(p["id"], p["task"], p["status"]) for p in record["nodes"][2]["split_into"]] == [
+        ("step 2.1.1", "part-a", "waiting_for_subtasks"),
+        ("step 2.1.1.1", "part-a-1", "in_progress"),
+        ("step 2.1.1.2", "part-a-2", "closed"),
+        ("step 2.1.2", "part-b", "cancelled"),
+    ]
+    assert record["critical_path"] == ["step 1.1", "step 2.1", "step 3.1"]
+    assert len(record["nodes"]) == 7
 
 
 @pytest.mark.parametrize("form", ["mermaid", "dot"])

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from bernstein.cli.main import app
 from bernstein.core.plans import file as plan_file
 from bernstein.resources import PLANS, PROJECTS, TASKS
-from tests.unit.cli import calls
+from tests.unit.cli import calls, splits
 from tests.unit.cli.conftest import Bernstein
-from tests.unit.cli.scenes import HOSTILE, plan, running_tasks
+from tests.unit.cli.scenes import AT, HOSTILE, plan, running_tasks
 from tests.unit.cli.scenes import name as task_name
 from tests.unit.core import objects
 from tests.unit.core.plans.plan_files import RATE_LIMIT
@@ -169,6 +169,51 @@ async def test_of_a_plan_of_the_cluster_each_step_has_its_state(
         "○ Update API reference",
     ]
     assert "    in progress · backend · " in answer.out
+
+
+@pytest.fixture
+def split(api: ApiServer) -> str:
+    return splits.put(api)
+
+
+async def test_subtasks_stand_below_the_step_whose_task_was_split_with_their_states(
+    bernstein: Bernstein, split: str
+) -> None:
+    told = (await bernstein("plan", "show", split)).out
+
+    rows = told.splitlines()
+    first = next(at for at, row in enumerate(rows) if "Add RateLimiter middleware" in row)
+    found = rows[first : next(at for at, row in enumerate(rows) if "Wire middleware" in row)]
+    assert [row for row in found if "└" in row or " · " in row] == [
+        "    waiting for subtasks · backend · sonnet/high · 30 min assumed",
+        f"    └ ● First part gnp.exe {AT}everyone",
+        "        waiting for subtasks · qa · sonnet/high · 45 min",
+        "      └ ● First of the first",
+        "          in progress · qa · sonnet/high · 30 min assumed",
+        "      └ ✓ part-a-2",
+        "    └ ⊘ part-b",
+    ]
+    assert "\x1b" not in told
+
+
+async def test_scripts_and_reviewers_are_told_of_subtasks(bernstein: Bernstein, split: str) -> None:
+    record = json.loads((await bernstein("--json", "plan", "show", split)).out)
+    written = (await bernstein("plan", "show", split, "--markdown")).out
+
+    steps = [step for stage in record["stages"] for step in stage["steps"]]
+    parts = steps[splits.WHOLE]["split_into"]
+    assert [(p["task"], p["parent"], p["status"]) for p in parts] == [
+        ("part-a", task_name(splits.WHOLE), "waiting_for_subtasks"),
+        ("part-a-1", "part-a", "in_progress"),
+        ("part-a-2", "part-a", "closed"),
+        ("part-b", task_name(splits.WHOLE), "cancelled"),
+    ]
+    assert [p["estimated_minutes"] for p in parts] == [45, 30, None, None]
+    assert all(step["split_into"] == [] for step in steps if step is not steps[splits.WHOLE])
+    assert (
+        "| in progress | └ └ `First of the first` | `qa` | `sonnet/high` | 30 min assumed |  |"
+        in (written.splitlines())
+    )
 
 
 async def test_of_a_plan_of_the_cluster_estimate_and_approval_are_those_that_hold(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from bernstein.api.vocabulary import ROLES as BUILT_IN
-from bernstein.resources import ROLES
+from bernstein.resources import PROJECTS, ROLES
 from tests.unit.cli.conftest import Bernstein
+from tests.unit.core import objects
 from tests.unit.kube.apiserver import ApiServer
 
 
@@ -53,3 +54,38 @@ async def test_one_that_cannot_be_used_says_why(bernstein: Bernstein, api: ApiSe
 
     assert not told["sre"]["valid"]
     assert "AgentRole 'sre' cannot be used: prompt: line 1, column 5: unknown name 'X'" in plain.err
+
+
+async def test_a_model_that_a_project_does_not_know_is_told_with_the_project(
+    bernstein: Bernstein, api: ApiServer
+) -> None:
+    put(api, "sre", prompt="You keep it up.", model="opsu")
+    put(api, "web", prompt="You build it.", model="opus")
+    project = objects.project().dump()
+    api.put(PROJECTS, "default", "team", **project)
+    project["spec"]["agents"][0]["models"] = {"opus": "opsu"}
+    api.put(PROJECTS, "other", "team", **project | {"metadata": {"name": "other"}})
+
+    plain = await bernstein("roles", "list")
+    told = {each["name"]: each for each in (await bernstein("roles", "list", "--json")).json}
+
+    unknown = {name: each["model_unknown_to"] for name, each in told.items()}
+    assert unknown == {name: [] for name in told} | {"sre": ["default"]}
+    (row,) = (row for row in plain.out.splitlines() if row.strip().startswith("sre"))
+    assert "opsu, not known" in row
+    assert plain.err == (
+        "AgentRole 'sre': the Project 'default' and the table of prices do not know the model "
+        "'opsu': their Tasks of this role wait (ModelNotFound)\n"
+    )
+
+
+async def test_who_may_not_read_projects_is_told_of_roles_all_the_same(
+    bernstein: Bernstein, api: ApiServer
+) -> None:
+    put(api, "sre", prompt="You keep it up.", model="opsu")
+    api.fault = lambda call: 403 if call.plural == PROJECTS.plural else None
+
+    answer = await bernstein("roles", "list", "--json")
+
+    told = {each["name"]: each["model_unknown_to"] for each in answer.json}
+    assert (told["sre"], told["backend"], answer.err) == (None, [], "")

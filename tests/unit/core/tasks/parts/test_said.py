@@ -161,6 +161,29 @@ def test_its_subtasks_are_made_of_what_its_spec_says_once_the_plan_has_rows() ->
     assert not any("subtasks" in spec for spec in specs)
 
 
+def test_what_a_subtask_says_of_itself_is_what_its_task_says() -> None:
+    said = {
+        "title": "The endpoint",
+        "description": "With its errors.",
+        "role": "security",
+        "priority": 4,
+        "scope": "large",
+        "complexity": "high",
+        "estimatedMinutes": 45,
+        "files": ["src/api.py"],
+        "completionSignals": [{"type": "path_exists", "path": "src/api.py"}],
+    }
+    before = status()
+    ((_, waiting),) = looked(says(before, subtasks=[said])).moves
+
+    seen = objects.snapshot(says(waiting, subtasks=[said]), plan=plan(*NAMES))
+    (made,) = task_decide.decide(seen, at(120)).actions
+
+    assert isinstance(made, CreateTasks)
+    (spec,) = (each["spec"] for each in made.objects)
+    assert {name: spec[name] for name in said} == said
+
+
 def test_those_that_are_there_are_not_made_again() -> None:
     (made,) = look(split(), part(1)).actions
 

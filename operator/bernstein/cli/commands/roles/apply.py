@@ -13,8 +13,8 @@ from bernstein.api.roles import role as roles
 from bernstein.api.roles.role import AgentRole, AgentRoleSpec
 from bernstein.api.vocabulary import ROLES as BUILT_IN
 from bernstein.cli.cluster import Cluster, connected
-from bernstein.cli.commands.roles.apply import files
 from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.local import role_folder
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.roles.judged import clamped, problems
@@ -55,10 +55,10 @@ async def _apply(terminal: Terminal, folder: Path, called: str) -> None:
         text = f"'{line(called, 80)}' is no name of a role"
         remedy = "give at most 63 lower-case letters, digits and '-', a letter first, with --name"
         raise CliError("InvalidName", text, remedy, INVALID)
-    found = files.read(folder)
+    found = role_folder.read(folder)
     if found.problems:
         _refuse(terminal, found.problems)
-    spec = files.spec_of(found)
+    spec = role_folder.spec_of(found)
     if told := problems(called, spec):
         _refuse(terminal, told)
     async with connected(terminal.settings) as cluster:

@@ -43,6 +43,11 @@ class Folder:
     """Each with file and line."""
 
 
+def is_one(path: Path) -> bool:
+    """Whether the folder holds a role: one of the texts, as a configuration may be of anything."""
+    return any((path / name).is_file() for name in (SYSTEM, TASK))
+
+
 def read(path: Path) -> Folder:
     """The role of this folder. Raises CliError for one that has none of the files."""
     if not path.is_dir():
