@@ -36,11 +36,13 @@ def canonical(document: bytes) -> bytes | Problem:
             ensure_ascii=False,
             allow_nan=False,
             separators=(",", ":"),
-        ).encode(errors="surrogatepass")
+        ).encode()
     except OutOfBoundsError as error:
         return Problem(f"{_has(error.ours)}{_at(error)}")
     except NoYamlError as error:
         return Problem(f"it is no YAML that is read{_at(error)}")
+    except UnicodeEncodeError:
+        return Problem(values.HALF_A_PAIR)
     except (_RefusedError, RecursionError) as error:
         return Problem(str(error))
     value = values.parsed(written)

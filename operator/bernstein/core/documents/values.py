@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 MOST_BYTES = 64 << 10
+HALF_A_PAIR = "one of its texts has half of a surrogate pair, which is no character"
 MOST_VALUES = 2_000
 """The keys of objects count, too."""
 MOST_LEVELS = 20
@@ -59,9 +60,7 @@ def _value(document: bytes) -> Json:
         raise _RefusedError(f"it has more than {MOST_VALUES} values")
     for each in _each(value):
         if isinstance(each, str) and not _is_text(each):
-            raise _RefusedError(
-                "one of its texts has half of a surrogate pair, which is no character"
-            )
+            raise _RefusedError(HALF_A_PAIR)
     return value
 
 

@@ -51,6 +51,8 @@ def bomb(levels: int, of: str) -> str:
 BAD = [
     (b"a: \xff\n", "it is no UTF-8"),
     ("a: 1".encode("utf-16"), "it is no UTF-8"),
+    (b'a: "\\ud800"', values.HALF_A_PAIR),
+    (b'"\\udc00": 1', values.HALF_A_PAIR),
     (b"a: \x00\n", "it is no YAML that is read"),
     (b"a:\n\t- 1\n", "it is no YAML that is read (line 2, column 1)"),
     (b"secret-words: [\n", "it is no YAML that is read (line 2, column 1)"),
