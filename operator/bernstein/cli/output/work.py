@@ -15,6 +15,7 @@ from bernstein.cli.output.notes import note
 from bernstein.core.outlines import nodes
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.sanitise import line
+from bernstein.core.waiting import is_stalled
 
 _TURNS = ("Awaiting", "Looping", "Skipped")
 _LONGEST = 1000
@@ -83,16 +84,19 @@ class _Nodes:
         return table
 
     def _cells(self, node: Node, standing: NodeStatus | None) -> tuple[Text, ...]:
-        tone = nodes.TONES[standing.state] if standing is not None else "waiting"
-        style = drawing.STYLES.get(tone, "dim")
         name = (standing.task if standing is not None else None) or ""
         task = self._tasks.get(name)
+        tone = nodes.TONES[standing.state] if standing is not None else "waiting"
+        state = nodes.state(standing) or "pending"
+        if tone == "running" and task is not None and is_stalled(task.status):
+            tone, state = "waiting", "waiting"  # nothing of it runs before a person has acted
+        style = drawing.STYLES.get(tone, "dim")
         said = nodes.why(self._definition, node, self._course)
         if not said and task is not None:
             said = note(task, self._progress.get(name, ""), self._plan)
         return (
             Text(f"  {drawing.MARKS[tone]} {line(nodes.title(node), _LONGEST)}", style=style),
-            Text(nodes.state(standing) or "pending", style=style),
+            Text(state, style=style),
             Text(name, style="dim"),
             Text(line(said, _LONGEST), style="dim"),
             Text(tables.spent(task.status, zero="") if task is not None else ""),

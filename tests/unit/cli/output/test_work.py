@@ -98,6 +98,23 @@ def test_why_a_node_stands_still_is_said(name: str, fields: dict[str, object], w
     assert row.endswith(f"  {why}")
 
 
+def test_a_node_whose_task_needs_a_person_is_not_shown_as_one_at_work() -> None:
+    invalid = {
+        "reason": "RoleInvalid",
+        "message": "AgentRole 'sre' cannot be used. Remedy: Correct it.",
+        "since": "2030-01-01T12:00:00Z",
+        "needsPerson": True,
+    }
+    shown, console = terminal(tty=False, width=10_000)
+    stuck = courses.task("fix-bugs", state="Open", waiting=invalid)
+
+    shown.show(work.table(courses.mended(), [stuck], {}))
+
+    (row,) = (row for row in console.export_text().splitlines() if "fix-bugs" in row[:20])
+    assert row.split()[:3] == ["○", "fix-bugs", "waiting"]
+    assert "AgentRole 'sre' cannot be used" in row
+
+
 def test_a_skipped_node_says_which_condition_did_not_hold_on_what() -> None:
     (row,) = (row for row in told(skipped(), tty=False, width=10_000) if "fix-bugs" in row)
 
