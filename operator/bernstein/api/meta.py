@@ -60,8 +60,10 @@ def cel(*rules: tuple[str, str] | CelRule) -> dict[str, Any]:
     }
 
 
-WORDS, RULES = "x-words-of", "x-rules-of"
+WORDS, RULES, NO_RULES = "x-words-of", "x-rules-of", "x-no-rules"
 """Marks in the models' schemas that the generator of the CRDs replaces."""
+WITHOUT_RULES: dict[str, Any] = {NO_RULES: True}
+"""JSON schema extension: no rules for the field and below it; they are judged elsewhere."""
 
 
 def words_of(registry: str) -> dict[str, Any]:

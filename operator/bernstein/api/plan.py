@@ -32,9 +32,11 @@ from bernstein.api.meta import (
     list_map,
     named,
     one_way,
+    rule,
 )
 from bernstein.api.money import Dollars
 from bernstein.api.older import WithWaiting
+from bernstein.api.plans.parts import Part, Parts
 from bernstein.api.plans.rows import MAX_ROWS, PlanTask, Settled
 from bernstein.api.plans.workflow import Node, Workflow, WorkflowStatus
 from bernstein.api.projects.repository import RepositoryPath
@@ -51,6 +53,13 @@ MAX_STEPS = 50
 """Of a stage."""
 
 
+SPLIT_CHANGES = rule(
+    "!has(self.subtasks) || !has(self.changes)",
+    "what is split is expected to change something: its subtasks do",
+    fieldPath=".subtasks",
+)
+
+
 class Step(Assignment):
     model_config = {
         **Assignment.model_config,
@@ -60,6 +69,7 @@ class Step(Assignment):
                 "!(has(self.title) && has(self.goal))",
                 "'title' and 'goal' are the same field: give one of them",
             ),
+            SPLIT_CHANGES,
         ),
     }
 
@@ -74,10 +84,29 @@ class Step(Assignment):
         default=None,
         description="Another of the Plan's repos, of which all steps must be Closed first.",
     )
+    subtasks: Parts = Field(
+        default=(),
+        exclude_if=lambda parts: not parts,
+        description="What it is split into before anybody works on it: Tasks of the Plan that do "
+        "it, in its place. Absent: an agent does it.",
+    )
+
+    @property
+    def parts(self) -> tuple[Step, ...]:
+        """Its subtasks as steps: what they do not say is what it says."""
+        return tuple(self.model_copy(update=_of_part(part)) for part in self.subtasks)
 
     @property
     def heading(self) -> str:
         return self.title or self.goal or ""
+
+
+def _of_part(part: Part) -> dict[str, Any]:
+    """The fields in which a subtask, as a step, is not what is split into it."""
+    own = {name: getattr(part, name) for name in Part.model_fields}
+    optional = ("priority", "files", "completion_signals")
+    said = {name: value for name, value in own.items() if value or name not in optional}
+    return {**said, "goal": None, "subtasks": ()}
 
 
 class Stage(Model):
@@ -200,6 +229,16 @@ class PlanSpec(Model):
         for node in self.workflow.nodes if self.workflow is not None else ():
             yield Work(f"nodes.{node.name}", node.phase, node.repo, node)
 
+    @property
+    def assigned(self) -> Iterator[Work]:
+        """What agents do of it: the same, but the subtasks of a step that is split in its place."""
+        for work in self.work:
+            parts = work.given.parts if isinstance(work.given, Step) else ()
+            if not parts:
+                yield work
+            for n, part in enumerate(parts):
+                yield work._replace(path=f"{work.path}.subtasks[{n}]", given=part)
+
 
 class Work(NamedTuple):
     """A piece of a Plan's work: a step, or a node."""
@@ -215,7 +254,7 @@ class Work(NamedTuple):
 
 class Counts(Model):
     total: int = 0
-    """All Tasks."""
+    """All Tasks. Of a workflow its nodes, but for those that are skipped: each as its last run."""
     open: int = 0
     """Tasks that wait."""
     running: int = 0

@@ -297,9 +297,9 @@ class ProjectSpec(Model):
         Field(max_length=100, json_schema_extra={"x-kubernetes-list-type": "set"}),
     ] = Field(
         default=PROTECTED_PATHS,
-        description="Files and folders whose change lands only once a person has approved it: a "
-        "single name wherever it is, a path with a / from the root. Absent: settings of CI and of "
-        "coding agents. []: none.",
+        description="Files and folders whose change lands only once a person has approved it, as "
+        "for paths of knowledge: a single name wherever it is, a path with a / from the root. "
+        "Absent: settings of CI and of agents.",
     )
     approval: ApprovalPolicy = Field(default_factory=ApprovalPolicy)
     """When a person must say yes, beside all checks; a Plan may ask for more."""

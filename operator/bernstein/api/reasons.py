@@ -159,7 +159,8 @@ class Reason(StrEnum):
     PLAN_FILE_INVALID = "PlanFileInvalid"
     """The agent was to leave a plan file, and left none, or one with problems."""
     SUBTASKS_INVALID = "SubtasksInvalid"
-    """The agent left subtasks that are none, or that its Task may not be split into."""
+    """The agent left subtasks that are none, or that its Task may not be split into; or the Task
+    itself says such."""
     SUBTASKS_STALLED = "SubtasksStalled"
     """A subtask has ended without result, or none of them has made progress for 30 minutes."""
     UNCLAIMED = "Unclaimed"

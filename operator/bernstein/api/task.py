@@ -34,7 +34,8 @@ from bernstein.api.meta import (
 )
 from bernstein.api.money import Dollars, SpendSource
 from bernstein.api.older import OLDER, QueueReason, WithWaiting
-from bernstein.api.plan import MAX_STAGES
+from bernstein.api.plan import MAX_STAGES, SPLIT_CHANGES
+from bernstein.api.plans.parts import Parts
 from bernstein.api.projects.repository import RepositoryPath
 from bernstein.api.projects.subtasks import MOST_SUBTASKS
 from bernstein.api.requests import Answers, TaskRequests, answered_once, kept_until_answered
@@ -120,7 +121,7 @@ class TaskSpec(Assignment):
             "requests",
             once=("author",),
             remedy="make a Task of another name instead",
-            rules=(one_way("cancel"), _CHANGES_NOTHING),
+            rules=(one_way("cancel"), _CHANGES_NOTHING, SPLIT_CHANGES),
         ),
     }
 
@@ -167,6 +168,12 @@ class TaskSpec(Assignment):
         default=None,
         description="The agent is to leave a plan file, of which a Plan is made. Absent: its work "
         "is what it changes.",
+    )
+    subtasks: Parts = Field(
+        default=(),
+        exclude_if=lambda parts: not parts,
+        description="What it is split into before anybody works on it: other Tasks of its Plan. "
+        "Absent: an agent works on it.",
     )
     author: UserName | None = Field(
         default=None,
@@ -284,14 +291,18 @@ class Subtask(Model):
 
 
 class Split(Model):
-    """That a Task is split, by what its agent has left."""
+    """That a Task is split, by its spec or by what its agent has left."""
 
     number: Annotated[int, Field(ge=1)]
     """How often it was split; in the names of its subtasks."""
-    session: Annotated[str, Field(max_length=63)]
-    """AgentSession that left its subtasks."""
-    sha256: Annotated[str, Field(max_length=64)]
-    """SHA-256 of what it left, in the ConfigMap `<session>-documents`."""
+    session: Annotated[str, Field(max_length=63)] | None = Field(
+        default=None,
+        description="AgentSession that left its subtasks. Absent: they are in its spec.",
+    )
+    sha256: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="SHA-256 of what that left, in the ConfigMap `<session>-documents`.",
+    )
     since: datetime
     """When it was split."""
     over: bool | None = Field(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from bernstein.api.meta import GROUP, VERSION, Model
+from bernstein.api.meta import GROUP, NO_RULES, VERSION, Model
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SESSION_BORN, TASK_BORN, SessionState, TaskState
 from bernstein.api.task import Task
@@ -131,6 +131,8 @@ def _structural(
 ) -> Schema:
     """What pydantic wrote, with references inlined and everything gone that a CRD may not have."""
     flat = registries.filled(_inline(node, definitions))
+    if flat.pop(NO_RULES, False):
+        return _without_rules(_structural(flat, definitions, defaults))
     flat.pop("title", None)
     if "description" in flat:
         flat["description"] = " ".join(flat["description"].split())
@@ -154,6 +156,17 @@ def _structural(
             for name, child in flat["properties"].items()
         }
     return {key: flat[key] for key in _KEPT if key in flat}
+
+
+def _without_rules(schema: Schema) -> Schema:
+    """The schema of what is judged elsewhere: none of its rules, nor of those below."""
+    kept = {key: each for key, each in schema.items() if key != "x-kubernetes-validations"}
+    if "items" in kept:
+        kept["items"] = _without_rules(kept["items"])
+    if "properties" in kept:
+        below = kept["properties"].items()
+        kept["properties"] = {name: _without_rules(each) for name, each in below}
+    return kept
 
 
 def _default(schema: Schema, default: Any, defaults: Defaults) -> Schema:

@@ -323,6 +323,12 @@ PRODUCES = {
         ({"title": "x", "produces": {"plan": {}}},),
     )
 }
+SPLITS = {
+    "what is split is expected to change something: its subtasks do": Pair(
+        {"title": "x", "subtasks": [{"title": "y"}]},
+        ({"title": "x", "subtasks": [{"title": "y"}], "changes": "none"},),
+    )
+}
 POLICIES = {
     "aboveUsd goes with plan: AboveCost, and only with that": Pair(
         {"plan": "AboveCost", "aboveUsd": 5}, ({"plan": "AboveCost"}, {"aboveUsd": "5.50"})
@@ -332,6 +338,7 @@ POLICIES = {
 PAIRS: dict[str, Pair] = {
     **POLICIES,
     **PRODUCES,
+    **SPLITS,
     **registry_pairs.pairs(),
     **PATHS,
     **STEPS,

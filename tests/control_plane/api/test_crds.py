@@ -46,15 +46,16 @@ async def test_a_smallest_object_of_every_kind_is_taken(
     assert made["metadata"]["generation"] == 1
 
 
-@pytest.mark.parametrize("other", ["workflow", "stages"])
+@pytest.mark.parametrize("others", [("workflow", "changes", "produces"), ("stages", "subtasks")])
 async def test_all_that_a_model_can_say_is_kept_and_read_again(
-    writer: Client, operator: Client, namespace: str, user: str, kind: str, other: str
+    writer: Client, operator: Client, namespace: str, user: str, kind: str, others: tuple[str, ...]
 ) -> None:
-    """Of a Plan either of them stands in its spec."""
+    """Either of these stands in the spec of a Plan, or of a Task."""
     model = next(k.model for k in crds.KINDS if k.name == kind)
     schema = crds.object_schema(model)["properties"]
     full = valid(kind, namespace, **largest(schema["spec"]))
-    full["spec"].pop(other, None)
+    for other in others:
+        full["spec"].pop(other, None)
     for request in full["spec"].get("requests", ()):
         request["by"] = user
     if "author" in full["spec"]:

@@ -310,6 +310,7 @@ async def test_a_retry_is_told_why_the_attempt_before_was_rejected(world: World)
     first = await world.get(AGENT_SESSIONS, "one-s1")
     second = await world.get(AGENT_SESSIONS, "one-s2")
     left = first["status"]["work"]
+    assert (first["spec"]["attempt"], second["spec"]["attempt"]) == (1, 2)
     assert second["spec"]["rejected"] == {"ref": left["ref"], "sha": left["sha"]}
     assert "rejected" not in first["spec"]
     assert second["spec"]["workRef"].endswith("/one/s2")

@@ -343,6 +343,21 @@ def test_what_checks_may_reach_more_is_theirs_alone() -> None:
     assert found["git"]["egress"] == [DNS, HTTPS]
 
 
+def test_rules_of_a_project_stand_in_its_policy_with_every_field() -> None:
+    rule = {
+        "to": [
+            {"ipBlock": {"cidr": "192.0.2.0/24", "except": ["192.0.2.7/32"]}},
+            {
+                "namespaceSelector": {"matchLabels": {"team": "tools"}},
+                "podSelector": {"matchLabels": {"app": "index"}},
+            },
+        ],
+        "ports": [{"port": 443, "protocol": "TCP"}, {"port": 80, "endPort": 90, "protocol": "UDP"}],
+    }
+
+    assert policies(checks=[rule])["checks"]["egress"] == [DNS, HTTPS, rule]
+
+
 @pytest.mark.parametrize(
     ("url", "server"),
     [

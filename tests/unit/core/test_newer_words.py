@@ -129,3 +129,14 @@ def test_a_plan_is_told_what_it_may_use() -> None:
         "completion_signals[0].type: invalid value 'api_answers', must be one of "
         f"[{', '.join(signals.types())}]"
     )
+
+
+@pytest.mark.parametrize(("agent", "launchable"), [("demo", True), ("gone", False)])
+def test_a_session_whose_agent_the_project_has_no_more_is_not_launched(
+    agent: str, launchable: bool
+) -> None:
+    known = objects.session()
+    session = known.model_copy(update={"spec": known.spec.model_copy(update={"agent": agent})})
+
+    task = objects.task(status=objects.with_session(TaskState.CLAIMED))
+    assert is_launchable(session, task, objects.project()) is launchable

@@ -30,6 +30,7 @@ _URL = f"pattern {ADDRESS_PATTERN}, then {URL_PATTERN}"
 _REPOSITORIES = "v1alpha1.spec.repositories[]"
 _MORE = "it takes more: what a rule refuses in words"
 _REFUSED = "the pattern refused all that it refuses"
+_SPLIT = "what is split is expected to change something: its subtasks do"
 ON_PURPOSE: Mapping[str, str] = {
     f"{_REPOSITORIES}.url: {_URL}": _MORE,
     f"{_REPOSITORIES}.url: a new rule: {NO_USER}": _REFUSED,
@@ -47,6 +48,9 @@ ON_PURPOSE: Mapping[str, str] = {
     "is about a field that is new: produces",
     "v1alpha1.spec: a new rule: a Task that produces a Plan changes no file: it says "
     "`changes: none`": "so is this",
+    f"v1alpha1.spec.stages[].steps[]: a new rule: {_SPLIT}": "it is about a field that is new: "
+    "subtasks",
+    f"v1alpha1.spec: a new rule: {_SPLIT}": "so is this",
 }
 """What `narrowed` says -> why objects of the last release are taken all the same."""
 

@@ -1,67 +1,86 @@
-"""Each field of each spec is in a test that goes beyond its schema: one that shows what it does."""
+"""Each field of each spec has a row that names the test which shows its effect.
+
+The rows are in `exercised`, by the room of the field. A row counts only where that test is there,
+is none about schemas alone, and has the field in its words or in those of its helpers.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
-from pydantic.alias_generators import to_snake
+from pydantic import Field
 
 from bernstein import crds
-from tests.unit.docs.pages import Schema
+from bernstein.api.meta import Model
+from tests.unit.crds.exercised import rows, sources
+from tests.unit.crds.exercised.fields import spec_fields
 from tests.unit.rooms import ROOT
 
 TESTS = ROOT / "tests"
 ABOUT_SCHEMAS = ("unit/docs", "unit/crds", "unit/api", "control_plane/api", "control_plane/docs")
 """Folders whose tests show how fields are written, and not what follows from them."""
-KINDS = [kind.name for kind in crds.KINDS]
+FIELDS = spec_fields(kind.model for kind in crds.KINDS)
 
 
-def fields(schema: Schema, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The place of each field, as the words on the way to it."""
-    for name, child in schema.get("properties", {}).items():
-        yield (*above, name)
-        yield from fields(child, (*above, name))
-    if "items" in schema:
-        yield from fields(schema["items"], above)
+def without_a_row(fields: Mapping[str, object]) -> list[str]:
+    """What to add: for each field that no row is about."""
+    return [
+        f'{name}: add "{name}": "FOLDER/test_FILE.py::test_NAME" to a table in'
+        " tests/unit/crds/exercised, with the test that fails where the field has no effect"
+        for name in fields
+        if name not in rows.ROWS
+    ]
 
 
-@cache
-def words() -> tuple[frozenset[str], ...]:
-    """Of each such test the words that stand in it."""
-    files = (path for path in TESTS.rglob("*.py") if not _is_about_schemas(path))
-    return tuple(frozenset(re.findall(r"\w+", path.read_text())) for path in files)
+def problem(row: str) -> str | None:
+    """Why that row shows nothing of its field, if it does not."""
+    file, _, name = rows.ROWS[row].partition("::")
+    if file.startswith(ABOUT_SCHEMAS):
+        return f"{file} is about schemas: name a test that shows the field's effect"
+    if not sources.is_test(TESTS / file, name):
+        return f"tests/{file} has no function {name} that is a test"
+    spellings = FIELDS[row].spellings
+    if not spellings & sources.words(TESTS / file, name):
+        return f"{name} and its helpers do not say {' or '.join(sorted(spellings))}"
+    return None
 
 
-def _is_about_schemas(path: Path) -> bool:
-    return path.relative_to(TESTS).as_posix().startswith(ABOUT_SCHEMAS)
+def test_each_field_has_a_row() -> None:
+    assert len(FIELDS) > 300
+    assert without_a_row(FIELDS) == []
 
 
-def is_exercised(path: tuple[str, ...]) -> bool:
-    """Whether a test has the field and the one that it is in, as objects or as files write them."""
-    return any(all(_is_in(part, found) for part in path[-2:]) for found in words())
+def test_each_row_has_a_field() -> None:
+    assert [f"{row}: no spec has it, take its row away" for row in rows.ROWS.keys() - FIELDS] == []
 
 
-def _is_in(part: str, found: frozenset[str]) -> bool:
-    return part in found or to_snake(part) in found
+def test_no_two_tables_have_a_row_for_one_field() -> None:
+    assert sum(map(len, rows.TABLES)) == len(rows.ROWS)
 
 
-def spec_of(kind: str) -> Schema:
-    model = next(each.model for each in crds.KINDS if each.name == kind)
-    schema: Schema = crds.object_schema(model)["properties"]["spec"]
-    return schema
+@pytest.mark.parametrize("row", sorted(rows.ROWS.keys() & FIELDS))
+def test_the_test_of_a_field_is_there_and_is_about_it(row: str) -> None:
+    assert problem(row) is None
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_field_is_there_that_no_test_shows_anything_of(kind: str) -> None:
-    found = [*fields(spec_of(kind))]
+class Inner(Model):
+    never_heard_of: str = ""
 
-    assert len(found) > 5
-    assert [".".join(path) for path in found if not is_exercised(path)] == []
+
+class Spec(Model):
+    by_name: dict[str, list[Inner]] | None = None
+    except_: str = Field(default="", alias="except")
+
+
+class Kind(Model):
+    spec: Spec
 
 
 def test_a_field_that_nobody_has_heard_of_is_found() -> None:
-    assert not is_exercised(("gates", "neverHeardOf" + "Before"))
+    found = spec_fields([Kind])
+
+    assert [*found] == ["Spec.by_name", "Spec.except_", "Inner.never_heard_of"]
+    assert found["Inner.never_heard_of"].spellings == {"never_heard_of", "neverHeardOf"}
+    assert found["Spec.except_"].spellings == {"except_", "except"}
+    assert [told.partition(":")[0] for told in without_a_row(found)] == [*found]

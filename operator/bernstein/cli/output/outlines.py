@@ -13,7 +13,14 @@ from bernstein.cli.output import drawing
 from bernstein.cli.output.tables import MARKS, STYLES, below
 from bernstein.cli.output.terminal import Terminal, room
 from bernstein.core.outlines import nodes
-from bernstein.core.outlines.outline import NodeTask, Outline, StepTask, minutes, signal_titles
+from bernstein.core.outlines.outline import (
+    NodeTask,
+    Outline,
+    StepTask,
+    minutes,
+    signal_titles,
+    split_into,
+)
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.sanitise import ELLIPSIS, line, text
 
@@ -128,11 +135,12 @@ def _tell_work(
 ) -> None:
     """What steps and nodes say alike; `lists`: what they do not."""
     route = outline.route(work)
-    parts = [work.role, f"{route.model}/{route.effort}", minutes(work)]
-    told = [state, *(line(each, _LONGEST) for each in parts)]
+    about = [work.role, f"{route.model}/{route.effort}", minutes(work)]
+    told = [state, *(line(each, _LONGEST) for each in about)]
     terminal.say(f"    {' · '.join(filter(None, told))}", "dim")
     _describe(terminal, work.description, "    ")
     rest: tuple[tuple[str, Sequence[str]], ...] = (
+        ("subtasks", split_into(work)),
         ("files", work.files),
         ("signals", signal_titles(work)),
         ("changes", ("nothing",) if work.changes == "none" else ()),

@@ -296,7 +296,7 @@ def headline(plan: Plan, tasks: Sequence[Task] = ()) -> Text:
 
 def _closed(plan: Plan, tasks: Sequence[Task]) -> int:
     """Who is gone counts as its row says; a Task that was read counts as it is."""
-    if not tasks or not plan.status.tasks:
+    if not tasks or not plan.status.tasks or plan.status.workflow is not None:
         return plan.status.counts.closed
     read = {task.metadata.name: task.status.state for task in tasks}
     rows = plan.status.tasks

@@ -24,6 +24,7 @@ from bernstein.controllers.jobs.check import answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.actions import RunFormat
+from bernstein.core.projects import guarded
 from bernstein.core.verification.verdicts import START_SECONDS
 from bernstein.places import TMP, WORKSPACE
 
@@ -131,7 +132,7 @@ def _format(action: RunFormat, project: Workplace, settings: OperatorSettings) -
         sha=action.sha,
         to=action.to,
         commit=commit.text(project, action.message),
-        protected=project.spec.protected_paths,
+        protected=guarded.paths(project.spec),
     )
     return pod.ours(
         FORMAT,

@@ -32,7 +32,7 @@ _WORDS = {
     TaskState.PLANNED: "a person must approve its Plan before it starts",
     TaskState.OPEN: "it is in line to start",
     TaskState.IN_PROGRESS: "the agent is at work",
-    TaskState.WAITING_FOR_SUBTASKS: "its agent has split it: its status.subtasks says into what",
+    TaskState.WAITING_FOR_SUBTASKS: "it is split: its status.subtasks says into what",
     TaskState.DONE: "the agent reported success; its work is verified now",
     TaskState.CLOSED: "it is verified and merged",
     TaskState.FAILED: "its attempt failed: {why}",

@@ -28,7 +28,7 @@ from bernstein.api.approvals.approval import (
 )
 from bernstein.api.meta import ConditionType
 from bernstein.api.money import known
-from bernstein.api.plan import Plan
+from bernstein.api.plan import Plan, Step, Work
 from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import WaitReason
@@ -176,7 +176,7 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
             because=because,
             author=plan.spec.author,
             decide=_command(snapshot.approval),
-            tasks=sum(1 for _ in plan.spec.work),
+            tasks=sum(map(_tasks, plan.spec.work)),
             cost_usd=estimate.cost_usd if estimate is not None else None,
         )
     task = snapshot.subject
@@ -225,3 +225,8 @@ def _check(result: CheckResult) -> ShownCheck:
         reason=result.reason,
         required=result.required,
     )
+
+
+def _tasks(work: Work) -> int:
+    """How many Tasks a piece of a Plan's work is; a node counts once, however often it runs."""
+    return 1 + len(work.given.subtasks) if isinstance(work.given, Step) else 1

@@ -8,7 +8,7 @@ from functools import partial
 from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.api.verification import Verification
+from bernstein.api.verification import Origin, Verification
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import TaskDecision
@@ -94,7 +94,7 @@ def _propose(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
     assert delivery is not None
     assert project is not None
     way = proposal.Proposal(
-        job=partial(names.session_job, status.session or ""),
+        job=partial(names.session_job, snapshot.works_as(status)),
         number=1 + delivery.round,
         text=partial(pull_request.of_task, snapshot, status),
         whose="Task",
@@ -123,7 +123,7 @@ def closes(
     is closed or left open."""
     delivery, meta, project = status.delivery, snapshot.task.metadata, snapshot.project
     way = closing.Closing(
-        job=partial(names.session_job, status.session or ""),
+        job=partial(names.session_job, snapshot.works_as(status)),
         number=1 + (delivery.round if delivery is not None else 0),
         comment=partial(pull_request.why_closed, "Task", meta, project, why),
         project=project,
@@ -159,7 +159,7 @@ def way_to_format(snapshot: TaskSnapshot, status: TaskStatus) -> formatting.Way:
     """How the work of a Task that was just done is formatted."""
     assert status.verification is not None
     assert snapshot.project is not None
-    asked, session = question(snapshot, status.verification), status.session or ""
+    asked, session = question(snapshot, status.verification), snapshot.works_as(status)
     return formatting.Way(
         job=formatting.job_of_session(asked.job),
         formatter=formatter(snapshot.project.spec),
@@ -188,9 +188,12 @@ def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime
 def _landing(
     snapshot: TaskSnapshot, status: TaskStatus, judged: Verification, onto: str
 ) -> Landing:
-    session, theirs = status.session or "", pushed.origin(status.delivery)
-    signs = attestation.is_signed(snapshot)
+    session, theirs = snapshot.works_as(status), pushed.origin(status.delivery)
+    signs, seen = attestation.is_signed(snapshot), tip.known_tip(snapshot)
     origin = theirs or origin_of(judged)
+    if origin.ref == onto and not snapshot.delivers:
+        # It has no work of its own: what others have landed is.
+        origin = Origin(ref=onto, sha=seen or origin.sha)
     of_session = names.work_ref(snapshot.refs, snapshot.task.metadata.name, 0)
     return Landing(
         job=partial(names.session_job, session),
@@ -206,7 +209,7 @@ def _landing(
             verified=_proposed(status) if theirs is not None else None,
         ),
         onto=onto,
-        tip=tip.known_tip(snapshot),
+        tip=seen,
         ours=not snapshot.delivers,
         conflict=_CONFLICTS if snapshot.resolves is None else _UNRESOLVED,
         attests=partial(attestation.of_task, snapshot, status),

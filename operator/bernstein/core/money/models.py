@@ -79,7 +79,7 @@ def unreviewed_steps(
     spec: PlanSpec, project: ProjectSpec, roles: Roles
 ) -> Iterator[tuple[str, str]]:
     """(path in the plan file, why) of each such step. One without an agent is told of that."""
-    for work in spec.work:
+    for work in spec.assigned:
         agent = project.agent(work.given.cli or spec.cli)
         given = roles.with_defaults(work.given)
         problem = unreviewed(given, agent, project) if agent is not None else None

@@ -12,7 +12,7 @@ from bernstein.core.drawing.model import Drawing, Edge, Group, Node, Tone
 from bernstein.core.outlines import nodes
 from bernstein.core.outlines.outline import NodeTask, Outline, StepTask, Subtask
 from bernstein.core.outlines.words import duration, summary
-from bernstein.core.plans.estimate import critical_nodes, critical_steps
+from bernstein.core.plans.estimate import critical_nodes, critical_steps, minutes_of
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.plans.workflows.definition import Definition
 from bernstein.core.projects import repositories
@@ -84,7 +84,7 @@ def _node(outline: Outline, stage: int, at: int, step: Step, task: StepTask | No
         id=_id(stage, at),
         title=step.heading,
         role=step.role,
-        time=duration(step.estimated_minutes or STEP_MINUTES),
+        time=duration(minutes_of(step)),
         state=status.replace("_", " "),
         tone=TONES.get(status, "waiting") if outline.tasks else "",
         parts=_parts(outline, _id(stage, at), task),

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from bernstein.api.plan import Step
 from bernstein.api.plans.workflow import Node
-from bernstein.api.signals import Assignment
 from bernstein.core.delivery.pull_request import block, code
 from bernstein.core.drawing import mermaid
 from bernstein.core.outlines import nodes
@@ -21,6 +20,7 @@ from bernstein.core.outlines.outline import (
     StepTask,
     minutes,
     signal_titles,
+    split_into,
 )
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.plans.workflows.definition import Definition
@@ -146,21 +146,21 @@ def _details(work: Step | Node, repo: str | None) -> Iterator[str]:
     """Of a step or a node what does not fit into a cell; `repo`: of its stage."""
     repo, awaited = work.repo or repo, work.depends_on_repo if isinstance(work, Step) else None
     files = ", ".join(code(each, _LONGEST) for each in work.files)
-    parts = [
+    every = [
         block(work.description or "", _LONGEST),
         f"In the repository {code(repo, _LONGEST)}." if repo else "",
         f"After all of the repository {code(awaited, _LONGEST)}." if awaited else "",
         f"Files: {files}." if files and isinstance(work, Node) else "",
-        _signals(work),
+        _list("Split into", split_into(work)),
+        _list("Must hold", signal_titles(work)),
         "Changes nothing." if work.changes == "none" else "",
     ]
-    told = [part for part in parts if part]
+    told = [part for part in every if part]
     if told:
         yield "\n\n".join((f"**{code(work.heading, _LONGEST)}**", *told))
 
 
-def _signals(step: Assignment) -> str:
-    titles = signal_titles(step)
-    return "\n".join(("Must hold:\n", *(f"- {code(each, _LONGEST)}" for each in titles))) * bool(
-        titles
-    )
+def _list(words: str, items: Sequence[str]) -> str:
+    if not items:
+        return ""
+    return "\n".join((f"{words}:\n", *(f"- {code(each, _LONGEST)}" for each in items)))

@@ -27,7 +27,7 @@ from bernstein.core.money import amounts
 from bernstein.core.outlines import parts
 from bernstein.core.outlines.nodes import by_phase
 from bernstein.core.outlines.words import duration, forecast
-from bernstein.core.plans.estimate import critical_steps, estimate
+from bernstein.core.plans.estimate import critical_steps, estimate, minutes_of
 from bernstein.core.plans.expansion import stage_graph
 from bernstein.core.plans.rows import names_of_steps
 from bernstein.core.plans.workflows.problems import problems
@@ -162,7 +162,9 @@ class Outline:
         if self.project is not None:
             yield Fact("project", (self.project.metadata.name,), True)
         decided = self._decided()
+        version = spec.workflow.version if spec.workflow is not None else None
         theirs = (
+            ("version", (version,) if version else ()),
             ("decision", (decided,) if decided else ()),
             ("agent", (spec.cli,) if spec.cli else ()),
             ("repositories", tuple(each.called for each in spec.repos)),
@@ -272,8 +274,16 @@ def _last_status(row: PlanTask) -> str:
 
 def minutes(step: Assignment) -> str:
     """How long it is to take, and whether anybody has said so."""
+    if isinstance(step, Step) and step.parts:
+        return f"{duration(minutes_of(step))} for the longest subtask"
     said = step.estimated_minutes
     return duration(said) if said is not None else f"{duration(STEP_MINUTES)} assumed"
+
+
+def split_into(step: Assignment) -> tuple[str, ...]:
+    """What it is split into, each with its role and its time."""
+    split = step.parts if isinstance(step, Step) else ()
+    return tuple(f"{part.heading} ({part.role}, {minutes(part)})" for part in split)
 
 
 def signal_titles(step: Assignment) -> tuple[str, ...]:

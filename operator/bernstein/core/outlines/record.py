@@ -13,6 +13,7 @@ from bernstein.api.task import TaskSpec
 from bernstein.core.drawing.model import Drawing
 from bernstein.core.drawing.model import Node as Drawn
 from bernstein.core.outlines.outline import NodeTask, Outline, StepTask, Subtask
+from bernstein.core.plans.estimate import minutes_of
 from bernstein.core.serializers import Document, decided, edge_record, estimate_record
 
 _WHOLE = {
@@ -87,6 +88,9 @@ def _step(outline: Outline, step: Step, task: StepTask | None) -> Document:
         "title": step.heading,
         "depends_on_repo": step.depends_on_repo,
         **_assignment(outline, step, task),
+        "subtasks": [
+            {"title": part.heading, **_assignment(outline, part, None)} for part in step.parts
+        ],
     }
 
 
@@ -99,7 +103,7 @@ def _assignment(outline: Outline, work: Step | Node, task: StepTask | None) -> D
         "model": route.model,
         "effort": route.effort,
         "model_is_chosen": work.model not in (None, "auto"),
-        "estimated_minutes": work.estimated_minutes or STEP_MINUTES,
+        "estimated_minutes": _minutes(work),
         "task": task.name if task is not None else None,
         "status": task.status if task is not None else None,
         "split_into": [_subtask(outline, part) for part in outline.split(task)],
@@ -117,13 +121,13 @@ def _subtask(outline: Outline, part: Subtask) -> Document:
         "role": spec.role if spec is not None else None,
         "model": route.model if route is not None else None,
         "effort": route.effort if route is not None else None,
-        "estimated_minutes": _minutes(spec),
+        "estimated_minutes": _minutes(spec) if spec is not None else None,
         "status": part.task.status,
     }
 
 
-def _minutes(spec: TaskSpec | None) -> int | None:
-    return None if spec is None else spec.estimated_minutes or STEP_MINUTES
+def _minutes(work: Step | Node | TaskSpec) -> int:
+    return minutes_of(work) if isinstance(work, Step) else work.estimated_minutes or STEP_MINUTES
 
 
 def graph_record(outline: Outline, drawing: Drawing) -> Document:
@@ -139,7 +143,7 @@ def graph_record(outline: Outline, drawing: Drawing) -> Document:
                 "id": node.id,
                 "title": node.title,
                 "role": node.role,
-                "minutes": work.estimated_minutes or STEP_MINUTES,
+                "minutes": _minutes(work),
                 "task": task.name if task is not None else None,
                 "status": task.status if task is not None else None,
                 "is_critical": node.id in critical,
@@ -174,7 +178,7 @@ def _parts(node: Drawn, subtasks: Iterable[Subtask]) -> list[Document]:
             "parent": each.parent,
             "title": each.title,
             "role": each.spec.role if each.spec is not None else None,
-            "minutes": _minutes(each.spec),
+            "minutes": _minutes(each.spec) if each.spec is not None else None,
             "status": each.task.status,
         }
         for id_, each in zip(ids, subtasks, strict=True)

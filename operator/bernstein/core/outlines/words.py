@@ -13,6 +13,9 @@ def summary(spec: PlanSpec, guess: Estimate) -> str:
         return f"{count(phases, 'phase')}, {count(nodes, 'node')}, {forecast(spec, guess)}"
     steps = sum(len(stage.steps) for stage in spec.stages)
     size = f"{count(len(spec.stages), 'stage')}, {count(steps, 'step')}"
+    parts = sum(len(step.subtasks) for stage in spec.stages for step in stage.steps)
+    if parts:
+        size = f"{size}, {count(parts, 'subtask')}"
     return f"{size}, {forecast(spec, guess)}"
 
 

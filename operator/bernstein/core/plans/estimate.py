@@ -1,6 +1,7 @@
 """What a Plan will take, before anything of it has run.
 
-Minutes: those of the chain of steps that takes longest, of which each waits for the one before.
+Minutes: those of the chain of steps that takes longest, of which each waits for the one before. A
+step that is split takes as long as the longest of its subtasks, and costs what all of them do.
 
 Money: each step is taken to use the tokens of `TOKENS` for its scope, times `FACTOR` for its
 complexity, in one attempt, at the price of the model that it would get. Agents read the same
@@ -13,7 +14,7 @@ from decimal import ROUND_UP, Decimal
 
 from bernstein.api.meta import UsageCounts
 from bernstein.api.money import MOST_DOLLARS, plain
-from bernstein.api.plan import Estimate, PlanSpec
+from bernstein.api.plan import Estimate, PlanSpec, Step
 from bernstein.api.plans.workflow import Workflow
 from bernstein.api.project import Agent, ProjectSpec
 from bernstein.api.signals import STEP_MINUTES
@@ -92,7 +93,12 @@ def minutes(spec: PlanSpec) -> int:
         path = (nodes[name] for name in critical_nodes(spec.workflow))
         return sum(node.estimated_minutes or STEP_MINUTES for node in path)
     steps = (spec.stages[stage].steps[step] for stage, step in critical_steps(spec))
-    return sum(step.estimated_minutes or STEP_MINUTES for step in steps)
+    return sum(map(minutes_of, steps))
+
+
+def minutes_of(step: Step) -> int:
+    """Minutes of a step; of one that is split those of the subtask that takes longest."""
+    return max(part.estimated_minutes or STEP_MINUTES for part in step.parts or (step,))
 
 
 def critical_steps(spec: PlanSpec) -> tuple[tuple[int, int], ...]:
@@ -113,7 +119,7 @@ def critical_steps(spec: PlanSpec) -> tuple[tuple[int, int], ...]:
         for at, step in enumerate(stage.steps):
             name = f"step {number} {at}"
             places[name] = (number, at)
-            weights[name] = step.estimated_minutes or STEP_MINUTES
+            weights[name] = minutes_of(step)
             awaited = step.depends_on_repo
             first[name] = (begins, *(_of_repository(spec, awaited) if awaited else ()))
             its = _of_repository(spec, step.repo or stage.repo)
@@ -144,7 +150,7 @@ def _costs(spec: PlanSpec, project: ProjectSpec | None, roles: Roles) -> dict[st
     """US dollars for each model; None: it has no price."""
     overrides = project.budget.prices if project else ()
     sums: dict[str, Decimal | None] = {}
-    for step in (work.given for work in spec.work):
+    for step in (work.given for work in spec.assigned):
         agent = project.agent(step.cli or spec.cli) if project else None
         model = routing.route(roles.with_defaults(step), agent or _NO_AGENT).model
         price = pricing.price_of(model, overrides)

@@ -97,7 +97,10 @@ def _stage(data: object) -> object:
 def _step(data: object) -> object:
     if not isinstance(data, dict):
         return data
-    return _assignment(data)
+    step = _assignment(data)
+    if isinstance(parts := data.get("subtasks"), list):
+        step["subtasks"] = [_assignment(p) if isinstance(p, dict) else p for p in parts]
+    return step
 
 
 def _assignment(data: Mapping[Any, Any]) -> dict[str, Any]:

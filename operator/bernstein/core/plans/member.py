@@ -43,7 +43,9 @@ def only_waits(task: Task) -> bool:
     """An agent that is at work may find out whether it goes on to wait; one whose pod has no node
     is not at work."""
     waiting, active = task.status.waiting, task.status.state in ACTIVE
-    return waiting is not None and (not active or waiting.reason == Reason.UNSCHEDULABLE)
+    if waiting is None or failed_for_good(task):
+        return False
+    return not active or waiting.reason == Reason.UNSCHEDULABLE
 
 
 def order(task: Task) -> Order:

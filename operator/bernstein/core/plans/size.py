@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 
-from bernstein.api.plan import Plan, PlanSpec, Stage
+from bernstein.api.plan import Plan, PlanSpec, Stage, Step, Work
 from bernstein.api.plans.rows import MAX_ROWS
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Signal, expressions_of
 from bernstein.api.verification import MOST_CHECKS
@@ -55,7 +56,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
     if plan > PLAN_BYTES:
         yield (
             path,
-            f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
+            f"with its status the plan takes {plan:,} bytes, at most {PLAN_BYTES:,} are possible: "
             + _what_helps(asked),
         )
     characters = sum(map(len, expressions_of_plan(spec)))
@@ -65,7 +66,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             f"its regular expressions have {characters} characters, at most {MOST_CHARACTERS} are "
             "possible: shorten them, let steps share them, or make several plans of it",
         )
-    for work in spec.work:
+    for work in _expressive(spec):
         characters = sum(map(len, expressions_of(work.given)))
         if characters > MOST_PATTERN_CHARACTERS:
             yield (
@@ -82,21 +83,52 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             "signals (a path_exists with a folder, a glob_exists, one test_passes for several), or "
             "make several plans of it",
         )
+    rows = sum(1 + _parts(work) for work in spec.work) if spec.workflow is None else 0
+    if rows > MAX_ROWS:
+        yield (
+            path,
+            f"its steps and their subtasks are {rows} Tasks, at most {MAX_ROWS} are possible: make "
+            "several plans of it",
+        )
     tasks = _of_tasks(spec)
     if tasks > TASKS_BYTES:
         yield (
             path,
-            f"its Tasks take {_mb(tasks)} together, at most {_mb(TASKS_BYTES)} is possible: each "
+            f"its Tasks take {tasks:,} bytes together, at most {TASKS_BYTES:,} are possible: each "
             "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
         )
 
 
 def room_for_parts(plan: Plan) -> int:
-    """How many rows of subtasks the Plan's status still has room for, at its worst."""
+    """How many rows of subtasks the Plan's status still has room for, at its worst, beside those
+    that its spec asks for."""
     rows = (PLAN_BYTES - _of_plan(plan.spec, _asked(plan.spec))) // (_ROW_BYTES + _PART_BYTES)
     left = MAX_ROWS - len(plan.status.tasks)
-    return max(0, min(rows - len(plan.status.extra), left))
+    kept, there = _kept(plan)
+    return max(0, min(rows - len(plan.status.extra) + there, left - (kept - there)))
+
+
+def _kept(plan: Plan) -> tuple[int, int]:
+    """How many rows of subtasks its spec asks for, and how many of these there are. Done anew, what
+    is split takes others."""
+    asked = {place: _parts(work) for place, work in enumerate(plan.spec.work)}
+    if not any(asked.values()):
+        return 0, 0
+    parents = Counter(row.parent for row in plan.status.extra)
+    steps = (row.name for row in plan.status.tasks if row.step is not None)
+    there = sum(min(asked.get(place, 0), parents[name]) for place, name in enumerate(steps))
+    return sum(asked.values()), there
+
+
+def _parts(work: Work) -> int:
+    return len(work.given.subtasks) if isinstance(work.given, Step) else 0
+
+
+def _expressive(spec: PlanSpec) -> Iterator[Work]:
+    """All that says regular expressions: what is split may say some, too."""
+    yield from spec.work
+    yield from (work for work in spec.assigned if ".subtasks[" in work.path)
 
 
 def _of_plan(spec: PlanSpec, asked: dict[str | None, dict[str, Signal]]) -> int:
@@ -120,14 +152,14 @@ def _what_helps(asked: dict[str | None, dict[str, Signal]]) -> str:
 
 def is_large(spec: PlanSpec) -> bool:
     """Whether to go through all of it takes so long that it is better done in pieces."""
-    steps = sum(1 for _ in spec.work)
+    steps = sum(1 for _ in spec.assigned)
     characters = sum(map(len, expressions_of_plan(spec)))
     return steps > _MANY_STEPS or characters > _MANY_CHARACTERS
 
 
 def expressions_of_plan(spec: PlanSpec) -> tuple[str, ...]:
     """Its different regular expressions, in order."""
-    found = (text for work in spec.work for text in expressions_of(work.given))
+    found = (text for work in _expressive(spec) for text in expressions_of(work.given))
     return tuple(dict.fromkeys(found))
 
 
@@ -155,7 +187,8 @@ def _of_rows(spec: PlanSpec) -> int:
     """What a status says of each Task, and of how far a workflow is."""
     if spec.workflow is None:
         steps = [(stage, len(stage.steps)) for stage in spec.stages]
-        return sum(number * (_ROW_BYTES + _bytes(stage.name)) for stage, number in steps)
+        parts = sum(map(_parts, spec.work)) * (_ROW_BYTES + _PART_BYTES)
+        return parts + sum(number * (_ROW_BYTES + _bytes(stage.name)) for stage, number in steps)
     nodes, runs = spec.workflow.nodes, definition.of(spec.workflow)
     rows = sum(
         runs.most_runs(node.name) * (_ROW_BYTES + _bytes([node.name, node.phase])) for node in nodes
@@ -175,6 +208,8 @@ def _of_tasks(spec: PlanSpec) -> int:
     for stage in spec.stages:
         each = every + _of_stage(stage) + _bytes(graph[stage.name])
         total += sum(each + _bytes(step.dump()) for step in stage.steps)
+        parts = (part for step in stage.steps for part in step.parts)
+        total += sum(every + _bytes(part.dump()) for part in parts)
     return total
 
 

@@ -136,10 +136,11 @@ def _is_over(snapshot: PlanSnapshot, status: PlanStatus) -> bool:
 
 def _missing(snapshot: PlanSnapshot, status: PlanStatus | None = None) -> list[PlanTask]:
     """Rows of Tasks that are not there, and whose work is not done; of a workflow those alone for
-    which it has failed."""
+    which it has failed. What becomes of subtasks says the Task that is split."""
     status = status or snapshot.plan.status
     its = standing.matters(snapshot.plan, status)
-    rows = (row for row in snapshot.plan.status.tasks if row.name not in snapshot.tasks)
+    rows = (row for row in snapshot.plan.status.tasks if row.parent is None)
+    rows = (row for row in rows if row.name not in snapshot.tasks)
     rows = (row for row in rows if its is None or row.name in its)
     return [row for row in rows if row.state != TaskState.CLOSED]
 
@@ -233,7 +234,8 @@ def _ended(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, str] | None
         reason, text = stopped
         said.append(text)
     else:
-        tasks = snapshot.tasks.values()
+        parts = {row.name for row in status.extra if row.parent is not None}
+        tasks = (t for name, t in snapshot.tasks.items() if name not in parts)
         failed = [t for t in tasks if failed_for_good(t) or t.status.state is TaskState.CANCELLED]
         if failed:
             which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])

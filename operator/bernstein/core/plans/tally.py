@@ -30,7 +30,7 @@ from bernstein.core.fsm import ACTIVE, VERIFYING
 from bernstein.core.money import spend
 from bernstein.core.money.pricing import NOTHING, money, total
 from bernstein.core.plans import member
-from bernstein.core.plans.nodes.standing import current_phase
+from bernstein.core.plans.nodes import standing
 from bernstein.core.plans.rows import placed
 from bernstein.core.snapshot import PlanSnapshot, Tallied
 
@@ -315,7 +315,7 @@ class Tally:
         rows = self._booked({k: new for each in ledgers.values() for k, new in each.new.items()})
         update = {
             "tasks": status.tasks if rows == status.tasks else rows,
-            "counts": _counts(sums.states, len(facts.failed)),
+            "counts": self._counts(),
             "current_stage": self._current_stage(),
             "usage": total((settled.usage, sums.usage)),
             **_followed(status, ledgers),
@@ -333,10 +333,19 @@ class Tally:
             first=self._members[facts.waiting[0][-1]] if facts.waiting else None,
         )
 
+    def _counts(self) -> Counts:
+        workflow, failed = self._plan.status.workflow, self._facts.failed
+        if workflow is None:
+            return _counts(self._sums.states, len(failed))
+        runs = standing.last_runs(workflow)
+        counted = {n: s for n, (row, s) in self._after.items() if row.node is None or n in runs}
+        states = Counter(counted.values()) + standing.without_run(workflow)
+        return _counts(states, len(failed & counted.keys()))
+
     def _current_stage(self) -> str | None:
         spec, status = self._plan.spec, self._plan.status
         if spec.workflow is not None:
-            return current_phase(spec.workflow, status.workflow)
+            return standing.current_phase(spec.workflow, status.workflow)
         stages = (stage.name for stage in spec.stages)
         return next((name for name in stages if self._sums.unfinished[name] > 0), None)
 

@@ -2,7 +2,7 @@
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
         ─ role_unusable ─ model_unknown ─ judge_missing ─ reviewer_missing ─ pattern_invalid
-        ─ author_missing
+        ─ author_missing ─ subtasks_refused
         ─ dependencies_open ─ subtasks_open ─ plan_cancelled ─ plan_ended ─ plan_suspended
         ─ plan_starting ─ budget_spent ─ price_unknown ─ tokens_unknown ─ siblings_at_work
         ──▶ ready: `starts` decides who starts
@@ -50,6 +50,9 @@ class Wait:
     by: Link | None = field(default=None, compare=False)
     """The link that says so; None: the chain let the Task pass."""
 
+
+_SPLIT = "Make a Plan with this step, without merge.per (or pullRequest.per): Task."
+_RAISE = "Raise limits.subtasks of the Project, or list fewer in another Plan."
 
 Link = Callable[[TaskSnapshot, datetime], Wait | None]
 
@@ -195,6 +198,39 @@ def dependencies_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     )
 
 
+def subtasks_refused(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """What its spec says it is split into would land nowhere, or is more than its Project lets."""
+    asked, project = len(snapshot.task.spec.subtasks), snapshot.project
+    if not asked:
+        return None
+    assert project is not None
+    limits, remedy = project.spec.limits.subtasks, _SPLIT
+    if not _gathers(snapshot):
+        text = "what it is split into would have nowhere to gather: it is no step of a Plan that "
+        text += "delivers all of its work together"
+    elif not limits.depth:
+        text, remedy = "the Project lets no Task be split", _RAISE
+    elif asked > limits.count:
+        text = f"it is split into {asked}, and the Project lets a Task be split into {limits.count}"
+        remedy = _RAISE
+    else:
+        return None
+    return Wait(Reason.SUBTASKS_INVALID, text, needs_person=True, remedy=remedy)
+
+
+def _gathers(snapshot: TaskSnapshot) -> bool:
+    """Whether it is a step's own Task of a Plan whose work gathers before it is delivered."""
+    plan, project = snapshot.plan, snapshot.project
+    if plan is None or project is None or plan.spec.workflow is not None:
+        return False
+    name, rows = snapshot.task.metadata.name, plan.status.tasks
+    if plan.status.expanded and not any(r.name == name and r.step is not None for r in rows):
+        return False
+    if plan.status.integration is None:
+        return project.spec.merge.delivers(plan.spec.merge) == "Plan"
+    return not snapshot.delivers
+
+
 def subtasks_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     """It was split, and is on its way back to waiting for its subtasks."""
     split = snapshot.status.split
@@ -298,6 +334,7 @@ CHAIN: tuple[Link, ...] = (
     reviewer_missing,
     pattern_invalid,
     author_missing,
+    subtasks_refused,
     dependencies_open,
     subtasks_open,
     plan_cancelled,

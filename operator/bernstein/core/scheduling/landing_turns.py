@@ -22,6 +22,13 @@ from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.waiting import goes_on, is_stalled, is_trying, waits
 
 
+def lands(task: Task) -> bool:
+    """Whether it lands or asks for its turn to, wherever that is."""
+    status = task.status
+    on_its_way = step_of(status) is not None or is_queued(status)
+    return status.state is TaskState.DONE and status.delivery is not None and on_its_way
+
+
 def turns(
     tasks: Iterable[Task], now: datetime, repository: Callable[[Task], str]
 ) -> list[tuple[Task, TaskStatus]]:
@@ -33,8 +40,7 @@ def turns(
     by_ref: defaultdict[tuple[str, str | None], list[Task]] = defaultdict(list)
     for task in tasks:
         delivery = task.status.delivery
-        on_its_way = step_of(task.status) is not None or is_queued(task.status)
-        if task.status.state is TaskState.DONE and delivery is not None and on_its_way:
+        if lands(task) and delivery is not None:
             by_ref[repository(task), delivery.onto].append(task)
     decided = [each for rivals in by_ref.values() for each in _turn(rivals, now)]
     return sorted(decided, key=lambda each: step_of(each[1]) != "Next")

@@ -8,14 +8,14 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.states import TASK_BORN, TaskState
-from bernstein.api.task import Task, TaskStatus
+from bernstein.api.task import Split, Task, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.core import names
 from bernstein.core.approvals import plans
 from bernstein.core.conditions import note
 from bernstein.core.fsm import move
 from bernstein.core.routing.choose import route_of
-from bernstein.core.scheduling import chain, expressions
+from bernstein.core.scheduling import chain, expressions, parts
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.dependencies import groups_named
 from bernstein.core.scheduling.occupancy import is_ending
@@ -43,6 +43,14 @@ def is_begun_by_schedule(task: Task, plan: Plan | None) -> bool:
     if plan is not None and plans.is_unapproved(plan.status):
         return False
     return not (is_ending(task) or task.spec.requests) and expressions.is_judged(task, status)
+
+
+def may_start(task: Task, plan: Plan | None) -> bool:
+    """Whether the schedule of its Project looks at it."""
+    if is_new(task.status):
+        return is_begun_by_schedule(task, plan)
+    is_open = task.status.state is TaskState.OPEN and not is_ending(task)
+    return is_open and expressions.is_judged(task, task.status)
 
 
 def opened(
@@ -130,6 +138,25 @@ def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
             "model": route_of(snapshot).model,
         }
     )
+
+
+def split(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
+    """The status of a Task that its spec says the subtasks of: others start in its place."""
+    assert snapshot.project is not None
+    task = snapshot.task
+    before = _with_dependencies(task, scheduled(snapshot, now), None, now)
+    status = before.model_copy(
+        update={
+            "attempt": before.attempt + 1,
+            "project_uid": snapshot.project.metadata.uid,
+            "infrastructure_failures": 0,
+            "blocked": None,
+            "verification": None,
+            "delivery": None,
+        }
+    )
+    of = Split(number=parts.next_number(status), since=now)
+    return parts.split(task, status, of, len(task.spec.subtasks), now)
 
 
 def _delivery(status: TaskStatus) -> Delivery | None:

@@ -27,11 +27,10 @@ from itertools import islice
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
-from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import progress
 from bernstein.core.approvals import plans
-from bernstein.core.delivery.landing import is_queued, step_of
+from bernstein.core.delivery.landing import step_of
 from bernstein.core.money import budget
 from bernstein.core.money.spending import Spending
 from bernstein.core.projects import repositories
@@ -40,7 +39,6 @@ from bernstein.core.roles.known import BUILT_IN, Roles
 from bernstein.core.scheduling import (
     begin_turns,
     chain,
-    expressions,
     landing_turns,
     opening,
     siblings,
@@ -50,7 +48,6 @@ from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.edges import Edges
 from bernstein.core.scheduling.evidence import evidence_lasts, until_said_again
 from bernstein.core.scheduling.line import Line
-from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.scheduling.starts import Capacity
 from bernstein.core.snapshot import AtWork, TaskSnapshot
 
@@ -68,7 +65,8 @@ class Schedule:
     """What is to be written, and when to look again at the latest."""
 
     moves: tuple[Decided, ...]
-    """Claims, and turns to land that are given or taken back; each with the Task as it was read."""
+    """Claims, splits, and turns to land that are given or taken back; each with the Task as it was
+    read."""
     waits: tuple[Decided, ...]
     """Why others wait, where that is not what they say already; WAITS_AT_ONCE of them."""
     begins: tuple[tuple[Plan, PlanStatus], ...] = ()
@@ -98,6 +96,8 @@ class Board:
         """What each that may start itself waits for, by its name; None: it is ready."""
         self._timed: set[str] = set()
         """Those of them that go on at a certain time, or for whom others wait until then."""
+        self._splits: set[str] = set()
+        """Those that would start, and are split instead: they take nobody's place."""
         self._rejected: set[str] = set()
         """Those of them whose work did not pass, or did not merge."""
         self._at_work: defaultdict[str, dict[str, AtWork]] = defaultdict(dict)
@@ -137,7 +137,7 @@ class Board:
         if plan is not None and plan.metadata.uid not in self._plans:
             self._take_in(plan.metadata.uid, plan)
         self._put_in_plan(name, plan.metadata.uid if plan is not None else None)
-        if member and task is not None and _lands(task):
+        if member and task is not None and landing_turns.lands(task):
             self._landing[name] = task
         else:
             self._landing.pop(name, None)
@@ -275,14 +275,16 @@ class Board:
         assert self._project is not None
         task = self._tasks[name] if name in self._members else None
         plan = self._plans.get(self._plan_of.get(name, ""))
-        waiter = self._snapshot(task) if task is not None and _may_start(task, plan) else None
+        waiter = (
+            self._snapshot(task) if task is not None and opening.may_start(task, plan) else None
+        )
         wait = chain.first(chain.CHAIN, waiter, now) if waiter is not None else None
         lapses = _lapses(waiter, wait, now)
         self._note_waiter(name, waiter, wait, lapses)
         held = wait is not None and wait.by is chain.held
         if held and waiter is not None:
             held = chain.first(chain.OTHERS, waiter, now) is None
-        is_ready = waiter is not None and wait is None
+        is_ready = name in self._own and wait is None
         peer = None
         if task is not None:
             peer = peers.of(task, self._project, now, ready=is_ready, probes=is_ready or held)
@@ -296,9 +298,12 @@ class Board:
         task = waiter.task if waiter is not None else None
         self._edges.waits(name, task, self._plan_of.get(name))
         self._own.pop(name, None)
-        for names in (self._untold, self._timed, self._rejected):
+        for names in (self._splits, self._untold, self._timed, self._rejected):
             names.discard(name)
         if waiter is None or task is None:
+            return
+        if wait is None and task.spec.subtasks:
+            self._splits.add(name)
             return
         self._own[name] = wait
         waiting = task.status.waiting
@@ -363,6 +368,8 @@ class Board:
     ) -> Schedule:
         starting = (self._tasks[name] for name in self._line.starts())
         claims = [(task, opening.claimed(self._snapshot(task), now)) for task in starting]
+        parted = (self._tasks[name] for name in sorted(self._splits))
+        claims += [(task, opening.split(self._snapshot(task), now)) for task in parted]
         lands = (self._landing[name] for name in sorted(self._landing))
         called = partial(repositories.called, project.spec)
         landing = landing_turns.turns(lands, now, called)
@@ -399,13 +406,6 @@ class Board:
                 self._untold.discard(name)  # it says so in the words that fit into a status
 
 
-def _may_start(task: Task, plan: Plan | None) -> bool:
-    if opening.is_new(task.status):
-        return opening.is_begun_by_schedule(task, plan)
-    is_open = task.status.state is TaskState.OPEN and not is_ending(task)
-    return is_open and expressions.is_judged(task, task.status)
-
-
 def _lapses(waiter: TaskSnapshot | None, wait: Wait | None, now: datetime) -> float | None:
     """Seconds until others need not wait any more for what this one has met, or until it has to be
     met again; None: they do not, or not for a time."""
@@ -414,13 +414,6 @@ def _lapses(waiter: TaskSnapshot | None, wait: Wait | None, now: datetime) -> fl
     changes = (evidence_lasts, until_said_again)
     found = (change(waiter.task.status, ready=wait is None, now=now) for change in changes)
     return min((left for left in found if left is not None and left > 0), default=None)
-
-
-def _lands(task: Task) -> bool:
-    """Whether it lands or asks for its turn to, wherever that is."""
-    status = task.status
-    on_its_way = step_of(status) is not None or is_queued(status)
-    return status.state is TaskState.DONE and status.delivery is not None and on_its_way
 
 
 def _reads(plan: Plan | None) -> tuple[object, ...] | None:

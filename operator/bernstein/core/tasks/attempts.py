@@ -19,6 +19,7 @@ from bernstein.core.delivery import kept
 from bernstein.core.fsm import may_retry, move
 from bernstein.core.money import spend
 from bernstein.core.money.pricing import add, money
+from bernstein.core.plans.nodes import standing
 from bernstein.core.reasons import policy
 from bernstein.core.reasons.limits import MAX_INFRASTRUCTURE_FAILURES
 from bernstein.core.reasons.row import Retry
@@ -139,20 +140,25 @@ def _no_retry_left(
     snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime
 ) -> TaskStatus:
     last = _last_message(status).removeprefix(f"{reason}: ")
+    # Its workflow says what follows on a run: it may be there to fail, as a check that others mend.
+    is_run = standing.is_run(snapshot.plan, snapshot.task.metadata.name)
     attempts = count(status.attempt, "attempt")
-    text = ": ".join(part for part in (f"no retry is left after {attempts}", last) if part)
+    over = "its run failed" if is_run else f"no retry is left after {attempts}"
+    text = ": ".join(part for part in (over, last) if part)
     before = _earlier(status)
     if before:
         text = f"{text.rstrip('.')}. Before that: {before}"
-    over = goes_on(status).model_copy(update={"ended_at": now})
-    remedy = _remedy(snapshot, status, reason, text)
-    return waits(over, reason, text, now, needs_person=True, remedy=remedy)
+    ended = goes_on(status).model_copy(update={"ended_at": now})
+    left = kept.of_task(status, snapshot.session, snapshot.project)
+    if is_run:
+        return waits(ended, reason, text, now, remedy=left and f"What it left: {left}")
+    remedy = _remedy(snapshot, reason, text, left)
+    return waits(ended, reason, text, now, needs_person=True, remedy=remedy)
 
 
-def _remedy(snapshot: TaskSnapshot, status: TaskStatus, reason: str, text: str) -> str:
+def _remedy(snapshot: TaskSnapshot, reason: str, text: str, left: str | None) -> str:
     """The reason's, and how its work goes on or can be had: it was paid for."""
     again = f"Another round of attempts: `bernstein retry task/{snapshot.task.metadata.name}`."
-    left = kept.of_task(status, snapshot.session, snapshot.project)
     parts = (remedy_of(reason, text, snapshot.project), again, left and f"What it left: {left}")
     return " ".join(part for part in parts if part)
 

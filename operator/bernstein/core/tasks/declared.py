@@ -82,6 +82,9 @@ def _own(findings: Findings, data: Mapping[Any, Any]) -> None:
             findings.error_at("depends_on", f"must have at most {MOST_EDGES} items")
     if data.get("max_retries") is not None:
         findings.integer("max_retries", data["max_retries"], 0, 20)
+    if data.get("subtasks") is not None:
+        text = "only a step of a plan is split: what it is split into gathers there"
+        findings.error_at("subtasks", text)
 
 
 def _of_task(error: FieldError) -> FieldError:

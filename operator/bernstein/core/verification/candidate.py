@@ -63,9 +63,12 @@ def facts_of(changed: Changed) -> dict[str, Any]:
     }
 
 
-def can_be_made_anew(judged: Verification | None, origin: Origin) -> bool:
-    """Whether it is a candidate whose loss costs no more than another one."""
-    return judged is not None and judged.candidate and origin.ref != judged.ref
+def can_be_made_anew(judged: Verification | None, origin: Origin, onto: str | None = None) -> bool:
+    """Whether it is a candidate whose loss costs no more than another one. `onto`: where it lands;
+    what is made of that alone has no other origin."""
+    if judged is None or not judged.candidate:
+        return False
+    return origin.ref != judged.ref or judged.ref == onto
 
 
 def candidate(

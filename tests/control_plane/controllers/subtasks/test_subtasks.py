@@ -7,6 +7,7 @@ from bernstein.core.documents import SUBTASKS
 from bernstein.kube.resource import CONFIG_MAPS, Object
 from tests.control_plane.controllers.kubelet import Pod, ends, exited, run, succeed, works
 from tests.control_plane.controllers.subtasks.document import document, leaves
+from tests.control_plane.controllers.subtasks.parts import parts, split
 from tests.control_plane.controllers.world import QUIET, World, stage, state_of
 from tests.control_plane.node_logs import NodeLogs
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
@@ -27,20 +28,6 @@ async def begins(world: World, logs: NodeLogs, data: bytes, **project: object) -
     world.kubelet.on(f"{PARENT}-s[0-9]", works(empty=True, documents=(left,)), succeed)
     await world.project(gates=QUIET, budget=PRICES, **project)
     await world.plan("shop", [stage("a", STEP), stage("b", "after")])
-
-
-def parts(parent: Object) -> list[str]:
-    return [row["name"] for row in parent["status"].get("subtasks", ())]
-
-
-async def split(world: World) -> list[str]:
-    """Names of its subtasks, once all are there."""
-    parent = await world.until(
-        TASKS,
-        PARENT,
-        lambda t: parts(t) and all(row.get("uid") for row in t["status"]["subtasks"]),
-    )
-    return parts(parent)
 
 
 async def test_three_do_it_one_fails_once_and_the_parent_closes_on_what_they_landed(
@@ -89,7 +76,7 @@ async def test_a_plan_waits_for_it_and_says_what_for(world: World, logs: NodeLog
     world.kubelet.on("*-t1-*-s1", run)
     await world.start()
     await begins(world, logs, document("one"))
-    (name,) = await split(world)
+    (name,) = await split(world, PARENT)
     await world.task_in(name, "InProgress")
 
     parent = await world.get(TASKS, PARENT)
@@ -126,7 +113,7 @@ async def test_a_cancel_goes_down_to_them(world: World, logs: NodeLogs) -> None:
     world.kubelet.on("*-t1-*-s1", until_asked)
     await world.start()
     await begins(world, logs, document("one", "two"))
-    one, two = await split(world)
+    one, two = await split(world, PARENT)
     await world.task_in(one, "InProgress")
     await world.task_in(two, "Closed")
     await world.change(TASKS, PARENT, cancel={"reason": "not needed"})
@@ -142,7 +129,7 @@ async def test_so_does_the_deletion_of_the_parent(world: World, logs: NodeLogs) 
     world.kubelet.on("*-t1-*-s1", works(outcome="RateLimited", retry_after=3600))
     await world.start()
     await begins(world, logs, document("one"))
-    (name,) = await split(world)
+    (name,) = await split(world, PARENT)
     await world.delete(TASKS, PARENT)
     ended = await world.task_in(name, "Cancelled")
 

@@ -12,6 +12,7 @@ from bernstein.api.encoding import load
 from bernstein.api.pod import Check
 from bernstein.api.programs.judge import Asked
 from bernstein.api.programs.merge import PrepareConfig
+from bernstein.api.projects.knowledge import MOST_KNOWLEDGE
 from bernstein.api.signals import MOST_FILES
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers.job_actions import RunJob
@@ -29,7 +30,12 @@ MODEL = {
     "provider": "anthropic",
     "key": {"name": "judge", "key": "api-key"},
 }
-WIDEST = objects.project(protectedPaths=PATHS, appendOnly=PATHS[:MOST_FILES], models=[MODEL])
+TOLD = [
+    {"name": f"k{number}", "path": f"{number:02}{254 * WIDE}"} for number in range(MOST_KNOWLEDGE)
+]
+WIDEST = objects.project(
+    protectedPaths=PATHS, appendOnly=PATHS[:MOST_FILES], models=[MODEL], knowledge=TOLD
+)
 DOLLARS = pytest.mark.parametrize(
     "text",
     [

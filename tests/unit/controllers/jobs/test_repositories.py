@@ -15,7 +15,7 @@ from bernstein.controllers.jobs.probe import probe_job
 from bernstein.core import labels
 from bernstein.core.projects.actions import RunProbe
 from tests.unit.controllers.jobs import built
-from tests.unit.controllers.jobs.built import configuration
+from tests.unit.controllers.jobs.built import configuration, program
 from tests.unit.core import objects
 
 KINDS = sorted(set(built.WANTED) - {"probe"})
@@ -131,3 +131,19 @@ def test_the_account_of_work_is_tried_on_all_branches_of_its_repository() -> Non
     assert {"probe-work", "probe-work-1"} <= proposed
     assert not [c for c in told.values() if c.account != "work" and (c.others or c.proposed)]
     assert not told["probe-work-2"].others
+
+
+def test_where_work_has_a_repository_of_its_own_every_program_with_git_is_told_its_address() -> (
+    None
+):
+    url = "https://work.example/it.git"
+    project = objects.project(repositories=[row("first") | {"workRepository": {"url": url}}])
+    for found, told in ((project, url), (objects.project(repositories=[row("first")]), None)):
+        pod = built.agent_job(found, built.PLAIN_SETTINGS)["spec"]["template"]["spec"]
+        ours = {
+            each["name"]: json.loads(configuration(each))
+            for each in [*pod["initContainers"], *pod["containers"]]
+            if program(each) is not None
+        }
+        for name in ("checkout", "pusher"):
+            assert ours[name]["remote"].get("work_url") == told

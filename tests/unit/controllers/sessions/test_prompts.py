@@ -133,7 +133,7 @@ async def test_what_an_agent_role_said_when_the_session_was_made_stands_for_what
     await prompts.put(writer, OWNER, prompt(OLD, **THERE))
 
     now = {ROLE.key: "Today's.", RULES.key: "Roles: qa, sre."}
-    await prompts.put(writer, OWNER, prompt(OLD, **now), TOLD)
+    await prompts.put(writer, OWNER, prompt(OLD, **now), role_digest=TOLD)
 
     data = api.get(CONFIG_MAPS, "session-prompt")["data"]
     assert {key: data[key] for key in THERE} == THERE

@@ -53,6 +53,14 @@ def test_phases_are_groups_conditions_labels_and_a_loop_a_way_back() -> None:
     assert found.critical == ("decompose", "build-api", "run-tests", "deploy")
 
 
+def test_the_version_of_its_definition_is_told_where_it_has_one() -> None:
+    def told(**more: str) -> list[tuple[str, ...]]:
+        found = outlines.of_file(spec_of(workflow() | more))
+        return [fact.values for fact in found.facts if fact.label == "version"]
+
+    assert told(version="2.1") == [("2.1",)]
+
+
 def test_a_node_that_runs_again_by_itself_leads_to_itself() -> None:
     retry = {"max_attempts": 2, "until": "result == 'ok'"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.plan import Plan, PlanStatus, parse
+from bernstein.api.plan import Plan, PlanStatus, Step, parse
 from bernstein.api.task import parse as parse_task
 from bernstein.core.plans import expansion
 from bernstein.core.plans import file as plan_file
@@ -134,6 +134,17 @@ def test_a_task_carries_what_its_step_and_its_plan_say() -> None:
         "maxRetries": 3,
     }
     assert parse_task(task).spec.title == "Build"
+
+
+def test_the_older_name_of_a_title_is_the_title_of_its_task() -> None:
+    made = plan_of({"name": "p", "stages": [stage("s", "Do it")]})
+    (only,) = made.spec.stages
+    older = only.model_copy(update={"steps": (Step(goal="Build it"),)})
+    plan = made.model_copy(update={"spec": made.spec.model_copy(update={"stages": (older,)})})
+
+    (task,) = expansion.expand(plan, "web")
+
+    assert task["spec"]["title"] == "Build it"
 
 
 def test_a_steps_agent_is_chosen_before_the_plans() -> None:

@@ -42,6 +42,16 @@ def test_a_project_is_named_or_the_only_one_or_the_default(
     assert found in (got.metadata.name if got is not None else str(problem))
 
 
+@pytest.mark.parametrize("ref", ["one", "two"])
+def test_what_has_not_begun_is_of_the_project_that_it_names(ref: str) -> None:
+    there = named([ONE, TWO, DEFAULT])
+
+    of_plan = projects.of_plan(objects.plan(status=PlanStatus(), projectRef=ref), there)
+    of_task = projects.of_task(objects.task(plan=None, projectRef=ref), None, there)
+
+    assert (of_plan.project, of_task.project) == (there[ref], there[ref])
+
+
 REMADE = DEFAULT.model_copy(
     update={"metadata": DEFAULT.metadata.model_copy(update={"uid": "another"})}
 )

@@ -9,6 +9,7 @@ import pytest
 
 from bernstein import urls
 from bernstein.api.meta import HTTPS_PATTERN
+from bernstein.api.plan import PlanRepository
 from bernstein.api.project import Project
 from bernstein.api.projects.repository import URL_PATTERN, Repository
 from bernstein.core.projects import repositories
@@ -68,6 +69,16 @@ def test_an_address_with_several_branches_needs_one_of_them() -> None:
     text = "'https://git.example/app.git' alone: that is the address of app, old"
 
     assert repositories.unknown(PROJECT.spec, "https://git.example/app.git") == text
+
+
+@pytest.mark.parametrize(("branch", "found"), [("main", "app"), ("release", "old")])
+def test_a_plan_says_which_branch_of_an_address_it_means(branch: str, found: str) -> None:
+    entry = PlanRepository(path="https://git.example/app.git", branch=branch)
+
+    its = repositories.of_entry(entry, PROJECT.spec)
+
+    assert its is not None
+    assert its.name == found
 
 
 def test_a_task_sees_its_repository_alone() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.project import Agent
+from bernstein.api.project import Agent, TierModels
 from bernstein.api.signals import Assignment
 from bernstein.core.routing.table import TOP_ROLES, route
 
@@ -48,3 +48,10 @@ def test_the_agent_names_the_models_of_its_tiers() -> None:
     assert route(Assignment(model="opus"), NAMED).model == "claude-opus-4-5"
     assert route(Assignment(model="sonnet"), NAMED).model == "sonnet"
     assert route(Assignment(model="name"), NAMED).model == "name"
+
+
+@pytest.mark.parametrize("tier", ["opus", "sonnet", "haiku"])
+def test_each_tier_may_have_a_model_of_the_agents_own(tier: str) -> None:
+    named = PLAIN.model_copy(update={"models": TierModels.model_validate({tier: "own"})})
+
+    assert route(Assignment(model=tier), named).model == "own"

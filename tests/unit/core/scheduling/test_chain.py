@@ -417,6 +417,13 @@ def test_a_session_may_take_the_scopes_time_at_least_twice_the_estimate(
     assert limits.timeout_seconds(objects.task(**spec), project()) == seconds
 
 
+@pytest.mark.parametrize(("scope", "seconds"), [("small", 90), ("medium", 120), ("large", 150)])
+def test_a_project_says_how_long_a_session_of_each_scope_may_take(scope: str, seconds: int) -> None:
+    times = {"timeoutSeconds": {"small": 90, "medium": 120, "large": 150}}
+
+    assert limits.timeout_seconds(objects.task(scope=scope), project(limits=times)) == seconds
+
+
 def test_spend_of_a_plan_counts_each_of_its_tasks_once() -> None:
     peer, reported = running("first", SPENT)
     known = PlanTask(name="first", stage="build", spend_usd="0.2")

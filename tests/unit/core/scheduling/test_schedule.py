@@ -188,6 +188,15 @@ def test_a_lower_priority_takes_no_place_that_a_higher_one_could_have() -> None:
     assert starts(schedule(snapshot(low, high, of=limited(1)), NOW)) == ["z"]
 
 
+@pytest.mark.parametrize(("mode", "started"), [("batch", ["z"]), (None, ["a"])])
+def test_batch_takes_no_place_while_another_task_is_ready(
+    mode: str | None, started: list[str]
+) -> None:
+    first, other = task("a", priority=1, mode=mode), task("z", priority=5)
+
+    assert starts(schedule(snapshot(first, other, of=limited(1)), NOW)) == started
+
+
 def test_batch_runs_when_those_that_wait_are_held_by_something_broken() -> None:
     hold = objects.held("SecretNotFound", at(30))
     held = task("held", status=status(waiting=hold))

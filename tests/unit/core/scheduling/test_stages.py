@@ -103,3 +103,18 @@ def test_a_stage_that_the_plan_does_not_have_and_a_task_without_a_plan_never_sta
 def test_rows_that_an_older_release_counted_besides_are_no_dependencies() -> None:
     rows = [*plan().status.model_dump()["tasks"], {"name": "gone", "stage": "a"}]
     assert look(X, Y, Z, of=plan(tasks=rows)) is None
+
+
+def test_who_waits_for_a_repository_waits_for_every_task_in_it() -> None:
+    rows = [
+        {"name": "x", "stage": "a", "step": 0, "repository": "api"},
+        {"name": "last", "stage": "c", "step": 0, "repository": "web"},
+    ]
+    subject = objects.task("last", status=status(), stage="c", repo="web", dependsOnRepo="api")
+
+    def wait(peer: Task) -> Unmet | None:
+        return unmet(snapshot(subject, others=(peer,), plan=plan(tasks=rows)))
+
+    text = "waits for all of the repository 'api'"
+    assert wait(task("x", status())) == Unmet("DependencyPending", text, needs_person=False)
+    assert wait(X) is None

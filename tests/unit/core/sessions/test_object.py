@@ -43,6 +43,16 @@ def test_a_price_that_nobody_knew_counts_from_when_it_is_known() -> None:
     assert spend.cost_of(unknown, later) == Decimal(2)
 
 
+def test_who_names_no_agent_gets_the_default_one_and_without_that_the_first() -> None:
+    agents = [{"name": name, "adapter": "demo", "image": "i"} for name in ("a", "b")]
+    subject = objects.task(status=with_session(TaskState.CLAIMED))
+
+    for default, chosen in ((None, "a"), ("b", "b")):
+        of = project(agents=agents, defaultAgent=default)
+        spec = session_object(snapshot(subject, project=of), subject.status)["spec"]
+        assert spec["agent"] == chosen
+
+
 WORK = {"ref": "refs/bernstein/0/work/s1", "sha": "a" * 40}
 
 

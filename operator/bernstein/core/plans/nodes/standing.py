@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.plans.workflow import NodeStatus, Workflow, WorkflowStatus
 from bernstein.api.reasons import Reason
+from bernstein.api.states import TaskState
 from bernstein.core.plans.workflows import course, definition, reopening
 from bernstein.core.plans.workflows.course import Standing
 from bernstein.core.sanitise import count, some
@@ -82,6 +85,27 @@ def _at_work(status: PlanStatus) -> set[str | None]:
     """Names of the Tasks of the nodes that run."""
     nodes = status.workflow.nodes if status.workflow is not None else ()
     return {node.task for node in nodes if node.state == "Running"}
+
+
+def last_runs(workflow: WorkflowStatus) -> frozenset[str]:
+    """Names of the Tasks that say how a node is: of its last run, unless another one may follow."""
+    its = (node.task for node in workflow.nodes if node.state != "Looping")
+    return frozenset(task for task in its if task is not None)
+
+
+def without_run(workflow: WorkflowStatus) -> Counter[str]:
+    """How many nodes are in which state of Tasks, of those of which no Task says how they are. Who
+    was skipped has nothing to do."""
+    rest = [n.state for n in workflow.nodes if n.task is None or n.state == "Looping"]
+    cancelled, skipped = rest.count("Cancelled"), rest.count("Skipped")
+    waiting = len(rest) - cancelled - skipped
+    return Counter({str(TaskState.CANCELLED): cancelled, str(TaskState.OPEN): waiting})
+
+
+def is_run(plan: Plan | None, task: str) -> bool:
+    """Whether the Task of this name is a run of a node."""
+    rows = plan.status.tasks if plan is not None and plan.spec.workflow is not None else ()
+    return any(row.name == task and row.node is not None for row in rows)
 
 
 def _broken(plan: Plan, status: PlanStatus) -> list[NodeStatus]:

@@ -38,9 +38,20 @@ def with_rows(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
     if not new and all(was is row for was, row in zip(status.tasks, rows, strict=True)):
         return status
     if new:
+        said = _said(snapshot, status)
+        kept = [row for row in new if row.parent in said]
         # Tasks that are split at the same time have been told of the same room.
-        new = new[: room_for_parts(snapshot.plan.model_copy(update={"status": status}))]
+        room = room_for_parts(snapshot.plan.model_copy(update={"status": status}))
+        new = [*kept, *(row for row in new if row.parent not in said)][: len(kept) + room]
     return status.model_copy(update={"tasks": (*rows, *new)})
+
+
+def _said(snapshot: PlanSnapshot, status: PlanStatus) -> set[str]:
+    """Names of the Tasks whose subtasks the Plan itself says, and has no rows of yet: for these
+    there is room."""
+    known = {row.parent for row in status.extra}
+    said = (name for name, task in snapshot.tasks.items() if task.spec.subtasks)
+    return {name for name in said if name not in known}
 
 
 def _given_up(row: PlanTask, waited: dict[str, str]) -> PlanTask:

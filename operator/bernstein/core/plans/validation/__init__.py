@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 
-from bernstein.api.plan import PlanSpec
+from bernstein.api.plan import PlanSpec, Step
 from bernstein.api.project import ProjectSpec
 from bernstein.api.vocabulary import ROLES
 from bernstein.core.money import models
 from bernstein.core.plans import policy_fields
 from bernstein.core.plans.field_errors import FieldError, FieldErrors
 from bernstein.core.plans.fields import file_form, is_workflow
+from bernstein.core.plans.subtasks.rules import FIELD
 from bernstein.core.plans.validation.whole import Whole
 from bernstein.core.roles.known import BUILT_IN, Roles
 
@@ -62,9 +63,20 @@ def validating(
     defaults = roles if isinstance(roles, Roles) else BUILT_IN
     for path, problem in models.unreviewed_steps(spec, project, defaults) if project else ():
         whole.findings.error_at(path, problem)
+    for path in _split_in_vain(spec, project) if project is not None else ():
+        text = "nothing is split in a Plan whose Tasks are delivered each by itself"
+        whole.findings.error_at(path, f"{text} (the Project's merge says `per: Task`)")
     if project is not None and policy_fields.without_forge(spec, project):
         whole.findings.error_at("merge", "pr: the Project's repository has no 'forge'")
     yield whole.findings.errors
+
+
+def _split_in_vain(spec: PlanSpec, project: ProjectSpec) -> Iterator[str]:
+    """Places of subtasks that would have nowhere to gather."""
+    if project.merge.delivers(spec.merge) == "Task":
+        for work in spec.work:
+            if isinstance(work.given, Step) and work.given.subtasks:
+                yield f"{work.path}.{FIELD}"
 
 
 def _other_format(data: Mapping[object, object]) -> FieldError | None:

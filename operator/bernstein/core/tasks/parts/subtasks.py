@@ -1,14 +1,15 @@
-"""WaitingForSubtasks: its agent has split it, and other Tasks do its parts.
+"""WaitingForSubtasks: it is split, and other Tasks do its parts.
 
-    InProgress ── its session leaves subtasks ──▶ WaitingForSubtasks ─┬─ all are Closed ──▶ Done
-                                                    ▲      │          └─ cancelled, with them
+    InProgress ── its session leaves subtasks ──┐
+    Open ── its spec has subtasks ──────────────┴▶ WaitingForSubtasks ─┬─ all are Closed ──▶ Done
+                                                    ▲      │           └─ cancelled, with them
                                                     │      ▼
                                        Open ◀── Blocked: one has ended without result, or none has
                                                          made progress for 30 minutes
 
-Its status names them before they are made, and its Plan has a row for each. Done, it has no work of
-its own: it is judged on what they have landed. A person who unblocks it has it done anew, without
-those that are left.
+The schedule splits what its spec has subtasks of. Its status names them before they are made, and
+its Plan has a row for each. Done, it has no work of its own: it is judged on what they have landed.
+A person who unblocks it has it done anew, without those that are left.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from bernstein.api.plans.parts import Part
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Blocked, Split, Subtask, Task, TaskStatus
 from bernstein.api.verification import Verification
-from bernstein.api.waiting import Cancel, WaitReason
+from bernstein.api.waiting import Cancel
 from bernstein.core import owners
 from bernstein.core.actions import CancelTasks, CreateTasks, TaskDecision
-from bernstein.core.delivery import landing
+from bernstein.core.delivery import landing, tip
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.documents import SUBTASKS, values
@@ -35,6 +37,7 @@ from bernstein.core.plans.field_errors import listed
 from bernstein.core.plans.size import room_for_parts
 from bernstein.core.plans.subtasks import objects, written
 from bernstein.core.sanitise import count, quoting, some
+from bernstein.core.scheduling import parts
 from bernstein.core.sessions import documents
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import count_failure, infrastructure, settle
@@ -58,8 +61,10 @@ def needed(snapshot: TaskSnapshot) -> tuple[str, str] | None:
     """Session and SHA-256 of the document that its next step reads; None: it reads none."""
     status, session = snapshot.status, snapshot.session
     if status.split is not None and is_split(status):
-        split = status.split
-        return (split.session, split.sha256) if _unmade(_seen(snapshot, status)) else None
+        of, sha256 = status.split.session, status.split.sha256
+        if of is None or sha256 is None or not _unmade(_seen(snapshot, status)):
+            return None
+        return of, sha256
     if session is None or status.state is not TaskState.IN_PROGRESS:
         return None
     left = documents.subtasks_of(session.status)
@@ -87,7 +92,7 @@ def begins(
         status = settle(snapshot, session, status, reason, why, counted=True)
         return TaskDecision(count_failure(snapshot, status, reason, why, now))
     assert not isinstance(value, Problem)
-    return TaskDecision(_split(snapshot, session, status, len(written.steps(value)), now))
+    return TaskDecision(_split(snapshot, session, status, len(written.parts(value)), now))
 
 
 def _refusal(snapshot: TaskSnapshot, session: AgentSession, value: Json | Problem) -> str | None:
@@ -114,13 +119,9 @@ def _split(
     left, work = documents.subtasks_of(session.status), session.status.work
     assert left is not None
     assert work is not None
-    times = 1 + (status.split.number if status.split is not None else 0)
     of = session.metadata.name
+    its = Split(number=parts.next_number(status), session=of, sha256=left.sha256, since=now)
     update = {
-        "split": Split(number=times, session=of, sha256=left.sha256, since=now),
-        "subtasks": tuple(
-            Subtask(name=name) for name in objects.names_of(snapshot.task, times, number)
-        ),
         "verification": Verification(base=work.base, sha=work.sha, tree=work.tree, ref=work.ref),
         "output": documents.output_of(of, session.status),
         "infrastructure_failures": 0,
@@ -128,8 +129,7 @@ def _split(
         "checkpoint_sha": None,
     }
     settled = settle(snapshot, session, status, "Succeeded", "", counted=True)
-    moved = move(settled, TaskState.WAITING_FOR_SUBTASKS, "Split", now)
-    return _waits(moved.model_copy(update=update), now)
+    return parts.split(snapshot.task, settled.model_copy(update=update), its, number, now)
 
 
 # --- while it waits -------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def decide_waiting(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     if _unmade(status):
         return _make(snapshot, status, now)
     if all(row.state == TaskState.CLOSED for row in status.subtasks or ()):
-        return TaskDecision(_done(status, now))
+        return TaskDecision(_done(snapshot, status, now))
     return TaskDecision(_told(snapshot, status, now), (), _patience_left(snapshot, status, now))
 
 
@@ -162,7 +162,7 @@ def decide_blocked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
 
 def resumed(status: TaskStatus, now: datetime) -> TaskStatus:
     """The status of an Open Task that waits for its subtasks again."""
-    return _waits(move(status, TaskState.WAITING_FOR_SUBTASKS, "SubtasksGoOn", now), now)
+    return parts.waiting(move(status, TaskState.WAITING_FOR_SUBTASKS, "SubtasksGoOn", now), now)
 
 
 def given_up(status: TaskStatus) -> TaskStatus:
@@ -228,7 +228,7 @@ def _unmade(status: TaskStatus) -> list[str]:
 
 def _make(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """Those that are not there are made, once the Plan has a row for each."""
-    plan, handed = snapshot.plan, snapshot.handed
+    plan = snapshot.plan
     assert plan is not None
     seconds = seconds_left(status.waiting, snapshot.project, now)
     if seconds is not None:
@@ -236,15 +236,24 @@ def _make(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDeci
     if snapshot.refused is not None:
         problem, resting = Diagnosis(Reason.POD_REJECTED, snapshot.refused), snapshot.resting
         return TaskDecision(tried_again(status, problem, snapshot.project, now, resting=resting))
-    rows = {row.name for row in plan.status.extra}
-    if handed is None or handed.document is None or not rows.issuperset(_unmade(status)):
-        return TaskDecision(_waits(status, now))
-    value = values.parsed(handed.document)
-    steps = () if isinstance(value, Problem) else written.steps(value)
-    every = zip((row.name for row in status.subtasks or ()), steps, strict=True)
-    missing = {name: step for name, step in every if name in _unmade(status)}
+    rows, its = {row.name for row in plan.status.extra}, _parts(snapshot)
+    if its is None or not rows.issuperset(_unmade(status)):
+        return TaskDecision(parts.waiting(status, now))
+    every = zip((row.name for row in status.subtasks or ()), its, strict=True)
+    missing = {name: part for name, part in every if name in _unmade(status)}
     made = CreateTasks(objects.objects_of(snapshot.task, plan, missing))
-    return TaskDecision(_waits(status, now), (made,))
+    return TaskDecision(parts.waiting(status, now), (made,))
+
+
+def _parts(snapshot: TaskSnapshot) -> tuple[Part, ...] | None:
+    """What it is split into: what its spec says, or what its agent has left. None: that is lost, or
+    nobody has read it."""
+    if snapshot.task.spec.subtasks:
+        return snapshot.task.spec.subtasks
+    if snapshot.handed is None or snapshot.handed.document is None:
+        return None
+    value = values.parsed(snapshot.handed.document)
+    return () if isinstance(value, Problem) else written.parts(value)
 
 
 def _has_ended(task: Task) -> bool:
@@ -293,14 +302,6 @@ def _is_at_work(task: Task) -> bool:
 # --- what the status says -------------------------------------------------------------------------
 
 
-def _waits(status: TaskStatus, now: datetime) -> TaskStatus:
-    """The status that waits for its subtasks, and for nobody else."""
-    rows = status.subtasks or ()
-    closed = sum(row.state == TaskState.CLOSED for row in rows)
-    text = f"{closed} of {count(len(rows), 'subtask')} Closed"
-    return waits(status, WaitReason.SUBTASKS_PENDING, text, now)
-
-
 def _told(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
     """Where each of them needs a person, so does what they are parts of: by the first one's
     words."""
@@ -308,7 +309,7 @@ def _told(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStat
     suspended = snapshot.plan is not None and snapshot.plan.spec.suspend
     stuck = next((task for task in left if is_stalled(task.status)), None)
     if suspended or stuck is None or any(map(member.moves, left)):
-        return _waits(status, now)
+        return parts.waiting(status, now)
     waiting = stuck.status.waiting
     assert waiting is not None
     text, remedy = parted(waiting.message)
@@ -319,7 +320,7 @@ def _told(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStat
 def _blocked(status: TaskStatus, problem: str, now: datetime) -> TaskStatus:
     assert status.split is not None
     moved = move(status, TaskState.BLOCKED, Reason.SUBTASKS_STALLED, now)
-    block = Blocked(session=status.split.session, text=problem, times=0)
+    block = Blocked(session=status.split.session or "", text=problem, times=0)
     return _stalled(moved.model_copy(update={"blocked": block}), problem, now)
 
 
@@ -327,9 +328,21 @@ def _stalled(status: TaskStatus, problem: str, now: datetime) -> TaskStatus:
     return waits(status, Reason.SUBTASKS_STALLED, problem, now, needs_person=True)
 
 
-def _done(status: TaskStatus, now: datetime) -> TaskStatus:
+def _done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
     """What its subtasks have landed is judged, as it is at the tip."""
     assert status.split is not None
     moved = move(status, TaskState.DONE, "SubtasksClosed", now)
-    over = status.split.model_copy(update={"over": True})
-    return landing.on_newer_tip(moved.model_copy(update={"split": over}))
+    update = {
+        "split": status.split.model_copy(update={"over": True}),
+        "verification": status.verification or _as_it_is(snapshot),
+    }
+    return landing.on_newer_tip(moved.model_copy(update=update))
+
+
+def _as_it_is(snapshot: TaskSnapshot) -> Verification:
+    """The work of a Task that no session has begun: what is where its subtasks have landed."""
+    plan, ref = snapshot.plan, snapshot.target_ref
+    assert plan is not None
+    assert plan.status.integration is not None
+    seen = tip.known_tip(snapshot) or plan.status.integration.tip
+    return Verification(base=seen, sha=seen, tree=plan.status.integration.tree or "", ref=ref)

@@ -76,12 +76,12 @@ def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
     status = snapshot.task.status
     pinned = snapshot.plan.status.integration if snapshot.plan else None
     return Question(
-        job=partial(names.session_job, status.session or snapshot.task.metadata.name),
+        job=partial(names.session_job, snapshot.works_as(status) or snapshot.task.metadata.name),
         checks=specs_of(snapshot, judged),
         project=snapshot.project,
         pinned_sha=pinned.target_sha if pinned else judged.base,
         onto=snapshot.target_ref,
-        can_be_made_anew=can_be_made_anew(judged, origin_of(judged)),
+        can_be_made_anew=can_be_made_anew(judged, origin_of(judged), snapshot.target_ref),
         crowd=snapshot.crowd,
         follows=snapshot.follows,
         cache=snapshot.gate_cache,

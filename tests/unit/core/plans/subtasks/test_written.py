@@ -18,7 +18,8 @@ from bernstein.checks.globs import Listed
 from bernstein.core.documents import values
 from bernstein.core.documents.values import Json, Problem
 from bernstein.core.plans.subtasks.objects import objects_of
-from bernstein.core.plans.subtasks.written import problems, steps
+from bernstein.core.plans.subtasks.written import parts as steps
+from bernstein.core.plans.subtasks.written import problems
 from bernstein.core.roles.known import Roles
 from tests.unit.core import objects
 from tests.unit.core.documents.test_values import JSON_VALUES
@@ -53,13 +54,13 @@ FULL: Json = {
 )
 def test_what_a_subtask_may_say_is_taken(value: Json) -> None:
     assert wrong(value) == []
-    assert all(step.heading for step in steps(value))
+    assert all(step.title for step in steps(value))
 
 
 def test_each_field_arrives() -> None:
     (step,) = steps({"subtasks": [FULL]})
 
-    assert (step.heading, step.description, step.role) == ("The endpoint", "All of it", "backend")
+    assert (step.title, step.description, step.role) == ("The endpoint", "All of it", "backend")
     assert (step.files, step.priority) == (("src/api.py", "tests/**"), 1)
     assert (step.scope, step.complexity, step.estimated_minutes) == ("small", "high", 20)
     assert step.completion_signals[0].path == "src/api.py"

@@ -11,7 +11,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Split, Task, TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.documents import SUBTASKS
-from bernstein.core.plans.subtasks.objects import names_of
+from bernstein.core.scheduling.parts import names_of
 from bernstein.core.snapshot import Handed
 from bernstein.core.tasks import decide as task_decide
 from tests.unit.core import objects

@@ -14,7 +14,7 @@ from bernstein.core import labels, owners
 from bernstein.core.actions import TaskDecision
 from bernstein.core.documents import SUBTASKS
 from bernstein.core.plans.size import room_for_parts, too_large
-from bernstein.core.plans.subtasks.objects import names_of
+from bernstein.core.scheduling.parts import names_of
 from bernstein.core.sessions.documents import expected, most_subtasks
 from tests.unit.core import objects
 from tests.unit.core.objects import (

@@ -10,7 +10,7 @@ import pytest
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.actions import CancelTasks, CreateTasks
-from bernstein.core.plans.subtasks.objects import names_of
+from bernstein.core.scheduling.parts import names_of
 from bernstein.core.tasks.parts import subtasks
 from bernstein.core.tasks.parts.subtasks import PATIENCE
 from tests.unit.core import objects

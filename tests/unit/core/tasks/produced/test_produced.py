@@ -297,6 +297,13 @@ def test_of_two_policies_of_approval_the_stricter_one_counts(
     assert policy.above_usd is None
 
 
+def test_a_pull_request_that_the_task_asks_for_needs_a_forge_as_one_of_the_file_does() -> None:
+    told = problems(LEFT, produces={"plan": {"merge": "pr"}})
+
+    assert "merge: pr: the Project's repository has no 'forge'" in told
+    assert made(LEFT).spec.merge is None
+
+
 def test_the_name_that_the_task_gives_is_that_of_the_object() -> None:
     (action,) = to_the_end(goal(asked={"name": "limits"}), LEFT).actions
 

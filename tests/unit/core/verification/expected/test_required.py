@@ -84,6 +84,38 @@ def test_a_service_is_started_by_our_launcher_which_is_told_what_to_ask_for() ->
     ]
 
 
+SERVES = {"type": "api_responds", "url": "/health", "command": "serve"}
+HOLDS = {"type": "file_contains", "path": "a", "contains": "x"}
+
+
+@pytest.mark.parametrize(
+    ("signal", "other"),
+    [
+        ({"type": "path_exists", "path": "a"}, {"path": "b"}),
+        ({"type": "glob_exists", "value": "*.a"}, {"value": "*.b"}),
+        (HOLDS, {"contains": "y"}),
+        (HOLDS, {"regex": True}),
+        (SERVES, {"url": "/ready"}),
+        (SERVES, {"status": 204}),
+        (SERVES, {"contains": "up"}),
+        (SERVES, {"command": "serve --port"}),
+        (SERVES, {"timeout_seconds": 9}),
+        ({"type": "llm_review", "criteria": "It is tested."}, {"criteria": "It is short."}),
+        ({"type": "path_exists", "path": "a"}, {"type": "file_contains", "contains": "x"}),
+    ],
+)
+def test_a_signal_that_says_something_else_asks_something_else(
+    signal: dict[str, Any], other: dict[str, Any]
+) -> None:
+    def asked(**words: Any) -> tuple[Any, ...]:
+        signals = [Signal.model_validate(words)]
+        (found, *_) = required.required_checks(signals, spec(), CHANGED)
+        return found.reads, found.command, found.timeout, found.asks
+
+    assert asked(**signal) == asked(**signal)
+    assert asked(**signal) != asked(**signal | other)
+
+
 def test_a_gate_of_the_projects_own_runs_its_command_in_its_image() -> None:
     own = {"name": "licence", "command": "check", "image": "own:1", "timeoutSeconds": 9}
     (found,) = [
@@ -123,6 +155,16 @@ def test_of_a_projects_own_tests_the_exit_code_alone_counts() -> None:
     found = required.required_checks([], spec(pipeline=[own]), CHANGED)
 
     assert found[-1].command == "make test"
+
+
+def test_what_runs_a_command_has_the_image_of_the_toolchain() -> None:
+    project = objects.project(
+        toolchain={"image": "tools:7"}, gates={"pipeline": [{"name": "lint"}]}
+    )
+
+    found = required.required_checks([], project.spec, CHANGED)
+
+    assert [check.image for check in found if check.name == "lint"] == ["tools:7"]
 
 
 OWN = {"name": "licence", "command": "check", "image": "own:1"}

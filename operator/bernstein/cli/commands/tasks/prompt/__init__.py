@@ -105,6 +105,9 @@ async def _session(
     wanted = name if task is None else task.status.session
     if wanted is None:
         assert task is not None
+        if task.spec.subtasks:
+            text = f"Task '{name}' is split by its step: it has no session, its subtasks have"
+            raise CliError("NoSession", text, "`bernstein list-tasks` shows them below it")
         if is_final(task.status, task.spec.max_retries):
             text = f"Task '{name}' has had no session, and gets none any more"
             raise CliError("NoSession", text, f"see how it ended with `bernstein logs {name}`")

@@ -252,6 +252,17 @@ async def test_the_first_one_of_a_run_that_mends_will_be_told_what_was_found(
     assert "Task 'web-test-i1' (node 'test', run 1):\nSignalFailed: test_passes: 2" in answer.out
 
 
+async def test_a_task_that_its_step_splits_has_no_first_one(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    api.put(TASKS, "work", "team", **objects.task(subtasks=[{"title": "One"}]).dump())
+
+    answer = await bernstein("prompt", "work", "--json")
+
+    assert (answer.code, answer.json["error"]["reason"]) == (1, "NoSession")
+    assert "list-tasks" in answer.json["error"]["remedy"]
+
+
 async def test_a_task_that_gets_no_session_any_more_says_so(
     api: ApiServer, bernstein: Bernstein
 ) -> None:
