@@ -252,3 +252,7 @@ class Requeue(Exception):
     def __init__(self, after: float, why: str) -> None:
         super().__init__(why)
         self.after = after
+
+
+class NotYetFree(Requeue):
+    """An object that goes, or is to go, still has the name that we need."""

@@ -19,6 +19,7 @@ from bernstein.kube.errors import (
     KubeError,
     NameConflict,
     NotFound,
+    NotYetFree,
     Overloaded,
     Requeue,
     is_unanswered,
@@ -254,10 +255,10 @@ class Executor:
         except NotFound:
             raise Requeue(DELETING_RETRY, f"{resource.kind} {key} has just been deleted") from None
         if is_deleting(live):
-            raise Requeue(DELETING_RETRY, f"{resource.kind} {key} is being deleted")
+            raise NotYetFree(DELETING_RETRY, f"{resource.kind} {key} is being deleted")
         differs = self._difference(desired, live)
         if differs == "owner" and _is_left_over(desired, live):
-            raise Requeue(DELETING_RETRY, f"{resource.kind} {key} is left over, and goes")
+            raise NotYetFree(DELETING_RETRY, f"{resource.kind} {key} is left over, and goes")
         if differs is not None:
             raise NameConflict(
                 f"{resource.kind} {key} exists and its {differs} is not ours; delete or rename it",

@@ -178,6 +178,17 @@ async def test_a_plan_that_others_made_to_begin_without_a_yes_is_none_that_was_p
         await writer.produce(Key("default", "goal"), PRODUCED)
 
 
+async def test_labels_of_ours_make_no_produced_plan_of_one_that_says_something_else(
+    api: ApiServer, writer: Writer
+) -> None:
+    theirs = {**PRODUCED["spec"], "stages": [{"name": "a", "steps": [{"title": "Another"}]}]}
+    meta = PRODUCED["metadata"]
+    api.put(PLANS, meta["name"], spec=theirs, metadata=meta)
+
+    with pytest.raises(NameConflict, match="says something else"):
+        await writer.produce(Key("default", "goal"), PRODUCED)
+
+
 async def test_a_plan_that_was_produced_before_a_crash_is_the_one_whatever_people_changed_since(
     api: ApiServer, writer: Writer
 ) -> None:

@@ -14,8 +14,8 @@ from bernstein.api.vocabulary import COMPLEXITIES, ROLES, SCOPES
 from bernstein.checks import gates, signals
 from bernstein.checks.content.restricted import INTERNAL
 from bernstein.checks.gate import Command
+from bernstein.core.routing.limits import timeout_seconds
 from bernstein.core.routing.table import route
-from bernstein.core.sessions.limits import timeout_seconds
 from tests.unit.core import objects
 from tests.unit.docs.pages import REFERENCE, ROOT, table
 

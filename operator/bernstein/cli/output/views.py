@@ -129,7 +129,11 @@ class LineView:
         detail = f": {message}" if message else ""
         stands = asked.stands_until_somebody_acts(plan)
         about = (phase, cause(waiting) if waiting is not None and stands else None)
-        if self._is_new("plan", about):
+        question = asked.question_of(plan) if asked.is_asked(plan) else None
+        news = self._is_new("plan", about)
+        if question is not None and self._is_new("question", question.name):
+            news = True
+        if news:
             moment = plan.status.ended_at
             if moment is None and waiting is not None and (stands or asked.is_asked(plan)):
                 moment = self._since("plan", waiting)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from bernstein.api.pod import RECORDER
 from bernstein.api.session import AgentSession
+from bernstein.controllers.execution import describe
 from bernstein.controllers.wiring import Context
 from bernstein.core import labels, names
 from bernstein.core.documents import handed, kept
 from bernstein.core.owners import owner_reference
 from bernstein.core.sessions.actions import KeepDocuments
-from bernstein.kube.errors import KubeError, Requeue
+from bernstein.kube.errors import KubeError, NameConflict, NotYetFree, Requeue
 from bernstein.kube.resource import CONFIG_MAPS, Key, Object
 from bernstein.observe import logging
 from bernstein.resources import SESSIONS
@@ -38,12 +39,37 @@ async def keep(key: Key, session: AgentSession, action: KeepDocuments, context: 
         log.warning("documents lost", uid=session.metadata.uid, documents=lost)
     if not documents:
         return
+    made = config_map(session, documents)
     try:
-        await context.writer.create(key, CONFIG_MAPS, config_map(session, documents))
+        await context.writer.create(key, CONFIG_MAPS, made)
+    except NameConflict as conflict:
+        _tell_lost(session, describe(conflict), context)  # what is another's stays so
+    except NotYetFree:
+        if action.again:
+            raise
+        text = f"ConfigMap '{made['metadata']['name']}' is being deleted, and still there"
+        _tell_lost(session, text, context)
     except KubeError as error:
         log.warning("documents not kept", uid=session.metadata.uid, reason=error.reason)
         if action.again:
             raise Requeue(AGAIN_SECONDS, "documents cannot be kept yet") from error
+
+
+def _tell_lost(session: AgentSession, why: str, context: Context) -> None:
+    """An Event on the Task: people look there, and its status names what is nowhere."""
+    meta, task = session.metadata, session.spec.task_ref
+    log.warning("documents not kept", uid=meta.uid, reason=NameConflict.reason)
+    obj = context.caches.tasks.informer.get(Key(meta.namespace, task.name))
+    if obj is None or obj["metadata"]["uid"] != task.uid:
+        return
+    context.writer.events.record(
+        obj,
+        reason="DocumentLost",
+        message=f"{why}: what attempt {session.spec.attempt} left beside its code is lost. Remedy: "
+        "Delete that ConfigMap, and have the Task done again where others need what is lost",
+        action="KeepDocuments",
+        warning=True,
+    )
 
 
 def config_map(session: AgentSession, documents: Mapping[str, bytes]) -> Object:

@@ -23,6 +23,10 @@ from bernstein.core.sanitise import count, some
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, stands_still, waits
 
+_MORE_RUNS = (
+    "Read what its last run was rejected for, then apply the workflow with more runs "
+    "(max_attempts) under another name. {again} has what failed run once more, without a repair."
+)
 _ENDS = (Reason.TASK_FAILED, Reason.RETRY_EXHAUSTED)
 """Why a Plan has failed, once nothing of it can go on."""
 
@@ -211,7 +215,7 @@ def _what_stops(
     tasks = list(snapshot.tasks.values())
     ended = _ended(snapshot, status)
     if ended is not None:
-        return *ended, _remedy(snapshot, status), None
+        return *ended, _remedy(snapshot, status, ended[0]), None
     past = standing.of_the_past(status)
     for task in tasks:
         if task.metadata.name in past:
@@ -245,12 +249,14 @@ def _ended(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, str] | None
     return (reason, " ".join(said)) if said else None
 
 
-def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
+def _remedy(snapshot: PlanSnapshot, status: PlanStatus, reason: str) -> str:
     """What helps, and how to have what has landed: it was paid for."""
     helps = "Apply a Plan with what is left, under another name."
     if any(_may_go_on(t, snapshot, status) for t in snapshot.tasks.values()):
         again = f"`bernstein retry {snapshot.plan.metadata.name}`"
         helps = f"Read the failed Tasks' messages, then give them another round: {again}."
+        if reason == Reason.RETRY_EXHAUSTED:
+            helps = _MORE_RUNS.format(again=again)
         if _missing(snapshot, status):
             helps += " What was deleted can be applied as a Plan of another name."
     landed = "; ".join(kept.of_plan(snapshot.plan, status, snapshot.project))

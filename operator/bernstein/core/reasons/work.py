@@ -37,9 +37,9 @@ OF_WORK: Final[Mapping[str, Policy]] = {
     Reason.RETRY_EXHAUSTED: Policy(
         Retry.NEVER,
         False,
-        "Read what its last runs were rejected for, then give what has failed another round "
-        "(`bernstein retry PLAN`), or apply a workflow with more runs or other work, under another "
-        "name.",
+        "Read what its last runs were rejected for, then apply a workflow with more runs or other "
+        "work, under another name; or give what has failed another round, without a repair "
+        "(`bernstein retry PLAN`).",
     ),
     Reason.SUBTASKS_INVALID: Policy(
         Retry.AT_ONCE, True, "Read why; say in the step how it can be split, or split it yourself."

@@ -11,8 +11,8 @@ from bernstein.core import labels, names
 from bernstein.core.money.pricing import price_of
 from bernstein.core.owners import owner_reference
 from bernstein.core.routing.choose import route_of
+from bernstein.core.routing.limits import timeout_seconds
 from bernstein.core.sessions import documents
-from bernstein.core.sessions.limits import timeout_seconds
 from bernstein.core.sessions.prompt import digest_of_roles, of_snapshot
 from bernstein.core.snapshot import TaskSnapshot
 

@@ -53,8 +53,10 @@ subtasks:
     estimated_minutes: 30
     completion_signals:      # left out: those of this task
       - {{{{type: path_exists, path: src/a.py}}}}
-Only title is required. None of them waits for another one: files that two share are changed by one
-after the other. This task is done once all of them are, and is checked then as listed above."""
+Only title is required. None of them gets more time than this task: a scope, an estimate or a signal
+that asks for more is refused. None of them waits for another one: files that two share are changed
+by one after the other. This task is done once all of them are, and is checked then as listed \
+above."""
 _MOST_ROLES = 60
 """That are named in a prompt: a namespace may have so many that little else would be told."""
 _NOTHING_CHANGES = "Nothing is expected to change: report what you found."

@@ -14,7 +14,8 @@ from bernstein.core.sessions import documents
 from bernstein.kube.errors import Requeue
 from bernstein.kube.resource import CONFIG_MAPS, Object
 from tests.background import eventually
-from tests.control_plane.controllers.kubelet import works
+from tests.control_plane.conftest import eventually as met
+from tests.control_plane.controllers.kubelet import CORE_EVENTS, works
 from tests.control_plane.controllers.world import QUIET, World
 from tests.control_plane.node_logs import NodeLogs
 from tests.control_plane.objects import AGENT_SESSIONS, TASKS
@@ -108,6 +109,69 @@ async def test_what_cannot_be_had_in_time_is_lost_and_the_work_is_not(
 
     assert task["status"]["output"] == {"session": "one-s1", **TOLD}
     assert await its_documents(quiet) == {}
+
+
+def theirs(world: World, **metadata: Any) -> Object:
+    """What somebody else has made by the name of the ConfigMap."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "one-s1-documents", "namespace": world.namespace, **metadata},
+        "data": {"theirs": "x"},
+    }
+
+
+async def told_of(world: World) -> Object:
+    """The Event that tells of lost documents, once it is there."""
+    found: list[Object] = []
+
+    async def is_there() -> bool:
+        events = (await world.all(CORE_EVENTS)).values()
+        found[:] = [event for event in events if event["reason"] == "DocumentLost"]
+        return bool(found)
+
+    await met(is_there)
+    (event,) = found
+    return event
+
+
+async def test_a_name_that_somebody_else_has_is_not_waited_for_and_people_are_told(
+    quiet: World, logs: NodeLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "AGAIN_SECONDS", documents.PATIENCE_SECONDS)
+    logs.recorded = printed(VALUES)
+    await quiet.apply(CONFIG_MAPS, theirs(quiet))
+    await quiet.start()
+    await quiet.task("one")
+    task = await quiet.task_in("one", "Closed")
+    event = await told_of(quiet)
+    found = await its_documents(quiet)
+
+    assert task["status"]["output"] == {"session": "one-s1", **TOLD}
+    assert found["one-s1-documents"]["data"] == {"theirs": "x"}
+    assert len(logs.asked_of_recorders) == 1
+    assert (event["type"], event["involvedObject"]["name"]) == ("Warning", "one")
+    assert "'one-s1-documents' exists already and was made by someone else" in event["message"]
+    assert "Remedy: Delete " in event["message"]
+
+
+async def test_one_that_is_being_deleted_is_waited_for_no_longer_than_a_node(
+    quiet: World, logs: NodeLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "PATIENCE_SECONDS", 1)
+    logs.recorded = printed(VALUES)
+    await quiet.apply(CONFIG_MAPS, theirs(quiet, finalizers=["example.com/held"]))
+    await quiet.delete(CONFIG_MAPS, "one-s1-documents")
+    await quiet.start()
+    await quiet.task("one")
+    await quiet.task_in("one", "Closed")
+    event = await told_of(quiet)
+
+    await quiet.admin.patch(
+        CONFIG_MAPS, "one-s1-documents", quiet.namespace, {"metadata": {"finalizers": []}}
+    )
+
+    assert "'one-s1-documents' is being deleted" in event["message"]
 
 
 async def test_after_a_crash_before_it_was_recorded_it_is_kept_once(

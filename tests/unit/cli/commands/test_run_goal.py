@@ -139,12 +139,12 @@ async def made(api: ApiServer, bernstein: Bernstein, **status: Any) -> str:
     return str(task["metadata"]["name"])
 
 
-def plan(api: ApiServer, task: str, **status: Any) -> None:
+def plan(api: ApiServer, task: str, *, name: str = "limits", **status: Any) -> None:
     obj = objects.plan("limits", begun=False, approval={"plan": "Always"}).dump()
     found = {"phase": "PendingApproval", "observedGeneration": 1, "startedAt": objects.at(0)}
     labels = {"bernstein.dev/task": task}
     stored = json.loads(json.dumps(found | status, default=lambda at: at.isoformat()))
-    api.put(PLANS, "limits", "team", spec=obj["spec"], status=stored, metadata={"labels": labels})
+    api.put(PLANS, name, "team", spec=obj["spec"], status=stored, metadata={"labels": labels})
 
 
 CLOSED = {"state": "Closed", "produced": {"plan": "limits"}}
@@ -162,6 +162,21 @@ async def test_it_tells_the_plan_how_to_read_it_and_how_to_decide(
     assert "bernstein plan show plan/limits" in answer.out
     assert "bernstein plan graph plan/limits" in answer.out
     assert "bernstein approve limits" in answer.out
+
+
+@pytest.mark.parametrize("state", ["InProgress", "Closed"])
+async def test_a_plan_that_somebody_has_labelled_so_is_not_the_one_that_the_task_has_produced(
+    api: ApiServer, bernstein: Bernstein, state: str
+) -> None:
+    name = await made(api, bernstein, **(CLOSED if state == "Closed" else {"state": state}))
+    plan(api, name, name="theirs")
+    if state == "Closed":
+        plan(api, "another")  # the label of the right one was changed
+
+    answer = await bernstein(*CALL, "--timeout", "1s")
+
+    assert "theirs" not in answer.out
+    assert ("✓ Plan 'limits' is made" in answer.out) is (state == "Closed")
 
 
 async def test_with_json_task_and_plan_are_the_answer(api: ApiServer, bernstein: Bernstein) -> None:

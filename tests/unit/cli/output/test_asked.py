@@ -7,6 +7,7 @@ from typing import Any
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.output import asked, details, notes
+from bernstein.cli.output.views import LineView
 from tests.unit.cli.scenes import SHA, move, name, plan, task, terminal, verification
 from tests.unit.core.approvals.asked import ANN, DIGEST
 
@@ -143,3 +144,18 @@ def test_below_the_verdicts_stands_who_has_approved_the_work_and_why() -> None:
     said = console.export_text()
     assert f"gate no_foo: Bypassed by {ANN}, who says: it is due\n" in said
     assert said.count(f"  approved by {ANN}, who says: well done\n") == 1, "of this attempt alone"
+
+
+def test_a_log_tells_once_how_to_decide_about_each_phase_that_waits() -> None:
+    shown, console = terminal(width=300)
+    second = in_phases(phase("build", "q-1", "Approve"), phase("ship", "q-2"))
+
+    with LineView(shown) as lines:
+        for seen in (in_phases(), in_phases(phase("build", "q-1")), second, second):
+            lines.update(seen, [], {}, "")
+
+    told = [row for row in console.export_text().splitlines() if "bernstein approve" in row]
+    assert [row.partition("decide with ")[2] for row in told] == [
+        "`bernstein approve rate-limit-api`",
+        "`bernstein approve rate-limit-api --approval q-2`",
+    ]

@@ -17,7 +17,7 @@ from bernstein.api.waiting import Waiting
 from bernstein.core import conditions, owners
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.money.spending import Spending
-from bernstein.core.sessions import limits
+from bernstein.core.routing import limits
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
     NOW,

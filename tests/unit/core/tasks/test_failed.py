@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.plans.rows import PlanTask
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Attempt
@@ -144,3 +145,23 @@ def test_work_that_a_check_rejected_last_can_be_had() -> None:
     assert (found.state, stalled_for(found.conditions)) == (TaskState.FAILED, "SignalFailed")
     assert found.waiting is not None
     assert found.waiting.message.endswith(FETCH + "refs/bernstein/1111222233334444/work/s1")
+
+
+def test_a_run_of_a_node_needs_no_person_for_its_workflow_says_what_follows() -> None:
+    ended = dead("MaxTurns", work=objects.work())
+    node = {"name": "test", "phase": "build", "role": "qa"}
+    workflow = {"phases": [{"name": "build"}], "nodes": [node]}
+    plan = objects.plan(stages=(), workflow=workflow)
+    rows = (PlanTask(name="work", stage="build", node="test", run=1),)
+    plan = plan.model_copy(update={"status": plan.status.model_copy(update={"tasks": rows})})
+    task = objects.task(status=with_session(TaskState.IN_PROGRESS, attempt=0), maxRetries=0)
+
+    found = decide(snapshot(task, plan=plan, sessions=(ended,))).status
+
+    assert found.state is TaskState.FAILED
+    assert found.waiting is not None
+    assert not found.waiting.needs_person
+    cause, helps = parted(found.waiting.message)
+    assert cause.startswith("its run failed: ")
+    assert ended.status.work is not None
+    assert helps == f"What it left: {FETCH}{ended.status.work.ref}"

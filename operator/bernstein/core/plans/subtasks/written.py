@@ -6,7 +6,7 @@
         files: [src/api.py]
 
 They are judged by the same code and in the same words as the steps of a plan. What they may not say
-is in `rules`.
+is in `rules`, and for how long they may ask in `times`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from bernstein.core.documents.values import Json
 from bernstein.core.plans.field_errors import FieldError, field_name, quoted, type_name
 from bernstein.core.plans.fields import plan_spec
 from bernstein.core.plans.subtasks.rules import FIELD, NOT_ITS_OWN, broken
+from bernstein.core.plans.subtasks.times import too_long
 from bernstein.core.plans.validation import validate_file, validate_plan
 from bernstein.core.roles.known import BUILT_IN, Roles
 
@@ -47,16 +48,22 @@ def problems(
     return tuple(FieldError(each.path, each.message[:_SHOWN]) for each in found)
 
 
-def parts(value: Json) -> tuple[Part, ...]:
+def parts(value: Json, parent: TaskSpec) -> tuple[Part, ...]:
     """The subtasks of a document without problems."""
     listed = value.get(FIELD) if isinstance(value, dict) else None
-    spec = PlanSpec.model_validate(plan_spec(_as_plan(listed if isinstance(listed, list) else [])))
-    return tuple(map(_part, spec.stages[0].steps))
+    data = _as_plan(listed if isinstance(listed, list) else [])
+    return _parts(PlanSpec.model_validate(plan_spec(data)), parent)
 
 
-def _part(step: Step) -> Part:
+def _parts(spec: PlanSpec, parent: TaskSpec) -> tuple[Part, ...]:
+    return tuple(_part(step, parent) for step in spec.stages[0].steps)
+
+
+def _part(step: Step, parent: TaskSpec) -> Part:
+    """One that says no scope has no larger one than the Task: it has not asked for more time."""
+    unsaid = {"scope": parent.scope} if parent.scope == "small" else {}
     said = step.model_dump(include={*Part.model_fields}, exclude_unset=True)
-    return Part.model_validate({**said, "title": step.heading})
+    return Part.model_validate({**unsaid, **said, "title": step.heading})
 
 
 def _as_plan(listed: list[Json], cli: str | None = None) -> dict[str, Any]:
@@ -78,7 +85,9 @@ def _of_steps(
     errors = validate_file(data, project, roles).errors
     yield from errors
     if not errors:
-        yield from validate_plan(PlanSpec.model_validate(plan_spec(data)), project, roles)
+        spec = PlanSpec.model_validate(plan_spec(data))
+        yield from validate_plan(spec, project, roles)
+        yield from too_long(_parts(spec, parent), parent, project)
 
 
 def _placed(error: FieldError) -> FieldError:

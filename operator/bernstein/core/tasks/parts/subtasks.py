@@ -92,7 +92,8 @@ def begins(
         status = settle(snapshot, session, status, reason, why, counted=True)
         return TaskDecision(count_failure(snapshot, status, reason, why, now))
     assert not isinstance(value, Problem)
-    return TaskDecision(_split(snapshot, session, status, len(written.parts(value)), now))
+    number = len(written.parts(value, snapshot.task.spec))
+    return TaskDecision(_split(snapshot, session, status, number, now))
 
 
 def _refusal(snapshot: TaskSnapshot, session: AgentSession, value: Json | Problem) -> str | None:
@@ -253,7 +254,7 @@ def _parts(snapshot: TaskSnapshot) -> tuple[Part, ...] | None:
     if snapshot.handed is None or snapshot.handed.document is None:
         return None
     value = values.parsed(snapshot.handed.document)
-    return () if isinstance(value, Problem) else written.parts(value)
+    return () if isinstance(value, Problem) else written.parts(value, snapshot.task.spec)
 
 
 def _has_ended(task: Task) -> bool:

@@ -154,3 +154,23 @@ def test_a_plan_is_whole_when_the_tasks_of_its_steps_are() -> None:
     assert whole(done, *both)
     assert not whole(parent("a", "b"), *both)
     assert not whole(parent("a", "b", state=TaskState.CANCELLED), *both)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [(), (part("b", TaskState.CANCELLED),)],
+    ids=["none of them could be made", "one of an earlier split is cancelled"],
+)
+def test_why_a_plan_stands_still_is_what_its_split_task_says(others: tuple[Task, ...]) -> None:
+    waits = objects.waits("PodRejected", "exceeded quota: tasks", needs_person=True)
+    stuck = objects.task(status=parent("a").status.model_copy(update={"waiting": waits}))
+    of = plan("a", *(task.metadata.name for task in others))
+    rows = [r.model_copy(update={"uid": None}) if r.name == "a" else r for r in of.status.tasks]
+    of = of.model_copy(update={"status": of.status.model_copy(update={"tasks": tuple(rows)})})
+
+    found = look(of, stuck, *others).status
+
+    assert found.phase == "Stalled"
+    assert found.waiting is not None
+    assert (found.waiting.reason, "deleted" in found.waiting.message) == ("PodRejected", False)
+    assert "Task 'work': exceeded quota: tasks" in found.waiting.message

@@ -60,7 +60,7 @@ def test_what_a_subtask_may_say_is_taken(entries: tuple[Any, ...]) -> None:
 def test_the_document_and_the_step_say_the_same() -> None:
     (said,) = spec_of(file(FULL)).stages[0].steps[0].subtasks
 
-    assert (said,) == parts({"subtasks": [FULL]})
+    assert (said,) == parts({"subtasks": [FULL]}, objects.task().spec)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,8 @@ def test_it_is_judged_as_a_document_is(entries: list[Json], files: list[str]) ->
     assert isinstance(read, dict)
     listed = read["subtasks"]
     assert isinstance(listed, list)
-    task = objects.task(files=files, title="Big").spec
+    # What a person may write for longer is an agent's to ask for as long as the Task has itself.
+    task = objects.task(files=files, title="Big", role="manager", scope="large").spec
     data = file(*listed, files=files)
 
     refused = bool(problems(read, task, PROJECT, MOST_SUBTASKS))
@@ -122,7 +123,7 @@ def test_it_is_judged_as_a_document_is(entries: list[Json], files: list[str]) ->
     assert bool(wrong(data)) == refused
     if not refused:
         spec = spec_of(data)
-        assert spec.stages[0].steps[0].subtasks == parts(read)
+        assert spec.stages[0].steps[0].subtasks == parts(read, task)
         assert validate_plan(spec, PROJECT, BUILT_IN) == ()
         assert spec_of(file_form(spec)) == spec
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.api.meta import LONGEST_RELATIVE_PATH
+from bernstein.api.plans.parts import Part
 from bernstein.api.projects.subtasks import MOST_SUBTASKS
 from bernstein.api.roles.role import AgentRoleSpec
 from bernstein.api.signals import MOST_FILES
@@ -18,8 +19,7 @@ from bernstein.checks.globs import Listed
 from bernstein.core.documents import values
 from bernstein.core.documents.values import Json, Problem
 from bernstein.core.plans.subtasks.objects import objects_of
-from bernstein.core.plans.subtasks.written import parts as steps
-from bernstein.core.plans.subtasks.written import problems
+from bernstein.core.plans.subtasks.written import parts, problems
 from bernstein.core.roles.known import Roles
 from tests.unit.core import objects
 from tests.unit.core.documents.test_values import JSON_VALUES
@@ -30,6 +30,10 @@ PROJECT = objects.project().spec
 def wrong(value: Json, most: int = MOST_SUBTASKS, **parent: Any) -> list[str]:
     spec = objects.task(role="manager", **parent).spec
     return [each.located for each in problems(value, spec, PROJECT, most)]
+
+
+def steps(value: Json, **parent: Any) -> tuple[Part, ...]:
+    return parts(value, objects.task(role="manager", **parent).spec)
 
 
 def one(**fields: Any) -> Json:
