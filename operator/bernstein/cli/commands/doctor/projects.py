@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from bernstein.api.meta import ConditionType
 from bernstein.api.programs import account as account_keys
 from bernstein.api.project import Project
 from bernstein.api.projects.accounts import accounts
+from bernstein.api.projects.knowledge import Knowledge, KnowledgeKey
 from bernstein.api.reasons import Reason
 from bernstein.attestation.envelope import KeyInvalid, private_key, public_key
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
 from bernstein.cli.output.notes import ready_message
 from bernstein.core import conditions
+from bernstein.core.prompts import knowledge
 from bernstein.core.reasons import policy
 from bernstein.core.waiting import parted
 from bernstein.kube.errors import Forbidden, NotFound
@@ -26,6 +29,7 @@ _APPLY = (
     "make its Secrets and apply one such as this, with your own names: `bernstein init` writes "
     "both; the page 'Set up a team' goes through it"
 )
+_SHORTEN = "shorten or correct what is under its key, or take it out of spec.knowledge"
 _WITHOUT_BLANKS = "make it anew without, such as of a file that `printf %s` has written"
 _EXAMPLE = """\
 apiVersion: bernstein.dev/v1alpha1
@@ -66,6 +70,8 @@ class Named(NamedTuple):
     """Reads what is under its key. Raises KeyInvalid, whose text quotes nothing of that."""
     line_ends: bytes | None = None
     """Of what is sent as it is: those at its end that are left out. None: it is not sent so."""
+    untold: Callable[[Object], str] | None = None
+    """Why agents are not told what is under its key; "": they are."""
 
 
 async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
@@ -168,8 +174,12 @@ def _beside_accounts(project: Project) -> Iterator[Named]:
 def _told(project: Project) -> Iterator[Named]:
     for number, entry in enumerate(project.spec.knowledge):
         if (source := entry.config_map) is not None:
-            field = f"knowledge[{number}].configMap.name"
-            yield Named(field, CONFIG_MAPS, source.name, (source.key,))
+            field, why = f"knowledge[{number}].configMap.name", partial(_why_untold, entry, source)
+            yield Named(field, CONFIG_MAPS, source.name, (source.key,), untold=why)
+
+
+def _why_untold(entry: Knowledge, source: KnowledgeKey, obj: Object) -> str:
+    return knowledge.of_config_map(entry.name, source, obj).why
 
 
 def _that_sign(project: Project) -> Iterator[Named]:
@@ -217,6 +227,15 @@ def _blanks(each: Named, obj: Object, project: str) -> list[Finding]:
     return [Finding("objects", Outcome.WARNING, f"{text}, too", _WITHOUT_BLANKS, project)]
 
 
+def _untold(each: Named, obj: Object, project: str) -> list[Finding]:
+    """What agents are not told, although it is there."""
+    why = each.untold(obj) if each.untold is not None else ""
+    if not why:
+        return []
+    text = f"ConfigMap '{each.name}' of '{project}' is not told (spec.{each.field}): {why}"
+    return [Finding("objects", Outcome.WARNING, text, _SHORTEN, project)]
+
+
 def _decoded(value: str) -> bytes:
     """Raises KeyInvalid."""
     try:
@@ -244,10 +263,12 @@ async def _objects(cluster: Cluster, project: Project) -> list[Finding]:
         lacks = [key for key in each.keys if key not in (obj.get("data") or {})]
         if lacks:
             text = f"{kind} '{each.name}' of '{name}' has no key {', '.join(lacks)}"
+            text = f"{text} (spec.{each.field})"
             findings.append(Finding("objects", Outcome.BAD, text, "add it", name))
             continue
         findings += _unusable(each, obj, name)
         findings += _blanks(each, obj, name)
+        findings += _untold(each, obj, name)
     if hidden:
         what = f"the {' and '.join(sorted(hidden))} that '{name}' names"
         findings.append(unreadable("objects", what, name))

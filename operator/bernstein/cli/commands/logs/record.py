@@ -69,6 +69,7 @@ def _prompt(session: AgentSession) -> Document | None:
         "bytes": given.bytes,
         "parts": dict(given.parts),
         "cut": [line(each, 300) for each in given.cut],
+        "knowledge_missing": [line(each, 300) for each in given.knowledge_missing],
     }
 
 

@@ -182,7 +182,8 @@ def _title(session: AgentSession) -> str:
 def _prompt(given: Prompt) -> str:
     """`bernstein prompt` shows the text, and the whole digest."""
     left_out = f"; left out: {', '.join(given.cut)}" if given.cut else ""
-    return f"prompt: {given.bytes:,} bytes, SHA-256 {given.digest[:_DIGEST]}{left_out}"
+    untold = f"; not told: {'; '.join(given.knowledge_missing)}" if given.knowledge_missing else ""
+    return f"prompt: {given.bytes:,} bytes, SHA-256 {given.digest[:_DIGEST]}{left_out}{untold}"
 
 
 def _fresh(session: AgentSession, log: PodLog, shown: _Shown) -> dict[str, str]:

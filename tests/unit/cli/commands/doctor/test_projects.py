@@ -178,10 +178,18 @@ async def test_a_secret_or_key_that_is_missing_is_named_with_its_field(
 
     _, *found = await look(client, seen(objects.project()))
 
-    field = "repositories[0].credentials.work.secretName"
+    field = "spec.repositories[0].credentials.{}.secretName"
     assert found == [
-        ("objects", "bad", f"Secret 'git-work' of 'default' does not exist (spec.{field})"),
-        ("objects", "bad", "Secret 'git-deliver' of 'default' has no key password"),
+        (
+            "objects",
+            "bad",
+            f"Secret 'git-work' of 'default' does not exist ({field.format('work')})",
+        ),
+        (
+            "objects",
+            "bad",
+            f"Secret 'git-deliver' of 'default' has no key password ({field.format('deliver')})",
+        ),
     ]
 
 
@@ -195,7 +203,9 @@ async def test_with_ssh_a_secret_needs_a_key_and_the_host_keys_of_the_server(
 
     _, *found = await look(client, seen(objects.project(repositories=[repository])))
 
-    assert found == [("objects", "bad", "Secret 'git-work' of 'default' has no key known_hosts")]
+    field = "spec.repositories[0].credentials.work.secretName"
+    text = f"Secret 'git-work' of 'default' has no key known_hosts ({field})"
+    assert found == [("objects", "bad", text)]
 
 
 @pytest.mark.parametrize(
@@ -314,9 +324,11 @@ async def test_what_a_forge_and_the_network_are_given_is_looked_for(
             {"name": "layers", "path": "docs/layers.md"},
             {"name": "rules", "configMap": {"name": "house", "key": "rules.md"}},
             {"name": "terms", "configMap": {"name": "glossary", "key": "terms.md"}},
+            {"name": "long", "configMap": {"name": "long", "key": "a.md"}},
         ],
     )
     api.put(CONFIG_MAPS, "glossary", "team", data={"other.md": "x"})
+    api.put(CONFIG_MAPS, "long", "team", data={"a.md": "x" * 70_000})
 
     said = [message for _, _, message in await look(client, seen(project))]
 
@@ -324,7 +336,9 @@ async def test_what_a_forge_and_the_network_are_given_is_looked_for(
         "Secret 'forge' of 'default' does not exist (spec.repositories[0].forge.token.name)",
         "ConfigMap 'authorities' of 'default' does not exist (spec.network.ca.name)",
         "ConfigMap 'house' of 'default' does not exist (spec.knowledge[1].configMap.name)",
-        "ConfigMap 'glossary' of 'default' has no key terms.md",
+        "ConfigMap 'glossary' of 'default' has no key terms.md (spec.knowledge[2].configMap.name)",
+        "ConfigMap 'long' of 'default' is not told (spec.knowledge[3].configMap.name): "
+        "70,000 bytes are too many for a prompt: 65,536 at most",
     ]
 
 
@@ -371,7 +385,8 @@ async def test_a_secret_without_the_key_is_told(api: ApiServer, client: Client) 
 
     _, (_, outcome, message) = await look(client, seen(signing("other.pem")))
 
-    assert (outcome, message) == ("bad", "Secret 'signing' of 'default' has no key other.pem")
+    text = "Secret 'signing' of 'default' has no key other.pem (spec.attestation.key.name)"
+    assert (outcome, message) == ("bad", text)
 
 
 @pytest.mark.parametrize(

@@ -62,3 +62,21 @@ async def test_what_a_task_waits_for_that_comes_by_itself(
     answer = await bernstein("logs", name)
 
     assert answer.out.count("PlanStarting: its Plan has not begun yet") == 1
+
+
+async def test_what_the_project_tells_and_an_agent_was_not_told(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    why = "rules: it could not be read: there is no ConfigMap 'house'"
+    name = put(api, state="InProgress", session=f"{task(0).metadata.name}-s1")
+    obj = objects.dead("Succeeded").dump()
+    obj["metadata"] |= {"name": f"{name}-s1", "labels": {"bernstein.dev/task": name}}
+    prompt = {"digest": "a" * 64, "bytes": 6120, "base": "b" * 40, "knowledgeMissing": [why]}
+    obj["status"]["prompt"] = prompt
+    api.put(SESSIONS, f"{name}-s1", "team", **obj)
+
+    answer = await bernstein("logs", name)
+    (told,) = (await bernstein("logs", name, "--json")).json["sessions"]
+
+    assert f"prompt: 6,120 bytes, SHA-256 {'a' * 12}; not told: {why}" in answer.out
+    assert told["prompt"]["knowledge_missing"] == [why]
