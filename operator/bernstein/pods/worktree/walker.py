@@ -149,7 +149,8 @@ class Walker:
     def read(self, path: bytes, most: int) -> bytes | None:
         """The first `most` bytes of a file that is new since the base; None: there is none.
 
-        Raises OSError where it is no regular file; a folder that is a link counts as missing.
+        Raises OSError where it is no regular file, or in a folder that may not be entered; one that
+        is a link counts as missing.
         """
         if path in self._base:
             return None
@@ -159,6 +160,8 @@ class Walker:
             for part in folders:
                 try:
                     folder = os.open(part, nofollow.FOLDER, dir_fd=folder)
+                except PermissionError:
+                    raise  # there may be one
                 except OSError:
                     return None
                 opened.callback(os.close, folder)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +70,25 @@ def test_it_is_printed_under_the_digest_of_the_result_and_never_committed(
     assert committed(run, result) == {*BASE, "b.py"}
     assert (result.changed.files, result.skipped) == (1, 0)
     assert handed_over(capfd, VALUES) == VALUES
+
+
+def test_one_in_a_folder_that_nobody_may_enter_is_refused_and_not_overlooked(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = os.open
+
+    def denied(path: bytes | str, *args: Any, **more: Any) -> int:
+        if path == b".bernstein":  # root may enter every folder
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return opened(path, *args, **more)
+
+    monkeypatch.setattr(os, "open", denied)
+
+    told = ends(run).final
+
+    # What the agent waits for is read first, from the same folder.
+    assert told.outcome == "BlockRefused"
+    assert "it is no regular file that can be read" in told.message
 
 
 def test_who_leaves_none_prints_nothing(run: Run, capfd: Printed) -> None:
