@@ -203,7 +203,10 @@ def explanation(
     if guesses and waiting.reason in (Reason.AGENT_NOT_FOUND, Reason.MODEL_NOT_FOUND):
         message = _with_guess(message)
     remedy = policy(waiting.reason).remedy if remedy is None else remedy
-    plan = plan_of(task) if task is not None else None
+    if task is None:
+        return message, remedy
+    remedy = remedy.replace("unblock TASK", f"unblock {task.metadata.name}")
+    plan = plan_of(task)
     return message, remedy if plan is None else naming(plan.name, remedy)
 
 

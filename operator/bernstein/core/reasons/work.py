@@ -49,6 +49,6 @@ OF_WORK: Final[Mapping[str, Policy]] = {
         False,
         "Retry or mend a subtask that failed: its parent goes on with it. One that was deleted or "
         "cancelled does not come back: have the parent done anew without its subtasks "
-        "(`bernstein unblock TASK`), or cancel it.",
+        "(`bernstein unblock TASK --reason WHY`), or cancel it.",
     ),
 }

@@ -397,3 +397,14 @@ def test_a_task_that_answers_a_pull_request_has_its_row_below_the_steps() -> Non
     assert "in progress" in row
     assert "editing" in row
     assert "beside its steps" in [each.strip() for each in lines]
+
+
+def test_a_remedy_names_the_task_that_it_is_about() -> None:
+    waits = needs("SubtasksStalled", "its subtask 'a' was deleted")["waiting"]
+    told = "`bernstein unblock TASK --reason WHY`"
+    subject = task(0, state="Blocked", waiting=waits | {"message": f"x. Remedy: Then: {told}."})
+    assert subject.status.waiting is not None
+
+    _, remedy = notes.explanation(subject.status.waiting, subject)
+
+    assert remedy == f"Then: `bernstein unblock {subject.metadata.name} --reason WHY`."

@@ -282,4 +282,4 @@ def test_a_document_that_is_lost_before_all_are_made_needs_a_person() -> None:
     assert found.state is TaskState.BLOCKED
     assert found.waiting is not None
     assert "1 subtask of it cannot be made" in found.waiting.message
-    assert "`bernstein unblock TASK`" in found.waiting.message
+    assert "`bernstein unblock TASK --reason WHY`" in found.waiting.message
