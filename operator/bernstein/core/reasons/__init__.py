@@ -329,7 +329,10 @@ POLICIES: Final[Mapping[str, Policy]] = {
         not_landed=True,
     ),
     Reason.BLOCKED: Policy(
-        Retry.UNBLOCKED, False, "See to that, then: `bernstein unblock TASK --reason WHY`.", keeps_work=True
+        Retry.UNBLOCKED,
+        False,
+        "See to that, then: `bernstein unblock TASK --reason WHY`.",
+        keeps_work=True,
     ),
     Reason.BLOCK_REFUSED: Policy(Retry.AT_ONCE, True, "See to what it waits for; reword the step."),
     Reason.UNCLAIMED: Policy(Retry.AT_ONCE, False, "", keeps_work=True),

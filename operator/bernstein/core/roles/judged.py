@@ -16,7 +16,6 @@ from bernstein.api.roles.role import (
 )
 from bernstein.api.vocabulary import ROLES
 from bernstein.core.conditions import drop, note
-from bernstein.core.remedies import with_remedy
 from bernstein.core.roles import template
 
 _AUTO = "auto"
@@ -24,6 +23,7 @@ _MODEL_WAITS = (
     "their Tasks of this role wait; name another model, or add it to an agent's models or to "
     "budget.prices of the Project"
 )
+_CORRECT = "Correct these fields of its spec: the Tasks that wait for it go on by themselves."
 _LISTED = 3000
 """Characters of problems in a condition, which holds 4096 with the remedy."""
 
@@ -68,7 +68,7 @@ def status_of(role: AgentRole, now: datetime, model_unknown: str = "") -> AgentR
         left = drop(status.conditions, ConditionType.STALLED)
         return _with_model(status.model_copy(update={"conditions": left}), model_unknown, now)
     status = _with_model(status, "", now)
-    text = with_remedy(_listed(found), Reason.ROLE_INVALID)
+    text = f"{_listed(found)}. Remedy: {_CORRECT}"
     for kind, truth in ((ConditionType.VALIDATED, False), (ConditionType.STALLED, True)):
         status = note(status, kind, truth, Reason.ROLE_INVALID, text, now)
     return status

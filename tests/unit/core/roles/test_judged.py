@@ -65,7 +65,7 @@ def test_one_that_cannot_be_used_says_why_and_what_helps(
         assert condition is not None
         assert (condition.status, condition.reason) == (truth, "RoleInvalid")
         assert condition.message.startswith(words)
-        assert "Remedy: Correct the AgentRole" in condition.message
+        assert "Remedy: Correct these fields of its spec" in condition.message
     assert status.effective is None
 
 
