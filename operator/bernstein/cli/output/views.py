@@ -112,9 +112,10 @@ class LineView:
             told += [line for task in tasks for line in self._waits(task)]
         for moment, message in sorted(told, key=lambda line: line[0]):
             say(self._terminal, moment, message)
-        for name, stands in work.turns(plan):
-            if self._is_new(f"node {name}", stands):
-                say(self._terminal, datetime.now(UTC), row("node", f"{name} is {stands}"))
+        for turn in work.turns(plan):
+            if self._is_new(f"node {turn.node}", turn.told):
+                words = row("node", f"{turn.node} is {turn.told}")
+                say(self._terminal, datetime.now(UTC), words)
         self._tell_plan(plan)
         if self._is_new("trouble", trouble) and trouble:
             say(self._terminal, datetime.now(UTC), trouble)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
+from pydantic.alias_generators import to_snake
 from rich.table import Table
 from rich.text import Text
 
@@ -33,9 +35,19 @@ def table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) -> Tab
     return _Nodes(plan, workflow, tasks, progress).table()
 
 
-def turns(plan: Plan) -> Iterator[tuple[str, str]]:
-    """(node, its state and why) of those of which their Tasks do not say it: they wait for a person
-    or for another run, were skipped, or have no run left."""
+class Turn(NamedTuple):
+    """How a node stands, where no Task of it says so."""
+
+    node: str
+    state: str
+    """Such as `awaiting`."""
+    run: int
+    told: str
+    """State, number of the run, and why."""
+
+
+def turns(plan: Plan) -> Iterator[Turn]:
+    """Those that wait for a person or for another run, were skipped, or have no run left."""
     workflow, course = plan.spec.workflow, plan.status.workflow
     if workflow is None or course is None:
         return
@@ -43,7 +55,8 @@ def turns(plan: Plan) -> Iterator[tuple[str, str]]:
     for node in workflow.nodes:
         standing = known.get(node.name)
         if standing is not None and (standing.state in _TURNS or standing.exhausted):
-            yield node.name, f"{nodes.state(standing)}: {nodes.why(definition, node, known)}"
+            told = f"{nodes.state(standing)}: {nodes.why(definition, node, known)}"
+            yield Turn(node.name, to_snake(standing.state), standing.run, told)
 
 
 class _Nodes:

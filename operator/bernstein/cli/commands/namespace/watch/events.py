@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_snake
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Move, Task
-from bernstein.cli.output import asked, notes, views
+from bernstein.cli.output import asked, notes, views, work
 from bernstein.core import owners
 from bernstein.core.fsm import is_final
 from bernstein.core.sanitise import text
@@ -130,6 +130,28 @@ def of_plan(old: Plan | None, new: Plan | None, now: datetime) -> Iterator[Event
     elif _waits_anew(old, new) and new.status.ended_at is None:
         waiting = waiting_record(new.status.waiting)
         yield _of_plan(new, "plan_waiting", _began(old, new, now), waiting=waiting)
+    if old is not None:  # when it came to that, of one that is seen first nobody knows
+        yield from _of_nodes(old, new, now)
+
+
+def _of_nodes(old: Plan, new: Plan, now: datetime) -> Iterator[Event]:
+    """What has become of nodes that no Task tells of."""
+    before = {turn.node: turn for turn in work.turns(old)}
+    for turn in work.turns(new):
+        if before.get(turn.node) == turn:
+            continue
+        name = new.metadata.name
+        words = views.row("node", f"{name}  {turn.node} is {turn.told}")
+        record = {
+            "event": f"node_{turn.state}",
+            "task_id": None,
+            "plan_id": name,
+            "node": turn.node,
+            "run": turn.run,
+            "status": to_snake(new.status.phase or "Pending"),
+            "message": text(words, _LONGEST),
+        }
+        yield Event(now, words, record)
 
 
 def _came_to(old: Plan | None, new: Plan, now: datetime) -> datetime:

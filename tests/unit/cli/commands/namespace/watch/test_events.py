@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from bernstein.cli.commands.namespace.watch import events
 from bernstein.cli.commands.namespace.watch.events import Event
+from tests.unit.cli import courses
 from tests.unit.cli.scenes import AT, HOSTILE, SHA, condition, move, name, plan, task
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -117,6 +118,25 @@ def test_a_plan_is_told_by_its_phases() -> None:
     assert ended.record["event"] == "plan_succeeded"
     assert ended.message == f"{'plan':<12}rate-limit-api  succeeded: merged"
     assert list(events.of_plan(done, done, NOW)) == []
+
+
+def test_what_no_task_tells_of_a_node_is_told_once() -> None:
+    before = courses.plan()
+
+    (event,) = events.of_plan(before, courses.mended(), NOW)
+
+    assert event.message == (
+        f"{'node':<12}ci-pipeline  run-tests is looping: waits for fix-bugs to decide"
+    )
+    assert {key: event.record[key] for key in ("event", "plan_id", "node", "run")} == {
+        "event": "node_looping",
+        "plan_id": "ci-pipeline",
+        "node": "run-tests",
+        "run": 1,
+    }
+    assert list(events.of_plan(courses.mended(), courses.mended(), NOW)) == []
+    # Of one that is seen first nobody knows when it came to that.
+    assert words(list(events.of_plan(None, courses.mended(), NOW)))[0] == "plan_created"
 
 
 def test_a_plan_that_stands_still_says_for_what() -> None:
