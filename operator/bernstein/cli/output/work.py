@@ -9,11 +9,13 @@ from pydantic.alias_generators import to_snake
 from rich.table import Table
 from rich.text import Text
 
+from bernstein.api.approvals.approval import APPROVE
 from bernstein.api.plan import Plan
 from bernstein.api.plans.workflow import Node, NodeStatus, Workflow
 from bernstein.api.task import Task
 from bernstein.cli.output import drawing, tables
 from bernstein.cli.output.notes import note
+from bernstein.core.approvals import answers
 from bernstein.core.outlines import nodes
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.sanitise import line
@@ -96,6 +98,17 @@ class _Nodes:
             table.add_row(name, state, Text(row.name), *rest)
         return table
 
+    def _rejected(self, node: Node) -> str:
+        """That people have not let its phase begin; "" where they have, or were not asked."""
+        course = self._plan.status.workflow
+        phases = course.phases if course is not None else ()
+        asked = next((each.approval for each in phases if each.name == node.phase), None)
+        if asked is None or asked.decision in (None, APPROVE):
+            return ""
+        if asked.decision == "Expired":
+            return f"nobody let the phase {node.phase} begin in time"
+        return f"the phase {node.phase} was rejected{answers.by_whom(asked.by, asked.reason)}"
+
     def _cells(self, node: Node, standing: NodeStatus | None) -> tuple[Text, ...]:
         name = (standing.task if standing is not None else None) or ""
         task = self._tasks.get(name)
@@ -104,7 +117,7 @@ class _Nodes:
         if tone == "running" and task is not None and is_stalled(task.status):
             tone, state = "waiting", "waiting"  # nothing of it runs before a person has acted
         style = drawing.STYLES.get(tone, "dim")
-        said = nodes.why(self._definition, node, self._course)
+        said = nodes.why(self._definition, node, self._course) or self._rejected(node)
         if not said and task is not None:
             said = note(task, self._progress.get(name, ""), self._plan)
         return (

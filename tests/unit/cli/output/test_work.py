@@ -142,6 +142,32 @@ def skipped() -> Plan:
     )
 
 
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (
+            {"decision": "Reject", "by": "ann", "reason": "too early"},
+            "the phase implement was rejected by ann, who says: too early",
+        ),
+        ({"decision": "Expired"}, "nobody let the phase implement begin in time"),
+        ({"decision": "Approve", "by": "ann"}, ""),
+    ],
+)
+def test_a_node_whose_phase_was_rejected_says_so(answer: dict[str, str], why: str) -> None:
+    of = standing(courses.plan(), "build-api", state="Cancelled")
+    course = of.status.workflow
+    assert course is not None
+    (phase,) = course.phases
+    phase = phase.model_copy(update={"approval": phase.approval.model_copy(update=answer)})
+    course = course.model_copy(update={"phases": (phase,)})
+    of = of.model_copy(update={"status": of.status.model_copy(update={"workflow": course})})
+
+    rows = told(of, tty=False, width=10_000)
+    (row,) = (row for row in rows if row[3:].startswith(" build-api "))
+
+    assert row.split("cancelled")[1].strip() == why
+
+
 def test_a_plan_of_stages_is_shown_as_before() -> None:
     shown, console = terminal()
 
