@@ -112,8 +112,10 @@ class LineView:
             told += [line for task in tasks for line in self._waits(task)]
         for moment, message in sorted(told, key=lambda line: line[0]):
             say(self._terminal, moment, message)
+        # Of a Plan that had ended before, nobody knows when its nodes came to that.
+        was_over = "plan" not in self._latest and plan.status.ended_at is not None
         for turn in work.turns(plan):
-            if self._is_new(f"node {turn.node}", turn.told):
+            if self._is_new(f"node {turn.node}", turn.told) and not was_over:
                 words = row("node", f"{turn.node} is {turn.told}")
                 say(self._terminal, datetime.now(UTC), words)
         self._tell_plan(plan)

@@ -136,6 +136,16 @@ def test_a_log_tells_once_what_becomes_of_nodes_without_a_task() -> None:
     ]
 
 
+def test_a_log_of_what_had_ended_before_gives_nodes_no_time_that_they_did_not_have() -> None:
+    shown, console = terminal(width=10_000)
+    over = skipped()
+    ended = over.status.model_copy(update={"ended_at": over.status.started_at})
+
+    LineView(shown).update(over.model_copy(update={"status": ended}), [], {}, "")
+
+    assert " node " not in console.export_text()
+
+
 def skipped() -> Plan:
     return courses.plan(
         *(("decompose", "done"), ("build-api", "done"), ("run-tests", "done"), ("deploy", "done"))
