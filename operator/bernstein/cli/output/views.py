@@ -20,7 +20,7 @@ from bernstein.cli.output import asked, notes, tables, work
 from bernstein.cli.output.terminal import Terminal, fitting, room
 from bernstein.core.approvals import answers
 from bernstein.core.fsm import is_final
-from bernstein.core.sanitise import text, without_middle
+from bernstein.core.sanitise import count, text, without_middle
 
 _LONGEST = 1200
 _ROWS = 12
@@ -221,6 +221,8 @@ def sentence(move: Move, task: Task, plan: Plan | None = None) -> str:
             detail = f"attempt {move.attempt + 1}"
         case TaskState.IN_PROGRESS:
             detail = "the agent is at work"
+        case TaskState.WAITING_FOR_SUBTASKS:
+            word, detail = "split", f"into {count(len(task.status.subtasks or ()), 'subtask')}"
         case TaskState.DONE:
             detail = _done(move, task)
         case TaskState.CLOSED:
@@ -233,4 +235,6 @@ def sentence(move: Move, task: Task, plan: Plan | None = None) -> str:
 def _done(move: Move, task: Task) -> str:
     if move.from_state == TaskState.PENDING_APPROVAL:
         return answers.goes_on(move, task.status.verification)
+    if move.from_state == TaskState.WAITING_FOR_SUBTASKS:
+        return "its subtasks are Closed, what they have landed is being verified"
     return "the agent has ended, its work is being verified"

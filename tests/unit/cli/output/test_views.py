@@ -97,6 +97,24 @@ def test_a_log_that_begins_later_leaves_out_what_was_known() -> None:
     assert first == f"claimed     {name(0)}  attempt 1"
 
 
+def test_a_log_says_that_a_task_is_split_and_that_its_parts_are_done() -> None:
+    history = [
+        move("WaitingForSubtasks", "Split", attempt=1, seconds=20),
+        move("Done", "SubtasksClosed", attempt=1, seconds=10) | {"fromState": "WaitingForSubtasks"},
+    ]
+    parts = [{"name": "a"}, {"name": "b"}]
+    shown, console = terminal(width=300)
+
+    with LineView(shown) as lines:
+        split = task(0, state="Done", history=history, subtasks=parts)
+        lines.update(plan(phase="Running"), [split], {}, "")
+
+    first, second, _ = log_lines(console.export_text())
+    assert first == f"split       {name(0)}  into 2 subtasks"
+    told = "its subtasks are Closed, what they have landed is being verified"
+    assert second == f"done        {name(0)}  {told}"
+
+
 def test_a_log_says_why_an_attempt_was_refused_and_what_a_task_waits_for() -> None:
     shown, console = terminal(width=200)
     refused = task(
