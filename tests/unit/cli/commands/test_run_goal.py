@@ -240,3 +240,14 @@ async def test_out_of_time_the_task_goes_on(api: ApiServer, bernstein: Bernstein
 
     assert answer.code == 1
     assert f"there is no Plan yet after 1s: Task '{name}' is in_progress" in answer.err
+
+
+async def test_why_it_is_planned_anew_is_told_while_it_goes_on(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    text = "PlanFileInvalid: the plan file is no valid plan:\nstages[0].steps[0].role: no such role"
+    await made(api, bernstein, state="InProgress", attempt=1, feedback=text)
+
+    answer = await bernstein(*CALL, "--timeout", "3s")
+
+    assert answer.out.count("stages[0].steps[0].role: no such role") == 1

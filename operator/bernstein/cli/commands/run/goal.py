@@ -117,6 +117,8 @@ class GoalRun:
         self._settings = terminal.settings
         self._goal = goal
         self._running: str | None = None
+        self._feedback = ""
+        """What the next attempt is told, as it was shown last."""
 
     async def run(self) -> int:
         """Its exit code. Raises CliError."""
@@ -210,6 +212,10 @@ class GoalRun:
         doing = f"{task_status(task)}  {trouble or notes.note(task, '')}".rstrip()
         if doing != told:
             self._terminal.say(f"  {doing}", "yellow" if trouble else "dim")
+        feedback = task.status.feedback or ""
+        if feedback != self._feedback and not is_final(task.status, task.spec.max_retries):
+            self._feedback = feedback
+            details.tell_words(self._terminal, feedback)
         return doing
 
     def _answer(self, task: Task, plan: Plan | None, of_plan: list[Task]) -> None:
