@@ -371,5 +371,8 @@ def _as_it_is(snapshot: TaskSnapshot) -> Verification:
     plan, ref = snapshot.plan, snapshot.target_ref
     assert plan is not None
     assert plan.status.integration is not None
-    seen = tip.known_tip(snapshot) or plan.status.integration.tip
-    return Verification(base=seen, sha=seen, tree=plan.status.integration.tree or "", ref=ref)
+    begun = plan.status.integration
+    seen = tip.known_tip(snapshot) or begun.tip
+    # Of what has landed since, the tree is told once a candidate is made.
+    tree = (begun.tree if seen == begun.tip else None) or ""
+    return Verification(base=seen, sha=seen, tree=tree, ref=ref)

@@ -232,6 +232,25 @@ def test_done_it_is_what_its_subtasks_have_landed() -> None:
     assert judged.ref == objects.snapshot(says()).target_ref
 
 
+@pytest.mark.parametrize("has_moved", [False, True])
+def test_no_tree_is_told_of_a_commit_that_it_is_not_of(has_moved: bool) -> None:
+    own = plan(*NAMES)
+    begun = own.status.integration
+    assert begun is not None
+    begun = begun.model_copy(update={"tree": sha(17)})
+    of = own.model_copy(update={"status": own.status.model_copy(update={"integration": begun})})
+    both = (part(1, TaskState.CLOSED), part(2, TaskState.CLOSED))
+    seen = objects.snapshot(
+        says(split()), others=both, plan=of, plan_tip=TIP if has_moved else begun.tip
+    )
+
+    judged = task_decide.decide(seen, at(120)).status.verification
+
+    assert judged is not None
+    found = judged.sha, judged.tree
+    assert found == ((TIP, "") if has_moved else (begun.tip, sha(17)))
+
+
 def test_its_candidate_is_made_of_the_tip_of_the_moment() -> None:
     newer = sha(8)
     waits = look(is_done(), plan_tip=newer).status
