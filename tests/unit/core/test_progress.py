@@ -55,8 +55,7 @@ def test_a_task_stalls_exactly_when_it_waits_for_a_person(
     read = objects.task(status=status(waiting=before), **spec)
     given = status(waiting=after, **more)
     if is_final(given, read.spec.max_retries):
-        by_itself = after is None or not after.needs_person
-        assume(given.state is not TaskState.FAILED or not by_itself)  # a person is told why
+        assume(given.state is not TaskState.FAILED or after is not None)  # it says why
         given = given.model_copy(update={"ended_at": NOW})
 
     found = progress.of_task(read, given, NOW)
