@@ -241,7 +241,7 @@ def _doing(status: TaskStatus) -> tuple[str, str]:
             return "InProgress", "the agent is at work"
         case TaskState.DONE:
             return _landing(status.verification, status.delivery)
-        case TaskState.OPEN if not status.sessions:
+        case TaskState.OPEN if not status.sessions and status.split is None:
             return "Open", "about to start"
         case _:
             return "Retrying", "it is tried again"
