@@ -94,6 +94,8 @@ def test_the_agent_of_the_tutorial_needs_one_repair(tmp_path: Path) -> None:
 
 
 BACK = {"source": "b", "condition": "status = 'done'"}
+NO_STATUS = {"source": "b", "condition": "status == 'Done'"}
+ALWAYS_THERE = {"source": "b", "condition": "status"}
 MANY: dict[str, Any] = {"retry": {"max_attempts": 20}}
 WRONG = [
     {"name": "w"} | {"phases": [{"name": "p"}]},
@@ -108,6 +110,8 @@ WRONG = [
     workflow(a=node(), b=node(depends_on=["a", {"source": "a", "condition": "output"}])),
     workflow(a=node(depends_on=["b"]), b=node("check", "qa")),
     workflow(a=node(depends_on=[BACK]), b=node("check", "qa")),
+    workflow(a=node(depends_on=[NO_STATUS]), b=node("check", "qa")),
+    workflow(a=node(depends_on=[ALWAYS_THERE]), b=node("check", "qa")),
     workflow(a=node(depends_on=["b"]), b=node(depends_on=["a"])),
     workflow(**{f"n{number}": node(**MANY) for number in range(31)}),
 ]
