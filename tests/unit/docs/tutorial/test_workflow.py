@@ -18,6 +18,7 @@ from bernstein.core.plans.validation import validate_file
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.plans.workflows.course import Ending, advance, begun
 from tests.unit.core.plans.validation.workflow_files import node, workflow
+from tests.unit.core.plans.workflows.stories.approvals import PIPELINE
 from tests.unit.docs.pages import REFERENCE, ROOT, blocks
 
 TUTORIAL = ROOT / "docs/tutorial/workflow-with-a-loop.md"
@@ -67,7 +68,7 @@ def test_what_a_page_shows_is_what_the_program_prints(
 
 
 def test_the_example_on_the_page_is_the_file() -> None:
-    assert yaml_of(PAGE)[0] == EXAMPLE.read_text()
+    assert yaml_of(PAGE)[0] == EXAMPLE.read_text() == PIPELINE.lstrip()
 
 
 def test_the_agent_of_the_tutorial_needs_one_repair(tmp_path: Path) -> None:
