@@ -203,7 +203,8 @@ def _roles_of(spec: Mapping[str, Any]) -> set[str]:
     """The names of roles in a Plan or a Task: only a cluster knows which AgentRoles there are."""
     steps = [step for stage in spec.get("stages", ()) for step in stage["steps"]]
     nodes = (spec.get("workflow") or {}).get("nodes", ())
-    return {each["role"] for each in (spec, *steps, *nodes) if "role" in each}
+    split = [part for each in (spec, *steps) for part in each.get("subtasks", ())]
+    return {each["role"] for each in (spec, *steps, *nodes, *split) if "role" in each}
 
 
 def _of_role(sent: Mapping[str, Any]) -> Iterator[FieldError]:

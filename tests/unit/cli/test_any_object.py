@@ -38,17 +38,35 @@ WORKFLOW = {
 }
 PLAN = 1
 """Its place among the objects."""
+STAGES = {
+    "name": "s",
+    "stages": [
+        {
+            "name": "a",
+            "steps": [
+                {
+                    "title": "t",
+                    "files": ["src"],
+                    "subtasks": [
+                        {"title": "u", "role": "sre", "files": ["src/a"], "scope": "small"},
+                        {"title": "v", "completionSignals": [{"type": "path_exists", "path": "x"}]},
+                    ],
+                }
+            ],
+        }
+    ],
+}
 TASK = {"title": "t", "dependsOn": ["o"], "changes": "none", "produces": {"plan": {"budget": "1"}}}
 ROLE = {"prompt": "You keep it up.", "model": "opus", "effort": "max", "maxTasksPerSession": 1}
 
 
 def given_objects() -> list[dict[str, Any]]:
-    specs = {"Plan": WORKFLOW, "Task": TASK, "AgentRole": ROLE}
+    specs = (("Plan", WORKFLOW), ("Task", TASK), ("AgentRole", ROLE), ("Plan", STAGES))
     project = objects.project().dump()["spec"]
-    whole = {"Project": {**project, "gates": {"allowBypass": True}}, **specs}
+    whole = (("Project", {**project, "gates": {"allowBypass": True}}), *specs)
     return [
         {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": "x"}, "spec": spec}
-        for kind, spec in whole.items()
+        for kind, spec in whole
     ]
 
 
@@ -84,7 +102,7 @@ def changed(number: int, place: tuple[str | int, ...], value: object) -> dict[st
     return made
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_an_object_as_it_is_has_no_problems(number: int) -> None:
     assert problems(given_objects()[number]) == ()
 

@@ -1,7 +1,9 @@
-"""What was found in the work that a run of a workflow's node follows: told to its agent as data.
+"""What was found in the work that this follows: told to its agent as data.
 
-A node that mends another one has to know what was wrong with it, and one that runs once more what
-was wrong with itself. All of that is of checks and people, and stands in statuses of Tasks.
+A node of a workflow that mends another one has to know what was wrong with it, and one that runs
+once more what was wrong with itself. So do subtasks that are made anew, as what they had landed was
+rejected together: where their step says them, nobody else is told. All of that is of checks and
+people, and stands in statuses of Tasks.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from bernstein.core.snapshot import TaskSnapshot
 
 def found_before(snapshot: TaskSnapshot) -> str:
     """The findings, each with whose they are; "": there are none."""
-    told = [f"Task '{name}' ({where}):\n{text}" for name, where, text in _found(snapshot)]
+    told = [f"Task '{name}' ({where}):\n{text}" for name, where, text in _found(snapshot) if text]
     if not told:
         return ""
     room = LONGEST_FEEDBACK // len(told)
@@ -28,7 +30,24 @@ def _found(snapshot: TaskSnapshot) -> Iterator[tuple[str, str, str]]:
     for row in _followed(snapshot):
         task = snapshot.tasks.get(row.name)
         if task is not None and row.uid == task.metadata.uid and _has_failed(task):
-            yield row.name, f"node '{row.node}', run {row.run}", task.status.feedback or ""
+            where = f"node '{row.node}', run {row.run}; its work has not landed"
+            yield row.name, where, task.status.feedback or ""
+    whole = _split_anew(snapshot)
+    if whole is not None:
+        where = "this is a part of it; what its parts had done before is in your files"
+        yield whole.metadata.name, where, whole.status.feedback or ""
+
+
+def _split_anew(snapshot: TaskSnapshot) -> Task | None:
+    """What it is a part of, as its step says. By a document a session splits it, which is told
+    itself."""
+    rows = snapshot.plan.status.extra if snapshot.plan is not None else ()
+    name, uid = snapshot.task.metadata.name, snapshot.task.metadata.uid
+    own = next((row for row in rows if row.name == name and row.uid in (None, uid)), None)
+    whole = snapshot.tasks.get(own.parent or "") if own is not None else None
+    if whole is None or not whole.spec.subtasks:
+        return None
+    return whole if any(row.name == name for row in whole.status.subtasks or ()) else None
 
 
 def _has_failed(task: Task) -> bool:

@@ -5,7 +5,7 @@
     task                 who asks: title, role, description, own files, constraints, signals
     notes                ours: what else holds of this attempt
     review               data: what people, or CI, have said of its pull request
-    earlier              data: why work of the same workflow was rejected that this follows
+    earlier              data: why work of the same plan was rejected that this follows
     findings             data: why the attempt before was rejected
     rejected change      data: what it changed
     knowledge NAME       data: what the Project tells all its agents
@@ -68,8 +68,8 @@ _SAID = """\
 The work is proposed to people. Some of them, or a program that tests it, have said of it what
 follows. Change what that asks for, as far as it belongs to the task; leave alone what does not."""
 _EARLIER = """\
-This follows other work of the same workflow, which was rejected. You start from what has landed,
-and that work has not. What was found in it:"""
+This follows other work of the same plan, which was rejected. You start from what has landed. What
+was found in that work:"""
 _CHANGE = "What the attempt before this one had changed. Your files do not have these changes:"
 _KNOWLEDGE = """\
 The project tells all its agents what follows, such as its rules, its terms and how it is built.

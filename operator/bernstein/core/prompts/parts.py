@@ -51,7 +51,7 @@ NOTED = (FOLDERS, *EITHER)
 FINDINGS = Part("findings", 0)
 """Why the attempt before was rejected."""
 EARLIER = Part("earlier", 0)
-"""What was found in the work of the same workflow that this follows."""
+"""What was found in the work of the same Plan that this follows."""
 SAID = Part("review", 3)
 """What people and CI have said of the pull request."""
 RULES = Part("rules", 3)

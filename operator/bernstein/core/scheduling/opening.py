@@ -8,13 +8,14 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.states import TASK_BORN, TaskState
-from bernstein.api.task import Split, Task, TaskStatus
+from bernstein.api.task import LONGEST_FEEDBACK, Split, Task, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.core import names
 from bernstein.core.approvals import plans
 from bernstein.core.conditions import note
 from bernstein.core.fsm import move
 from bernstein.core.routing.choose import route_of
+from bernstein.core.sanitise import text as sanitise
 from bernstein.core.scheduling import chain, expressions, parts
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.dependencies import groups_named
@@ -151,12 +152,23 @@ def split(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
             "project_uid": snapshot.project.metadata.uid,
             "infrastructure_failures": 0,
             "blocked": None,
+            "feedback": _told(before),
             "verification": None,
             "delivery": None,
         }
     )
     of = Split(number=parts.next_number(status), since=now)
     return parts.split(task, status, of, len(task.spec.subtasks), now)
+
+
+def _told(status: TaskStatus) -> str | None:
+    """What its subtasks are told of the time before: with what a person says who had it done anew.
+    No session of its own would be."""
+    block = status.blocked
+    if block is None or not block.answer:
+        return status.feedback
+    told = (status.feedback, f"It was Blocked: {block.text}", f"A person answers: {block.answer}")
+    return sanitise("\n".join(filter(None, told)), LONGEST_FEEDBACK)
 
 
 def _delivery(status: TaskStatus) -> Delivery | None:

@@ -48,15 +48,13 @@ subtasks:
     role: backend            # who does it: {{roles}}
     files: [src/a.py]        # what it may change, out of the files that are yours
     priority: 2              # 1 to 5
-    scope: medium            # small, medium, large
+    scope: small             # small, medium, large
     complexity: medium       # low, medium, high
-    estimated_minutes: 30
     completion_signals:      # left out: those of this task
       - {{{{type: path_exists, path: src/a.py}}}}
-Only title is required. None of them gets more time than this task: a scope, an estimate or a signal
-that asks for more is refused. None of them waits for another one: files that two share are changed
-by one after the other. This task is done once all of them are, and is checked then as listed \
-above."""
+Only title is required. None of them gets more time than this task: a scope or a signal that asks
+for more is refused. None of them waits for another one: files that two share are changed by one
+after the other. This task is done once all of them are, and is checked then as listed above."""
 _MOST_ROLES = 60
 """That are named in a prompt: a namespace may have so many that little else would be told."""
 _NOTHING_CHANGES = "Nothing is expected to change: report what you found."
@@ -107,7 +105,7 @@ sides were after, and leave no mark. Change no other file: that is rejected."""
 _KNOWLEDGE = "what the project tells all its agents"
 _CONTEXT = "the files to read first"
 _FAILURES = "what was found in the attempt before this one"
-_EARLIER = "what was found in earlier work of the workflow"
+_EARLIER = "what was found in earlier work of the plan"
 """What a template says in place of what others have written."""
 _FOLDERS = """\
 Of the repository only these folders are in your checkout, with the files beside and above each: \
@@ -168,7 +166,7 @@ def prompt(
     have them; what holds then, and what else, stands apart (`parts.begun`). `append_only`: files
     of which the work is rejected if it does more than add to them. `resolves`: the conflict that
     the Task is made for. `said`: what people and CI have said of its pull request. `earlier`: what
-    was found in the work of its workflow that it follows. `folders`: those of the repository that
+    was found in the work of its Plan that it follows. `folders`: those of the repository that
     the agent gets; none: all of it. `roles`: those of its namespace. `repo`: the name of the
     repository. `knows`: the Project tells all its agents something. `subtasks`: how many it may be
     split into."""

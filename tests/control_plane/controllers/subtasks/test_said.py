@@ -7,7 +7,7 @@ import pytest
 
 from bernstein.core import labels
 from bernstein.kube.errors import Invalid
-from bernstein.kube.resource import Object
+from bernstein.kube.resource import CONFIG_MAPS, Object
 from tests.control_plane.controllers.kubelet import ends, exited, succeed, works
 from tests.control_plane.controllers.subtasks.parts import parts, said, split
 from tests.control_plane.controllers.world import QUIET, World, stage, state_of
@@ -101,6 +101,10 @@ async def test_what_they_landed_is_judged_by_its_own_signals_and_done_anew(world
     once = ["WaitingForSubtasks", "Done"]
     assert moves == ["Open", *once, "Failed", "Open", *once, "Closed"]
     assert (parent["status"]["attempt"], parent["status"]["split"]["number"]) == (2, 2)
+    (anew,), maps = parts(parent), await world.all(CONFIG_MAPS)
+    told = [key for key, each in maps.items() if "earlier.md" in each.get("data", {})]
+    assert told == [f"{anew}-s1-prompt"]
+    assert "two missing" in maps[told[0]]["data"]["earlier.md"]
 
 
 async def test_a_cancel_goes_down_to_them(world: World) -> None:

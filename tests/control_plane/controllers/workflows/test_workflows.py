@@ -188,7 +188,8 @@ async def test_who_mends_is_told_what_was_found(world: World, user: str) -> None
 
     prompts = await world.all(CONFIG_MAPS)
     told = prompts["flow-fix-bugs-i1-s1-prompt"]["data"]["earlier.md"]
-    assert told.startswith("Task 'flow-run-tests-i1' (node 'run-tests', run 1):\nAgentFailed")
+    where = "node 'run-tests', run 1; its work has not landed"
+    assert told.startswith(f"Task 'flow-run-tests-i1' ({where}):\nAgentFailed")
     assert "earlier.md" in prompts["flow-run-tests-i2-s1-prompt"]["data"]
     assert "earlier.md" not in prompts["flow-run-tests-i1-s1-prompt"]["data"]
 

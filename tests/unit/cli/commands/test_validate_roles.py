@@ -83,10 +83,21 @@ def test_what_is_wrong_with_one_is_told_with_its_place(
     assert words in " ".join(told.split())
 
 
+TASK = """\
+apiVersion: bernstein.dev/v1alpha1
+kind: Task
+metadata: {name: web}
+spec: {title: b, subtasks: [{title: c, role: sre}, {title: d, role: qa}]}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [PLAN, PLAN.replace("role: sre", "subtasks: [{title: d, role: sre}]"), TASK]
+)
 def test_a_role_that_only_a_cluster_may_know_is_a_warning(
-    runner: CliRunner, tmp_path: Path
+    runner: CliRunner, tmp_path: Path, text: str
 ) -> None:
-    code, told = validated(runner, tmp_path, PLAN)
+    code, told = validated(runner, tmp_path, text)
 
     assert code == 0
     assert "role 'sre' is not built in: it needs an AgentRole" in " ".join(told.split())

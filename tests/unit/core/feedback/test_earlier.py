@@ -1,16 +1,19 @@
-"""The agent of a run that mends is told what was found in what it mends, and as data."""
+"""Who does what was rejected once more, or mends it, is told what was found in it, and as data."""
 
 from __future__ import annotations
 
+from bernstein.api.plan import PlanStatus
 from bernstein.api.states import TaskState
-from bernstein.api.task import LONGEST_FEEDBACK, Task
+from bernstein.api.task import LONGEST_FEEDBACK, Split, Task
 from bernstein.core.feedback.earlier import found_before
 from bernstein.core.prompts import parts
+from bernstein.core.scheduling.parts import names_of
 from bernstein.core.sessions.prompt import of_snapshot
 from bernstein.core.snapshot import TaskSnapshot
 from tests.unit.core import objects
 from tests.unit.core.plans.nodes.played import World
 from tests.unit.core.plans.workflows.stories.story import Outcome, Story
+from tests.unit.core.tasks.parts.splits import ROW
 
 _LOOP = Story(
     "a loop",
@@ -60,8 +63,9 @@ def test_who_mends_is_told_what_was_found_in_the_last_run() -> None:
     )
 
     told = found_before(seen(world, "web-fix-i2"))
+    where = "node 'test', run 2; its work has not landed"
 
-    assert told == f"Task 'web-test-i2' (node 'test', run 2):\n{_FOUND} in web-test-i2"
+    assert told == f"Task 'web-test-i2' ({where}):\n{_FOUND} in web-test-i2"
     assert of_snapshot(seen(world, "web-fix-i2"), 1)[parts.EARLIER] == told
 
 
@@ -70,7 +74,8 @@ def test_a_run_of_what_was_mended_is_told_why_the_one_before_was_rejected() -> N
 
     told = found_before(seen(played(*ends), "web-test-i2"))
 
-    assert told == f"Task 'web-test-i1' (node 'test', run 1):\n{_FOUND} in web-test-i1"
+    where = "node 'test', run 1; its work has not landed"
+    assert told == f"Task 'web-test-i1' ({where}):\n{_FOUND} in web-test-i1"
 
 
 def test_a_first_run_follows_nothing_that_was_rejected() -> None:
@@ -90,3 +95,56 @@ def test_a_task_without_a_workflow_is_told_nothing() -> None:
     task = objects.task(status=objects.status(TaskState.OPEN))
 
     assert found_before(TaskSnapshot(task, objects.project(), plan=objects.plan())) == ""
+
+
+# --- subtasks that are made anew ------------------------------------------------------------------
+
+
+def part_of(whole: Task, name: str) -> TaskSnapshot:
+    rows = [ROW, {"name": name, "stage": "-", "parent": "work"}]
+    own = PlanStatus.model_validate({"observed_generation": 1, "tasks": rows})
+    part = objects.task(name, status=objects.status(TaskState.OPEN))
+    return objects.snapshot(part, others=(whole,), plan=objects.plan(status=own))
+
+
+def split_by(spec: dict[str, object], **before: object) -> tuple[Task, str]:
+    """A Task that is split once more, and the name of its subtask."""
+    (name,) = names_of(objects.task(), 2, 1)
+    status = objects.status(
+        TaskState.WAITING_FOR_SUBTASKS,
+        split=Split(number=2, since=objects.at(0)).model_dump(),
+        subtasks=[{"name": name}],
+        **before,
+    )
+    return objects.task(status=status, **spec), name
+
+
+_SAID: dict[str, object] = {"subtasks": [{"title": "The endpoint"}]}
+_OF_ALL = "this is a part of it; what its parts had done before is in your files"
+
+
+def test_a_part_is_told_why_all_parts_together_were_rejected() -> None:
+    whole, name = split_by(_SAID, feedback=_FOUND)
+    snapshot = part_of(whole, name)
+
+    assert found_before(snapshot) == f"Task 'work' ({_OF_ALL}):\n{_FOUND}"
+    assert _FOUND in of_snapshot(snapshot, 1)[parts.EARLIER]
+
+
+def test_a_part_of_the_first_split_is_told_nothing() -> None:
+    whole, name = split_by(_SAID)
+
+    assert found_before(part_of(whole, name)) == ""
+
+
+def test_nor_is_a_part_of_the_time_before() -> None:
+    whole, _ = split_by(_SAID, feedback=_FOUND)
+    (before,) = names_of(objects.task(), 1, 1)
+
+    assert found_before(part_of(whole, before)) == ""
+
+
+def test_nor_is_one_whose_manager_was_told() -> None:
+    whole, name = split_by({"role": "manager"}, feedback=_FOUND)
+
+    assert found_before(part_of(whole, name)) == ""

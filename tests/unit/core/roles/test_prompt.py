@@ -144,17 +144,17 @@ def test_its_context_is_what_the_project_tells_and_the_files_to_read_first(
 @pytest.mark.parametrize(
     ("feedback", "goes_on", "pointed_to"),
     [
-        (None, False, "what was found in earlier work of the workflow, which follows"),
+        (None, False, "what was found in earlier work of the plan, which follows"),
         (
             "Quality gate 'lint' Failed",
             False,
             "what was found in the attempt before this one and what was found in earlier work of "
-            "the workflow, which follow",
+            "the plan, which follow",
         ),
-        ("Quality gate 'lint' Failed", True, "what was found in earlier work of the workflow,"),
+        ("Quality gate 'lint' Failed", True, "what was found in earlier work of the plan,"),
     ],
 )
-def test_failures_of_the_workflow_that_a_run_follows_are_pointed_to_as_well(
+def test_failures_of_the_plan_that_it_follows_are_pointed_to_as_well(
     feedback: str | None, goes_on: bool, pointed_to: str
 ) -> None:
     task = objects.task(role="qa", status=status(feedback=feedback))

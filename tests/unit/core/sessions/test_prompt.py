@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from bernstein import roles
 from bernstein.api.pod import NO_CHANGE
 from bernstein.api.roles.role import AgentRoleSpec
 from bernstein.api.task import Task
+from bernstein.api.vocabulary import SCOPES
 from bernstein.core.documents import PLAN
 from bernstein.core.plans import file as plan_file
+from bernstein.core.plans.subtasks.written import problems
 from bernstein.core.plans.validation import validate_file
 from bernstein.core.prompts import parts, plan_files
 from bernstein.core.roles.known import Roles
@@ -232,6 +235,18 @@ def test_the_form_that_agents_are_told_is_a_valid_plan_but_for_its_words() -> No
     )
 
     assert validate_file(plan_file.parse(form)).errors == ()
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_subtasks_of_its_example_are_taken_of_a_task_of_any_scope(scope: str) -> None:
+    task = objects.task(role="manager", scope=scope)
+    text = prompt(task, 1, subtasks=3)[parts.RULES]
+    begins, ends = text.index("subtasks:\n"), text.index("Only title is required")
+
+    value = yaml.safe_load(text[begins:ends])
+
+    assert value["subtasks"][0]["title"]
+    assert problems(value, task.spec, objects.project().spec, 3) == ()
 
 
 def test_of_many_roles_a_few_are_told_to_who_may_split_its_task() -> None:

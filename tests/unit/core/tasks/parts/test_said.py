@@ -247,6 +247,21 @@ def test_done_anew_its_subtasks_and_its_jobs_have_other_names() -> None:
     assert [seen.works_as(each) for each in (split(), again)] == ["work-s1", "work-s2"]
 
 
+def test_what_a_person_says_who_has_it_done_anew_is_told_with_what_was_found() -> None:
+    block = {"session": "", "text": "one ended as Failed", "times": 0, "answer": "use tabs"}
+    before = status(attempt=1, feedback="SignalFailed: 2 failed", blocked=block)
+
+    found = split(before)
+
+    assert found.blocked is None
+    assert (found.feedback or "").splitlines() == [
+        "SignalFailed: 2 failed",
+        "It was Blocked: one ended as Failed",
+        "A person answers: use tabs",
+    ]
+    assert split(status(feedback="SignalFailed: 2 failed")).feedback == "SignalFailed: 2 failed"
+
+
 def test_the_condition_says_that_what_it_waited_for_is_closed() -> None:
     before = objects.task("before", status=objects.closed(1), plan=None)
     found = looked(says(depends_on=["before"]), before)
