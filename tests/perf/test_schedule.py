@@ -1,5 +1,5 @@
 """What a freed place costs: as many writes with ten or ten thousand Tasks that wait, and little CPU
-for each of them.
+for each of them. And what the largest Plan costs of which each step is split.
 
 The comparison holds on any machine; the figures are printed (``pytest -s``) for the reference.
 """
@@ -13,9 +13,11 @@ import pytest
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Plan
+from bernstein.api.plans.rows import MAX_ROWS
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.scheduling import landing_turns
+from bernstein.core.scheduling.schedule import WAITS_AT_ONCE
 from tests.perf.test_calls import counted
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project, status
@@ -122,3 +124,32 @@ def test_a_look_at_those_that_land_decides_nothing_anew_about_who_says_so_alread
     assert not again.moves
     assert not again.waits
     assert calls["of_task"] == 0
+
+
+def test_a_look_writes_a_piece_of_the_largest_plan_of_which_each_step_is_split() -> None:
+    steps = range(MAX_ROWS // 2)
+    spec = {"title": "Do work", "subtasks": [{"title": "all of it"}]}
+    rows = [{"name": f"t{n:05}", "stage": "build", "step": n} for n in steps]
+    own = PLAN.status.model_validate({**PLAN.status.model_dump(), "tasks": rows, "expanded": True})
+    plan = objects.plan(status=own)
+    found = {f"t{n:05}": objects.task(f"t{n:05}", status=status(), **spec) for n in steps}
+
+    looks, seconds = 0, []
+    board = new_board(snapshot(found, plan))
+    more = True
+    while more:
+        began = time.process_time()
+        decided = board.look(PROJECT, (), NOW)
+        seconds.append(time.process_time() - began)
+        looks, more = looks + 1, decided.more
+        assert 0 < len(decided.moves) <= WAITS_AT_ONCE
+        for task, told in decided.moves:
+            assert told.state is TaskState.WAITING_FOR_SUBTASKS
+            moved = task.model_copy(update={"status": told})
+            board.put_task(task.metadata.name, moved, plan, member=True)
+    print(
+        f"\n{len(steps):,} steps that are split: {looks} looks, the first {seconds[0] * 1000:.0f} "
+        f"ms of CPU, the others up to {max(seconds[1:]) * 1000:.0f} ms"
+    )
+    assert looks == len(steps) / WAITS_AT_ONCE
+    assert max(seconds[1:]) < seconds[0]

@@ -69,19 +69,20 @@ def changed_from_paths(
 
 class Protected:
     """Protected paths: a folder with all below it, or a file. A single name is meant anywhere, a
-    path with a `/` from the root of the repository. Case makes no difference."""
+    path with a `/`, be it the first character, from the root of the repository. Case makes no
+    difference."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        plain = [path.lower().strip("/") for path in paths]
-        self._names = {path for path in plain if "/" not in path}
-        self._paths = {path for path in plain if "/" in path}
+        lower = [path.lower().rstrip("/") for path in paths]
+        self._names = {path for path in lower if "/" not in path}
+        self._paths = {path.strip("/") for path in lower if "/" in path}
 
     def holds(self, path: str) -> bool:
         """Whether a change of this path is one of what is protected."""
         parts = path.lower().split("/")
         if not self._names.isdisjoint(parts):
             return True
-        above = ("/".join(parts[:depth]) for depth in range(2, len(parts) + 1))
+        above = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
         return any(each in self._paths for each in above)
 
 

@@ -17,6 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+# All that modules make stays: to look through it again and again was a tenth of the start.
+gc.disable()
+
 from bernstein.api import prices as price_table
 from bernstein.checks.content import printed
 from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning, failures_of
@@ -57,6 +60,8 @@ def uninstalled(package: str) -> Iterator[None]:
 # kopf imports it only to know its objects, which we hand to nobody: a quarter of all modules.
 with uninstalled("kubernetes"):
     import kopf
+
+gc.enable()
 
 
 def arguments() -> argparse.Namespace:

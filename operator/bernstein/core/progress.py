@@ -132,10 +132,11 @@ def _ended(truth: Truth, reason: str, message: str) -> _Conditions:
 
 
 def _failed(waiting: Waiting, delivery: Delivery | None = None) -> _Conditions:
-    """It ended without success, and a person must look at why."""
+    """It ended without success. A person must look at why, unless a workflow says what follows."""
     cause, _ = parted(waiting.message)
     told = "; ".join(filter(None, (cause.rstrip("."), _left_open((delivery,)))))
-    return _ended("False", waiting.reason, told) | _waits(waiting)
+    ended = _ended("False", waiting.reason, told)
+    return ended | _waits(waiting) if waiting.needs_person else ended
 
 
 def _left_open(deliveries: Iterable[Delivery | None]) -> str:
@@ -240,7 +241,7 @@ def _doing(status: TaskStatus) -> tuple[str, str]:
             return "InProgress", "the agent is at work"
         case TaskState.DONE:
             return _landing(status.verification, status.delivery)
-        case TaskState.OPEN if not status.sessions:
+        case TaskState.OPEN if not status.sessions and status.split is None:
             return "Open", "about to start"
         case _:
             return "Retrying", "it is tried again"

@@ -89,6 +89,16 @@ def test_a_change_of_another_path_is_not(path: str) -> None:
     assert (found.protected, found.protected_by) == ("", digest_of(PROTECTED))
 
 
+@pytest.mark.parametrize(
+    ("path", "is_told"),
+    [("README.md", True), ("readme.MD", True), ("docs/README.md", False), ("README.md.bak", False)],
+)
+def test_a_single_name_with_a_slash_before_it_is_meant_from_the_root(
+    path: str, is_told: bool
+) -> None:
+    assert bool(changed_from_paths([path], ("/README.md",)).protected) is is_told
+
+
 def test_where_nobody_knows_the_list_nothing_is_said_of_it() -> None:
     assert changed_from_paths([".claude/settings.json"]).protected_by == ""
 

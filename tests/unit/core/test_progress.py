@@ -12,7 +12,7 @@ from bernstein.api.delivery import Delivery, PullRequest, Pushed
 from bernstein.api.meta import Condition
 from bernstein.api.plan import Counts, PlanStatus
 from bernstein.api.states import TaskState
-from bernstein.api.task import TaskStatus
+from bernstein.api.task import Split, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.core import conditions, progress
 from bernstein.core.fsm import is_final
@@ -55,8 +55,7 @@ def test_a_task_stalls_exactly_when_it_waits_for_a_person(
     read = objects.task(status=status(waiting=before), **spec)
     given = status(waiting=after, **more)
     if is_final(given, read.spec.max_retries):
-        by_itself = after is None or not after.needs_person
-        assume(given.state is not TaskState.FAILED or not by_itself)  # a person is told why
+        assume(given.state is not TaskState.FAILED or after is not None)  # it says why
         given = given.model_copy(update={"ended_at": NOW})
 
     found = progress.of_task(read, given, NOW)
@@ -176,6 +175,17 @@ def test_verified_is_said_of_the_work_that_there_is_now(
     found = progress.of_task(objects.task(), task, NOW), progress.of_plan(plan(), phased, NOW)
 
     assert ["Verified" in told(each.conditions) for each in found] == [kept, kept]
+
+
+def test_what_was_split_and_is_open_is_tried_again_though_it_has_no_sessions() -> None:
+    split = Split(number=1, since=at(0), over=True)
+
+    found = [
+        progress.of_task(objects.task(), status(split=each), NOW).conditions
+        for each in (None, split)
+    ]
+
+    assert [told(each)["Reconciling"][1] for each in found] == ["Open", "Retrying"]
 
 
 def test_since_is_when_it_began_to_wait_for_this_reason() -> None:

@@ -14,11 +14,14 @@ import yaml
 from typer.testing import CliRunner
 
 from bernstein.api.plan import parse
+from bernstein.api.projects.subtasks import MOST_SUBTASKS
 from bernstein.checks.gate import Command
 from bernstein.checks.gates import lint
 from bernstein.cli.main import app
 from bernstein.core.plans.expansion import expand
 from bernstein.core.plans.file import plan_object
+from bernstein.core.plans.subtasks.written import problems
+from tests.unit.core import objects
 from tests.unit.docs.pages import ROOT, Block, anchors, blocks, links, pages, prose
 
 PLAN_FILES = [
@@ -142,6 +145,20 @@ def test_every_plan_object_on_a_page_is_valid(block: Block, tmp_path: Path) -> N
     path.write_text(block.text)
     answer = CliRunner().invoke(app, ["validate", str(path)])
     assert answer.exit_code == 0, answer.output
+
+
+SUBTASKS = [block for block in blocks("yaml") if block.text.startswith("subtasks:\n")]
+
+
+@pytest.mark.parametrize("block", SUBTASKS, ids=str)
+def test_subtasks_on_a_page_are_what_an_agent_may_leave(block: Block) -> None:
+    manager, project = objects.task(role="manager").spec, objects.project().spec
+
+    assert problems(yaml.safe_load(block.text), manager, project, MOST_SUBTASKS) == ()
+
+
+def test_the_page_of_tasks_shows_some() -> None:
+    assert [block.page.name for block in SUBTASKS] == ["task.md"]
 
 
 EXAMPLES = (

@@ -21,7 +21,7 @@ from bernstein.cli.output import details, tables
 from bernstein.cli.output.terminal import Terminal, room, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.approvals.commands import approve
-from bernstein.core.projects import guarded
+from bernstein.core.projects.protected import protected_paths
 from bernstein.core.sanitise import some
 from bernstein.core.serializers import approval_record
 from bernstein.core.waiting import is_kept_back, is_stalled
@@ -182,7 +182,7 @@ async def _verifying(cluster: Cluster) -> Awaited:
     policies += [p.spec.approval for p in await cluster.plans() if p.spec.approval is not None]
     of_all = any(policy.result != "Never" for policy in policies)
     of_all = of_all or any(project.spec.gates.allow_bypass for project in projects)
-    lists = {digest_of(guarded.paths(project.spec)) for project in projects}
+    lists = {digest_of(protected_paths(project.spec)) for project in projects}
     # Before the Tasks: what somebody decides in between is news.
     approvals = await cluster.approvals()
     tasks = [t for t in await cluster.tasks() if of_all or not touches_none(t, lists)]

@@ -17,6 +17,7 @@ from bernstein.cli.output import asked, notes
 from bernstein.cli.output.terminal import Terminal, fitting, room
 from bernstein.core import conditions
 from bernstein.core.approvals import answers
+from bernstein.core.plans.nodes import standing
 from bernstein.core.sanitise import (
     ELLIPSIS,
     count,
@@ -70,7 +71,7 @@ def tell_standing(
         terminal.advise(helps)
     for how in left:
         terminal.advise(how)
-    tell_tasks(terminal, tasks, message)
+    tell_tasks(terminal, plan, tasks, message)
 
 
 def _tell_questions(terminal: Terminal, tasks: Iterable[Task], told: str) -> None:
@@ -106,7 +107,7 @@ def tell_ending(
         terminal.advise(how)
     if not good:
         _tell_whole(terminal, plan)
-    tell_tasks(terminal, tasks, f"{message} {remedy}")
+    tell_tasks(terminal, plan, tasks, f"{message} {remedy}")
 
 
 def _tell_deliveries(terminal: Terminal, plan: Plan, tasks: Sequence[Task]) -> None:
@@ -149,10 +150,14 @@ def _tell_delivery(terminal: Terminal, delivery: Delivery | None, where: str = "
         terminal.quote(f"  {where}went back to an agent, {count(said.times, 'time')}: {words}")
 
 
-def tell_tasks(terminal: Terminal, tasks: Sequence[Task], told: str = "") -> None:
+def tell_tasks(terminal: Terminal, plan: Plan, tasks: Sequence[Task], told: str = "") -> None:
     """Tells of those that need a person, and where there is more about them; `told` is what was
-    said already."""
-    for number, task in enumerate(filter(needs_a_look, tasks)):
+    said already. Runs of a workflow that have failed are told of where it has failed for them."""
+    its = standing.matters(plan, plan.status)
+    looked = [task for task in tasks if needs_a_look(task)]
+    if its is not None:
+        looked = [t for t in looked if is_stalled(t.status) or t.metadata.name in its]
+    for number, task in enumerate(looked):
         tell_task(terminal, task, told, guesses=number < MOST_MEANT)
         _tell_where(terminal, task.metadata.name, _verdicts(task))
     asking = [task for task in tasks if asked.is_asked(task) and not needs_a_look(task)]

@@ -24,7 +24,7 @@ from bernstein.controllers.jobs import commit, pod, setup
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names, owners
-from bernstein.core.projects import guarded
+from bernstein.core.projects.protected import protected_paths
 from bernstein.core.prompts import knowledge, parts
 from bernstein.core.prompts.assembly import Told
 from bernstein.core.prompts.parts import Part
@@ -215,7 +215,7 @@ def _recorder(
         callback=callback,
         checkpoint_seconds=settings.checkpoint_seconds,
         stall_seconds=project.spec.limits.stall_seconds,
-        protected=guarded.paths(project.spec),
+        protected=protected_paths(project.spec),
         folders=project.spec.repository.folders,
         documents=session.spec.documents or (),
     )

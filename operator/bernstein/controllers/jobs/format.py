@@ -24,7 +24,7 @@ from bernstein.controllers.jobs.check import answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.actions import RunFormat
-from bernstein.core.projects import guarded
+from bernstein.core.projects.protected import protected_paths
 from bernstein.core.verification.verdicts import START_SECONDS
 from bernstein.places import TMP, WORKSPACE
 
@@ -132,7 +132,7 @@ def _format(action: RunFormat, project: Workplace, settings: OperatorSettings) -
         sha=action.sha,
         to=action.to,
         commit=commit.text(project, action.message),
-        protected=guarded.paths(project.spec),
+        protected=protected_paths(project.spec),
     )
     return pod.ours(
         FORMAT,

@@ -22,7 +22,7 @@ from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare, RunSeek
-from bernstein.core.projects import guarded
+from bernstein.core.projects.protected import protected_paths
 from bernstein.places import ATTESTATION_KEY, ATTESTATION_PUBLIC, SIGNING_KEY, SIGNING_PUBLIC
 
 DEADLINE_SECONDS = 1800
@@ -63,7 +63,7 @@ def prepare_job(
         candidate=action.candidate,
         commit=commit.text(project, action.message),
         merge=action.merge,
-        protected=guarded.paths(project.spec),
+        protected=protected_paths(project.spec),
         marks=action.marks,
         resolves=ResolvesConfig(*action.resolves) if action.resolves is not None else None,
         pushed=PushedConfig(action.verified, action.as_it_is) if action.verified else None,

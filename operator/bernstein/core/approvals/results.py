@@ -8,7 +8,7 @@ from bernstein.api.verification import Verification
 from bernstein.checks.changes import digest_of
 from bernstein.core.approvals import policy
 from bernstein.core.approvals.asking import Question, is_approved
-from bernstein.core.projects import guarded
+from bernstein.core.projects.protected import protected_paths
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
 
@@ -28,7 +28,7 @@ def _question(snapshot: TaskSnapshot, status: TaskStatus) -> Question | None:
         return None
     plan = snapshot.plan
     rules = policy.effective(project.spec, plan.spec if plan is not None else None)
-    protected = digest_of(guarded.paths(project.spec))
+    protected = digest_of(protected_paths(project.spec))
     of_models = policy.why_models(judged)
     because = (*policy.why_result(rules, snapshot.task, judged, protected), *of_models)
     if not because:

@@ -11,7 +11,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.verification import Verification
 from bernstein.checks.changes import digest_of
 from bernstein.core.approvals import policy
-from bernstein.core.projects import guarded
+from bernstein.core.projects.protected import protected_paths
 from bernstein.core.sanitise import line, some
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification.expected import plan as verification
@@ -40,7 +40,7 @@ def without_yes(snapshot: PlanSnapshot, judged: Verification) -> str:
     if why := unverifiable(snapshot):
         return why
     rules = policy.effective(project.spec, snapshot.plan.spec)
-    protected = digest_of(guarded.paths(project.spec))
+    protected = digest_of(protected_paths(project.spec))
     because = (
         *policy.why_whole(rules, snapshot.tasks.values(), judged, protected),
         *policy.why_models(judged),

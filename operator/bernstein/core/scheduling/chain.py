@@ -32,6 +32,12 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.expected import required
 from bernstein.core.waiting import seconds_left
 
+_REMEDY_NOWHERE = "Make a Plan with this step, without merge.per (or pullRequest.per): Task."
+_REMEDY_DEPTH = (
+    "Raise limits.subtasks.depth of the Project, or make steps of its subtasks in another Plan."
+)
+_REMEDY_COUNT = "Raise limits.subtasks.count of the Project, or list fewer in another Plan."
+
 
 @dataclass(frozen=True)
 class Wait:
@@ -50,9 +56,6 @@ class Wait:
     by: Link | None = field(default=None, compare=False)
     """The link that says so; None: the chain let the Task pass."""
 
-
-_SPLIT = "Make a Plan with this step, without merge.per (or pullRequest.per): Task."
-_RAISE = "Raise limits.subtasks of the Project, or list fewer in another Plan."
 
 Link = Callable[[TaskSnapshot, datetime], Wait | None]
 
@@ -204,15 +207,15 @@ def subtasks_refused(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if not asked:
         return None
     assert project is not None
-    limits, remedy = project.spec.limits.subtasks, _SPLIT
+    limits, remedy = project.spec.limits.subtasks, _REMEDY_NOWHERE
     if not _gathers(snapshot):
         text = "what it is split into would have nowhere to gather: it is no step of a Plan that "
         text += "delivers all of its work together"
     elif not limits.depth:
-        text, remedy = "the Project lets no Task be split", _RAISE
+        text, remedy = "the Project lets no Task be split", _REMEDY_DEPTH
     elif asked > limits.count:
         text = f"it is split into {asked}, and the Project lets a Task be split into {limits.count}"
-        remedy = _RAISE
+        remedy = _REMEDY_COUNT
     else:
         return None
     return Wait(Reason.SUBTASKS_INVALID, text, needs_person=True, remedy=remedy)

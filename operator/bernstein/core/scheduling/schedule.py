@@ -2,6 +2,7 @@
 wait.
 
     put ──▶ who is to be looked at again ──▶ CHAIN ─┬─ a reason of its own to wait
+                                                    ├─ ready, its spec has subtasks ──▶ split
                                                     └─ ready ──▶ Line ─┬─ claimed
                                                                        └─ waits for others
     Done ──▶ landing_turns: Next, or whom it lands after
@@ -52,7 +53,8 @@ from bernstein.core.scheduling.starts import Capacity
 from bernstein.core.snapshot import AtWork, TaskSnapshot
 
 WAITS_AT_ONCE = 100
-"""So many Tasks are told why they wait, before it is looked again who may start by then."""
+"""So many Tasks are told why they wait, and so many are split, before it is looked again who may
+start by then."""
 
 _JUST_BEFORE = timedelta(seconds=5)
 """As long a look in pieces may take: somebody may start so much later than at the first moment."""
@@ -65,8 +67,8 @@ class Schedule:
     """What is to be written, and when to look again at the latest."""
 
     moves: tuple[Decided, ...]
-    """Claims, splits, and turns to land that are given or taken back; each with the Task as it was
-    read."""
+    """Claims, turns to land that are given or taken back, and WAITS_AT_ONCE splits; each with the
+    Task as it was read."""
     waits: tuple[Decided, ...]
     """Why others wait, where that is not what they say already; WAITS_AT_ONCE of them."""
     begins: tuple[tuple[Plan, PlanStatus], ...] = ()
@@ -77,7 +79,8 @@ class Schedule:
 
 
 class Board:
-    """What the schedule of one Project reads, and what it has found of that."""
+    """What the schedule of one Project reads, and what it has found of that: why each waits, who
+    stands in line, and who is split where it would start."""
 
     def __init__(self) -> None:
         self._project: Project | None = None
@@ -284,7 +287,7 @@ class Board:
         held = wait is not None and wait.by is chain.held
         if held and waiter is not None:
             held = chain.first(chain.OTHERS, waiter, now) is None
-        is_ready = name in self._own and wait is None
+        is_ready = waiter is not None and wait is None and not waiter.task.spec.subtasks
         peer = None
         if task is not None:
             peer = peers.of(task, self._project, now, ready=is_ready, probes=is_ready or held)
@@ -368,8 +371,6 @@ class Board:
     ) -> Schedule:
         starting = (self._tasks[name] for name in self._line.starts())
         claims = [(task, opening.claimed(self._snapshot(task), now)) for task in starting]
-        parted = (self._tasks[name] for name in sorted(self._splits))
-        claims += [(task, opening.split(self._snapshot(task), now)) for task in parted]
         lands = (self._landing[name] for name in sorted(self._landing))
         called = partial(repositories.called, project.spec)
         landing = landing_turns.turns(lands, now, called)
@@ -381,13 +382,21 @@ class Board:
         ]
         told = joined(_changed(behind, now), self._told(now))
         approved = (plan for plan in beginning if plans.may_begin(plan, project))
-        written = tuple(islice(told, WAITS_AT_ONCE))
+        written, splits = tuple(islice(told, WAITS_AT_ONCE)), self._split(now)
         return Schedule(
-            tuple(_changed((*claims, *moved), now)),
+            (*_changed((*claims, *moved), now), *splits),
             written,
             tuple(begin_turns.turns(approved, project.spec.limits.max_agents)),
             again,
-            more=next(told, None) is not None,
+            more=len(self._splits) > len(splits) or next(told, None) is not None,
+        )
+
+    def _split(self, now: datetime) -> tuple[Decided, ...]:
+        """WAITS_AT_ONCE of those that are split, in the order in which they would start."""
+        tasks = sorted((self._tasks[name] for name in self._splits), key=peers.order_of)
+        first = islice(tasks, WAITS_AT_ONCE)
+        return tuple(
+            _changed(((task, opening.split(self._snapshot(task), now)) for task in first), now)
         )
 
     def _told(self, now: datetime) -> Iterator[Decided]:

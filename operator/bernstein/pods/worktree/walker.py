@@ -149,8 +149,7 @@ class Walker:
     def read(self, path: bytes, most: int) -> bytes | None:
         """The first `most` bytes of a file that is new since the base; None: there is none.
 
-        Raises OSError where it is no regular file, or in a folder that may not be entered; one that
-        is a link counts as missing.
+        Raises OSError where it is no regular file, or may not be entered; a link is no folder.
         """
         if path in self._base:
             return None

@@ -150,4 +150,7 @@ async def assert_told(world: World, story: Story, plan: Object) -> None:
     assert len(await world.all(APPROVALS)) == len(story.asked)
     rows = {row["name"] for row in status.get("tasks", ())}
     assert set(await world.all(TASKS)) == rows, "each run has one Task, and no other is there"
+    for task in (await world.all(TASKS)).values():
+        kinds = {each["type"] for each in task["status"]["conditions"] if each["status"] == "True"}
+        assert not kinds & {"Reconciling", "Stalled"}, "what has ended says so, and asks nobody"
     assert await world.sessions() == sorted(f"{name}-s1" for name in rows), "one session each"

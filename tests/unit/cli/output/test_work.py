@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.plans.workflow import NodeStatus
 from bernstein.api.task import Task
-from bernstein.cli.output import work
+from bernstein.cli.output import details, work
 from bernstein.cli.output.views import LineView
 from tests.unit.cli import courses
 from tests.unit.cli.scenes import HOSTILE, SHA, plan, running_tasks, terminal
@@ -144,6 +144,22 @@ def test_a_log_of_what_had_ended_before_gives_nodes_no_time_that_they_did_not_ha
     LineView(shown).update(over.model_copy(update={"status": ended}), [], {}, "")
 
     assert " node " not in console.export_text()
+
+
+@pytest.mark.parametrize(("lasts", "looks"), [(False, False), (True, True)])
+def test_a_run_that_failed_is_looked_at_where_the_workflow_has_failed_for_it(
+    lasts: bool, looks: bool
+) -> None:
+    shown, console = terminal(width=200)
+    of = courses.mended()
+    if lasts:
+        of = standing(of, "run-tests", state="Failed", exhausted=True)
+        of = standing(standing(of, "fix-bugs", state="Done"), "deploy", state="Skipped")
+    failed = courses.task("run-tests", state="Failed", attempt=1, feedback="no")
+
+    details.tell_standing(shown, of, [failed])
+
+    assert ("ci-pipeline-run-tests-i1  failed" in console.export_text()) is looks
 
 
 def skipped() -> Plan:

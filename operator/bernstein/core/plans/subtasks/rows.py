@@ -1,6 +1,7 @@
 """The subtasks of a Plan's Tasks, in the rows of its status.
 
-    a Task is split ──▶ a row for each subtask (`with_rows`) ──▶ the Task makes them
+    a Task is split ─┬▶ a row for each subtask (`with_rows`) ──▶ the Task makes them
+                     └▶ none, as the Plan has no room for all of them: it needs a person
     nobody waits for them any more, as their parent was cancelled, deleted, or is done anew
                     ──▶ what is left of them is cancelled (`cancels`)
 
@@ -9,7 +10,10 @@ A Plan is whole when the Tasks of its steps are: subtasks that came to nothing d
 
 from __future__ import annotations
 
-from bernstein.api.plan import PlanStatus
+from collections.abc import Mapping
+from itertools import groupby
+
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.plans.rows import PlanTask
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -23,8 +27,9 @@ _OVER = (TaskState.CLOSED, TaskState.CANCELLED)
 
 
 def with_rows(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
-    """The status with a row for each subtask that its Tasks wait for, behind all others; one that
-    was never made, and is waited for no more, counts as cancelled."""
+    """The status with a row for each subtask that its Tasks wait for, behind all others: for all of
+    one Task, or for none. One that was never made, and is waited for no more, counts as
+    cancelled."""
     waited = _waited_for(snapshot)
     if not waited and not _parts(status):
         return status
@@ -37,21 +42,35 @@ def with_rows(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
     ]
     if not new and all(was is row for was, row in zip(status.tasks, rows, strict=True)):
         return status
-    if new:
-        said = _said(snapshot, status)
-        kept = [row for row in new if row.parent in said]
-        # Tasks that are split at the same time have been told of the same room.
-        room = room_for_parts(snapshot.plan.model_copy(update={"status": status}))
-        new = [*kept, *(row for row in new if row.parent not in said)][: len(kept) + room]
-    return status.model_copy(update={"tasks": (*rows, *new)})
+    status = status.model_copy(update={"tasks": rows})
+    of = snapshot.plan.model_copy(update={"status": status})
+    added = _with_room(of, snapshot.tasks, new)
+    return status.model_copy(update={"tasks": (*rows, *added)}) if added else status
 
 
-def _said(snapshot: PlanSnapshot, status: PlanStatus) -> set[str]:
-    """Names of the Tasks whose subtasks the Plan itself says, and has no rows of yet: for these
-    there is room."""
-    known = {row.parent for row in status.extra}
-    said = (name for name, task in snapshot.tasks.items() if task.spec.subtasks)
-    return {name for name in said if name not in known}
+def _with_room(plan: Plan, tasks: Mapping[str, Task], new: list[PlanTask]) -> list[PlanTask]:
+    """Those of them for which the Plan has room: Tasks that are split at the same time have been
+    told of the same."""
+    kept = [row for row in new if _has_own(plan, tasks[row.parent or ""])]
+    rest = [row for row in new if row not in kept]
+    room, found = room_for_parts(plan) if rest else 0, kept
+    for _, its in groupby(rest, key=lambda row: row.parent):
+        rows = [*its]
+        if len(rows) <= room:
+            room, found = room - len(rows), [*found, *rows]
+    return found
+
+
+def have_room(plan: Plan, parent: Task, number: int) -> bool:
+    """Whether so many subtasks of a Task, all that it waits for without a row, will get them."""
+    return _has_own(plan, parent) or number <= room_for_parts(plan)
+
+
+def _has_own(plan: Plan, parent: Task) -> bool:
+    """Whether the Plan itself says its subtasks, and has no rows of them yet: for these there is
+    room."""
+    name = parent.metadata.name
+    return bool(parent.spec.subtasks) and all(row.parent != name for row in plan.status.extra)
 
 
 def _given_up(row: PlanTask, waited: dict[str, str]) -> PlanTask:

@@ -11,7 +11,8 @@ is in `rules`, and for how long they may ask in `times`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bernstein.api.plan import PlanSpec, Step
@@ -27,6 +28,7 @@ from bernstein.core.plans.validation import validate_file, validate_plan
 from bernstein.core.roles.known import BUILT_IN, Roles
 
 _STEPS = "stages[0].steps"
+_FIELD_OF_STEP = re.compile(r"stages\[0\]\.steps\[([0-9]+)\]\.(\w+)")
 _SHOWN = 500
 """Characters of one problem."""
 
@@ -87,7 +89,23 @@ def _of_steps(
     if not errors:
         spec = PlanSpec.model_validate(plan_spec(data))
         yield from validate_plan(spec, project, roles)
-        yield from too_long(_parts(spec, parent), parent, project)
+    else:
+        data = _as_plan(_without(listed, errors), parent.cli)
+        if validate_file(data, project, roles).errors:
+            return
+        spec = PlanSpec.model_validate(plan_spec(data))
+    yield from too_long(_parts(spec, parent), parent, project)
+
+
+def _without(listed: list[Json], errors: Iterable[FieldError]) -> list[Json]:
+    """What is left to be judged without the fields that are wrong, each at its place."""
+    wrong = {(int(m[1]), m[2]) for each in errors if (m := _FIELD_OF_STEP.match(each.path))}
+    kept: list[Json] = []
+    for place, entry in enumerate(listed):
+        fields = entry.items() if isinstance(entry, dict) else ()
+        left = {key: value for key, value in fields if (place, key) not in wrong}
+        kept.append({**left, "title": f"{FIELD} {place}"})
+    return kept
 
 
 def _placed(error: FieldError) -> FieldError:

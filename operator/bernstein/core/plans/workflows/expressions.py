@@ -55,7 +55,8 @@ _Compare: TypeAlias = Callable[[_Value, _Value], bool]
 
 STATUSES = ("done", "failed", "cancelled", "skipped")
 """How a node ends."""
-_VALUES = ("status", "result", "output")
+_WORDS_OF_AGENTS = ("result", "output")
+_VALUES = ("status", *_WORDS_OF_AGENTS)
 _CONSTANTS: _Names = {"true": _Truth.TRUE, "false": _Truth.FALSE, "null": None}
 _KNOWN = (*_VALUES, *_CONSTANTS)
 _NOT_KNOWN = "it has what conditions do not have"
@@ -77,6 +78,8 @@ class Expression:
     text: str
     reads: frozenset[str]
     """Which of status, result and output it asks for."""
+    takes_word: bool
+    """Whether it may hold by what an agent has said alone, whatever the status is."""
     _evaluate: _Evaluate = field(repr=False, compare=False)
     _asked: tuple[tuple[str, _Evaluate], ...] = field(repr=False, compare=False)
     """What it asks for, as it is written."""
@@ -90,11 +93,6 @@ class Expression:
         names = self._names(values)
         every = (f"{text} = {_words(find(names))}" for text, find in self._asked)
         return _cut(", ".join(every) or f"status = {_words(values.status)}", _LONGEST_SHOWN)
-
-    @property
-    def takes_word(self) -> bool:
-        """Whether an agent's word is all that it asks for."""
-        return bool(self.reads) and "status" not in self.reads
 
     def _names(self, values: Values) -> _Names:
         output = values.own_output if "output" in self.reads else None
@@ -140,10 +138,9 @@ def _read(source: str) -> Expression:
     except (RecursionError, MemoryError):
         raise _RefusedError(spelling.too_deep(), 0) from None
     reader = _Reader(source)
-    if _is_status(tree):
-        raise _RefusedError("a status is always there, compare it: status == 'done'", 0)
     evaluate = reader.read(tree, 1)
-    return Expression(source, frozenset(reader.names), evaluate, tuple(reader.asked.items()))
+    names, asked = frozenset(reader.names), tuple(reader.asked.items())
+    return Expression(source, names, _takes_word(tree), evaluate, asked)
 
 
 class _Reader:
@@ -196,6 +193,8 @@ class _Reader:
         if name not in _KNOWN:
             hint = did_you_mean(name, _KNOWN) or f", known are {', '.join(_KNOWN)}"
             raise self._refused(f"unknown name '{name}'{hint}", node)
+        if name == "status":
+            raise self._refused("a status is always there, compare it: status == 'done'", node)
         if name in _VALUES:
             self.names.add(name)
         return lambda names: names[name]
@@ -229,16 +228,16 @@ class _Reader:
         return evaluate
 
     def _comparison(self, node: ast.Compare, depth: int) -> _Evaluate:
-        first = self.read(node.left, depth + 1)
+        both = pairwise((node.left, *node.comparators))
+        for op, (one, other) in zip(node.ops, both, strict=True):
+            self._check_status(one, op, other)
+        first = self._operand(node.left, depth)
         rest: list[tuple[_Compare, _Evaluate]] = []
         for op, operand in zip(node.ops, node.comparators, strict=True):
             compare = _COMPARE.get(type(op))
             if compare is None:
                 raise self._refused(_NOT_KNOWN, operand)
-            rest.append((compare, self.read(operand, depth + 1)))
-        for one, other in pairwise((node.left, *node.comparators)):
-            self._check_status(one, other)
-            self._check_status(other, one)
+            rest.append((compare, self._operand(operand, depth)))
 
         def evaluate(names: _Names) -> _Value:
             left = first(names)
@@ -251,16 +250,32 @@ class _Reader:
 
         return evaluate
 
-    def _check_status(self, one: ast.expr, other: ast.expr) -> None:
+    def _operand(self, node: ast.expr, depth: int) -> _Evaluate:
+        if not _is_status(node):
+            return self.read(node, depth + 1)
+        self.names.add("status")
+        return self.asked.setdefault("status", lambda names: names["status"])
+
+    def _check_status(self, one: ast.expr, op: ast.cmpop, other: ast.expr) -> None:
         """What a status is compared with is one: with a slip it would hold for none, or for all."""
-        if not _is_status(one):
+        if not _is_status(one) and not _is_status(other):
             return
-        for each in other.elts if isinstance(other, ast.List | ast.Tuple) else (other,):
-            if isinstance(each, ast.Constant) and each.value not in STATUSES:
-                known = f"known are {', '.join(STATUSES)}"
-                hint = did_you_mean(str(each.value)[:_LONGEST_VALUE], STATUSES) or f", {known}"
-                written = _cut(self._written(each))
-                raise self._refused(f"no node has the status {written}{hint}", each)
+        is_in = isinstance(op, ast.In | ast.NotIn)
+        if not is_in and not isinstance(op, ast.Eq | ast.NotEq):
+            raise self._refused("a status is compared by ==, !=, in and not in", other)
+        with_ = other if _is_status(one) else one
+        listed = with_.elts if is_in and isinstance(with_, ast.List | ast.Tuple) else [with_]
+        if is_in and (with_ is one or with_ in listed):
+            raise self._refused("a status is in a list, such as ['done', 'failed']", with_)
+        for each in listed:
+            if isinstance(each, ast.Constant) and each.value in STATUSES:
+                continue
+            written = _cut(self._written(each))
+            hint = ""
+            if isinstance(each, ast.Constant):
+                hint = did_you_mean(str(each.value)[:_LONGEST_VALUE], STATUSES)
+            known = hint or f", known are {', '.join(STATUSES)}"
+            raise self._refused(f"no node has the status {written}{known}", each)
 
     def _refused(self, message: str, node: ast.expr) -> _RefusedError:
         return _RefusedError(message, len(self._source[: node.col_offset].decode()))
@@ -271,6 +286,25 @@ class _Reader:
 
 def _is_status(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "status"
+
+
+def _takes_word(node: ast.expr, *, negated: bool = False) -> bool:
+    """Whether it may hold by what an agent has said alone. Where `and` joins it with what is asked
+    of the status it may not; under `not` the two change places."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _takes_word(operand, negated=not negated)
+        case ast.BoolOp(op=op, values=parts):
+            by_word = [_takes_word(part, negated=negated) for part in parts]
+            if isinstance(op, ast.Or) is not negated:
+                return any(by_word)
+            both = zip(parts, by_word, strict=True)
+            return any(by_word) and not any("status" in _names(p) and not by for p, by in both)
+    return not _names(node).isdisjoint(_WORDS_OF_AGENTS)
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 # --- values ---------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@
                                                     ▲      │           └─ cancelled, with them
                                                     │      ▼
                                        Open ◀── Blocked: one has ended without result, or none has
-                                                         made progress for 30 minutes
+                                                         made progress for 30 minutes, or the
+                                                         Plan has no room for them
 
 The schedule splits what its spec has subtasks of. Its status names them before they are made, and
 its Plan has a row for each. Done, it has no work of its own: it is judged on what they have landed.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bernstein.api.plans.parts import Part
 from bernstein.api.reasons import Reason
@@ -35,7 +37,7 @@ from bernstein.core.fsm import ACTIVE, VERIFYING, is_final, move
 from bernstein.core.plans import member
 from bernstein.core.plans.field_errors import listed
 from bernstein.core.plans.size import room_for_parts
-from bernstein.core.plans.subtasks import objects, written
+from bernstein.core.plans.subtasks import objects, rows, written
 from bernstein.core.sanitise import count, quoting, some
 from bernstein.core.scheduling import parts
 from bernstein.core.sessions import documents
@@ -45,11 +47,20 @@ from bernstein.core.waiting import goes_on, is_stalled, parted, seconds_left, wa
 
 PATIENCE = timedelta(minutes=30)
 """For so long none of them need make progress."""
+_NO_ROOM = "Cancel it, and apply what is left of it as another Plan."
 _LOST = f"what its agent left in {SUBTASKS.path} is lost"
 _REFUSED = f"it is not split: what its agent left in {SUBTASKS.path} is not taken"
 _TOLD = 4000
 """Characters of what is wrong with it."""
 _SHOWN = 5
+
+
+class _Problem(NamedTuple):
+    """Why a Task that is split does not go on by itself."""
+
+    text: str
+    remedy: str | None = None
+    """For this very case; None: the reason's."""
 
 
 def is_split(status: TaskStatus) -> bool:
@@ -217,10 +228,10 @@ def _seen(snapshot: TaskSnapshot, status: TaskStatus) -> TaskStatus:
             return before
         return before.model_copy(update={"uid": task.metadata.uid, "state": state})
 
-    rows = tuple(map(row, status.subtasks or ()))
-    if rows == (status.subtasks or ()):
+    now = tuple(map(row, status.subtasks or ()))
+    if now == (status.subtasks or ()):
         return status
-    return status.model_copy(update={"subtasks": rows})
+    return status.model_copy(update={"subtasks": now})
 
 
 def _unmade(status: TaskStatus) -> list[str]:
@@ -237,13 +248,14 @@ def _make(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDeci
     if snapshot.refused is not None:
         problem, resting = Diagnosis(Reason.POD_REJECTED, snapshot.refused), snapshot.resting
         return TaskDecision(tried_again(status, problem, snapshot.project, now, resting=resting))
-    rows, its = {row.name for row in plan.status.extra}, _parts(snapshot)
-    if its is None or not rows.issuperset(_unmade(status)):
-        return TaskDecision(parts.waiting(status, now))
+    there, its = {row.name for row in plan.status.extra}, _parts(snapshot)
+    left = _patience_left(snapshot, status, now)
+    if its is None or not there.issuperset(_unmade(status)):
+        return TaskDecision(parts.waiting(status, now), (), left)
     every = zip((row.name for row in status.subtasks or ()), its, strict=True)
     missing = {name: part for name, part in every if name in _unmade(status)}
     made = CreateTasks(objects.objects_of(snapshot.task, plan, missing))
-    return TaskDecision(parts.waiting(status, now), (made,))
+    return TaskDecision(parts.waiting(status, now), (made,), left)
 
 
 def _parts(snapshot: TaskSnapshot) -> tuple[Part, ...] | None:
@@ -261,22 +273,35 @@ def _has_ended(task: Task) -> bool:
     return is_final(task.status, task.spec.max_retries)
 
 
-def _problem(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> str | None:
-    """Why it does not go on by itself; None: it may."""
+def _problem(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> _Problem | None:
+    """What keeps it back; None: it may go on by itself."""
     there = {task.metadata.name: task for task in _children(snapshot, status)}
     for row in status.subtasks or ():
         task = there.get(row.name)
         if task is None and row.uid is not None and row.state != TaskState.CLOSED:
-            return f"its subtask '{row.name}' was deleted"
+            return _Problem(f"its subtask '{row.name}' was deleted")
         if task is not None and _has_ended(task) and task.status.state is not TaskState.CLOSED:
-            return f"its subtask '{row.name}' ended as {task.status.state}"
+            return _Problem(f"its subtask '{row.name}' ended as {task.status.state}")
+    if (number := _without_room(snapshot, status)) > 0:
+        return _Problem(f"its Plan has no room for {count(number, 'more Task')}", _NO_ROOM)
     if snapshot.handed is not None and snapshot.handed.document is None and _unmade(status):
-        return f"{_LOST}, and {count(len(_unmade(status)), 'subtask')} of it cannot be made"
+        number = len(_unmade(status))
+        return _Problem(f"{_LOST}, and {count(number, 'subtask')} of it cannot be made")
     left = _patience_left(snapshot, status, now)
     if left is not None and left <= 0:
         minutes = int(PATIENCE.total_seconds() // 60)
-        return f"none of its subtasks has made progress for {minutes} minutes: {_open(status)}"
+        since = f"none of its subtasks has made progress for {minutes} minutes"
+        return _Problem(f"{since}: {_open(status)}")
     return None
+
+
+def _without_room(snapshot: TaskSnapshot, status: TaskStatus) -> int:
+    """How many of them will never be made, as all of them together are too many for the Plan."""
+    plan, left = snapshot.plan, {*_unmade(status)}
+    if plan is None or not left:
+        return 0
+    number = len(left - {row.name for row in plan.status.extra})
+    return 0 if not number or rows.have_room(plan, snapshot.task, number) else number
 
 
 def _open(status: TaskStatus) -> str:
@@ -318,15 +343,16 @@ def _told(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStat
     return waits(status, waiting.reason, told, now, needs_person=True, remedy=remedy)
 
 
-def _blocked(status: TaskStatus, problem: str, now: datetime) -> TaskStatus:
+def _blocked(status: TaskStatus, problem: _Problem, now: datetime) -> TaskStatus:
     assert status.split is not None
     moved = move(status, TaskState.BLOCKED, Reason.SUBTASKS_STALLED, now)
-    block = Blocked(session=status.split.session or "", text=problem, times=0)
+    block = Blocked(session=status.split.session or "", text=problem.text, times=0)
     return _stalled(moved.model_copy(update={"blocked": block}), problem, now)
 
 
-def _stalled(status: TaskStatus, problem: str, now: datetime) -> TaskStatus:
-    return waits(status, Reason.SUBTASKS_STALLED, problem, now, needs_person=True)
+def _stalled(status: TaskStatus, problem: _Problem, now: datetime) -> TaskStatus:
+    text, remedy = problem
+    return waits(status, Reason.SUBTASKS_STALLED, text, now, needs_person=True, remedy=remedy)
 
 
 def _done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
@@ -345,5 +371,8 @@ def _as_it_is(snapshot: TaskSnapshot) -> Verification:
     plan, ref = snapshot.plan, snapshot.target_ref
     assert plan is not None
     assert plan.status.integration is not None
-    seen = tip.known_tip(snapshot) or plan.status.integration.tip
-    return Verification(base=seen, sha=seen, tree=plan.status.integration.tree or "", ref=ref)
+    begun = plan.status.integration
+    seen = tip.known_tip(snapshot) or begun.tip
+    # Of what has landed since, the tree is told once a candidate is made.
+    tree = (begun.tree if seen == begun.tip else None) or ""
+    return Verification(base=seen, sha=seen, tree=tree, ref=ref)

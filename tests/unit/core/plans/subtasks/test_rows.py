@@ -14,7 +14,7 @@ from bernstein.core.actions import CancelTasks, PlanDecision
 from bernstein.core.delivery.resolving import is_whole
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.plans import size
-from bernstein.core.plans.subtasks.rows import with_rows
+from bernstein.core.plans.subtasks.rows import have_room, with_rows
 from bernstein.core.plans.tally import tally
 from tests.unit.core import objects
 from tests.unit.core.objects import Object, at, status
@@ -22,12 +22,17 @@ from tests.unit.core.objects import Object, at, status
 PARENT: Object = {"name": "work", "stage": "build", "step": 0, "uid": "uid-work"}
 
 
-def parent(*names: str, state: TaskState = TaskState.WAITING_FOR_SUBTASKS, **more: Any) -> Task:
+def parent(
+    *names: str,
+    state: TaskState = TaskState.WAITING_FOR_SUBTASKS,
+    name: str = "work",
+    **more: Any,
+) -> Task:
     """The Task `work`, which waits for subtasks of these names."""
     over = more.pop("over", None)
     split = {"number": 1, "session": "work-s1", "sha256": "a" * 64, "since": at(0), "over": over}
     rows = [{"name": name} for name in names]
-    return objects.task(status=status(state, split=split, subtasks=rows), **more)
+    return objects.task(name, status=status(state, split=split, subtasks=rows), **more)
 
 
 def part(name: str, state: TaskState = TaskState.OPEN, **more: Any) -> Task:
@@ -89,12 +94,40 @@ def test_no_more_rows_than_a_status_holds() -> None:
     assert len(with_rows(snapshot, full).tasks) == MAX_ROWS
 
 
-def test_no_more_than_its_object_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("room", "names"),
+    [
+        (1, []),
+        (2, ["d", "e"]),
+        (3, ["a", "b", "c"]),
+        (4, ["a", "b", "c"]),
+        (5, ["a", "b", "c", "d", "e"]),
+    ],
+)
+def test_all_of_a_task_have_rows_or_none_where_its_object_has_no_room(
+    monkeypatch: pytest.MonkeyPatch, room: int, names: list[str]
+) -> None:
+    first, other = parent("a", "b", "c"), parent("d", "e", name="z-other")
+    of = plan()
+    beside = of.status.tasks[0].model_copy(update={"name": "z-other", "uid": None})
+    of = of.model_copy(
+        update={"status": of.status.model_copy(update={"tasks": (*of.status.tasks, beside)})}
+    )
+    monkeypatch.setattr(size, "PLAN_BYTES", _bytes_with(of, rows=room))
+
+    found = with_rows(objects.plan_snapshot(of, first, other), of.status)
+
+    assert [row.name for row in found.extra] == names
+
+
+def test_a_smaller_split_has_the_room_that_a_larger_one_has_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     of = plan("a")
-    snapshot = objects.plan_snapshot(of, parent("a", "b", "c"))
     monkeypatch.setattr(size, "PLAN_BYTES", _bytes_with(of, rows=2))
 
-    assert [row.name for row in with_rows(snapshot, of.status).tasks] == ["work", "a", "b"]
+    assert have_room(of, parent("a", "b"), 1)
+    assert not have_room(of, parent("a", "b", "c"), 2)
 
 
 def _bytes_with(of: Plan, rows: int) -> int:

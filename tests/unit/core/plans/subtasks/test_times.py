@@ -139,6 +139,27 @@ def test_people_choose_for_themselves_how_long_the_parts_of_a_step_may_take() ->
 
 
 MINUTES = st.none() | st.integers(1, 200) | st.integers(1, LONGEST_ESTIMATE_MINUTES)
+
+
+@pytest.mark.parametrize(
+    "also", [{"role": "nobody"}, {"priority": 9}, {"title": 5}, {"files": "src"}, {"what": "else"}]
+)
+def test_it_is_told_together_with_what_else_is_wrong(also: dict[str, Any]) -> None:
+    said = {"title": "t", "scope": "large", **also}
+    found = wrong(manager(scope="small"), {"title": "fine"}, said)
+
+    (field,) = also
+    assert any(field in each and "subtasks[1]" in each for each in found[:-1])
+    assert found[-1].startswith("subtasks[1].scope: its session could take 180 minutes")
+
+
+def test_a_scope_that_is_none_asks_for_no_time() -> None:
+    found = wrong(manager(scope="small"), {"title": "t", "scope": "huge"}, "no mapping")
+
+    assert not any("could take" in each for each in found)
+    assert len(found) == 2
+
+
 SECONDS = st.integers(10, 86400)
 PROJECTS = st.fixed_dictionaries(dict.fromkeys(SCOPES, SECONDS)).map(
     lambda seconds: objects.project(limits={"timeoutSeconds": seconds})

@@ -82,7 +82,6 @@ TRUE = (
     "output.missing == null",
     "output.missing.deeper[3]['x'] == null",
     "null.x == null",
-    "status.x == null",
     "result.x == null and result['x'] == null",
     "output.tests.names[2] == null",
     "output.tests.names[-3] == null",
@@ -146,6 +145,16 @@ WRONG = {
     "output.ok and status == 1": "no node has the status 1, known are done, failed, cancelled, "
     "skipped (column 25)",
     " status ": "a status is always there, compare it: status == 'done' (column 2)",
+    "status and output.ok": "a status is always there, compare it: status == 'done' (column 1)",
+    "[status]": "a status is always there, compare it: status == 'done' (column 2)",
+    "status.x == null": "a status is always there, compare it: status == 'done' (column 1)",
+    "status == true": "no node has the status true, known are done, failed, cancelled, skipped "
+    "(column 11)",
+    "output.x == status": "no node has the status output.x, known are done, failed, cancelled, "
+    "skipped (column 1)",
+    "status in output.list": "a status is in a list, such as ['done', 'failed'] (column 11)",
+    "'done' in status": "a status is in a list, such as ['done', 'failed'] (column 1)",
+    "status < 'done'": "a status is compared by ==, !=, in and not in (column 10)",
     "": "it is empty",
     " \n\t": "it is empty",
     "x" * 301: "it has 301 characters, at most 300 are possible",
@@ -284,7 +293,7 @@ def test_the_longest_condition_is_read() -> None:
     ("text", "reads"),
     [
         ("true", set()),
-        ("status == result", {"status", "result"}),
+        ("status == 'done' or result", {"status", "result"}),
         ("status == 'done' and output.status", {"status", "output"}),
         ("[result][0]", {"result"}),
         ("1 == 2 and output", {"output"}),
@@ -300,7 +309,7 @@ def test_it_tells_which_values_it_asks_for(text: str, reads: set[str]) -> None:
         ("status == 'failed'", 'status = "failed"'),
         ("true", 'status = "failed"'),
         ("output.tests.failed > 2", "output.tests.failed = 3"),
-        ("output.a.b[0] == status", 'output.a.b[0] = null, status = "failed"'),
+        ("output.a.b[0] == 1 or status == 'failed'", 'output.a.b[0] = null, status = "failed"'),
         (
             "output.ok and output.ok == true and output.ratio",
             "output.ok = true, output.ratio = 0.5",
@@ -321,4 +330,24 @@ def test_what_it_shows_is_short_and_seen() -> None:
     assert read("result").shown(hostile) == (
         'result = "a\\n\\u001b[31m\\u202e\\u2028bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…'
     )
-    assert len(read("result and output.a and status").shown(hostile)) == 100
+    assert len(read("result and output.a and status != 'done'").shown(hostile)) == 100
+
+
+@pytest.mark.parametrize(
+    ("text", "takes"),
+    [
+        ("output.ok", True),
+        ("not result", True),
+        ("true and output.ok", True),
+        ("output.ok or status == 'done'", True),
+        ("(status == 'failed' or output.a) and output.b", True),
+        ("not (status == 'failed' and output.ok)", True),
+        ("status == 'failed' and output.ok", False),
+        ("output.ok and (output.more or result) and status != 'skipped'", False),
+        ("not (status == 'done' or output.ok)", False),
+        ("status in ['done', 'failed']", False),
+        ("true", False),
+    ],
+)
+def test_whether_an_agents_word_alone_may_make_it_hold(text: str, takes: bool) -> None:
+    assert read(text).takes_word is takes

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
@@ -13,7 +14,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.core.actions import CreateSession, CreateTasks, RunPrepare, TaskDecision
 from bernstein.core.conditions import is_true
 from bernstein.core.scheduling.parts import names_of
-from bernstein.core.scheduling.schedule import Schedule
+from bernstein.core.scheduling.schedule import WAITS_AT_ONCE, Schedule
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.tasks.parts import subtasks
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
@@ -27,8 +28,8 @@ from tests.unit.core.tasks.parts.splits import NAMES, plan
 PARTS: Object = {"subtasks": [{"title": "The endpoint", "priority": 4}, {"title": "Its page"}]}
 
 
-def says(before: TaskStatus | None = None, **more: Any) -> Task:
-    return objects.task(status=before or status(), **(PARTS | more))
+def says(before: TaskStatus | None = None, name: str = "work", **more: Any) -> Task:
+    return objects.task(name, status=before or status(), **(PARTS | more))
 
 
 def looked(*tasks: Task, of: Plan | None = None, **project: Any) -> Schedule:
@@ -87,6 +88,27 @@ def test_it_takes_nobodys_place() -> None:
 
     assert starts(found) == ["other"]
     assert len(found.moves) == 2
+
+
+def test_so_many_are_split_at_once_behind_who_starts_or_lands() -> None:
+    tasks = [says(name=f"t{n:03}", created=at(-n)) for n in range(WAITS_AT_ONCE + 1)]
+    beside = objects.task("z-beside", status=status())
+    delivery = Delivery(state="Pending", onto="refs/heads/main")
+    asks = objects.done(delivery=delivery, waiting=objects.waits("MergeQueue"))
+    lands = objects.task("z-lands", status=asks)
+
+    own = plan().status
+    rows = [
+        own.tasks[0].model_copy(update={"name": f"t{n:03}", "step": n}) for n in range(len(tasks))
+    ]
+    of = objects.plan(status=own.model_copy(update={"tasks": tuple(rows)}))
+
+    found = looked(*tasks, beside, lands, of=of)
+
+    names = [task.metadata.name for task, _ in found.moves]
+    assert names == ["z-beside", "z-lands", *(f"t{n:03}" for n in range(WAITS_AT_ONCE, 0, -1))]
+    assert found.more
+    assert not looked(*tasks[1:], of=of).more
 
 
 def test_it_waits_for_what_it_depends_on() -> None:
@@ -208,6 +230,25 @@ def test_done_it_is_what_its_subtasks_have_landed() -> None:
     assert judged is not None
     assert (judged.base, judged.sha, judged.lost) == (TIP, TIP, True)
     assert judged.ref == objects.snapshot(says()).target_ref
+
+
+@pytest.mark.parametrize("has_moved", [False, True])
+def test_no_tree_is_told_of_a_commit_that_it_is_not_of(has_moved: bool) -> None:
+    own = plan(*NAMES)
+    begun = own.status.integration
+    assert begun is not None
+    begun = begun.model_copy(update={"tree": sha(17)})
+    of = own.model_copy(update={"status": own.status.model_copy(update={"integration": begun})})
+    both = (part(1, TaskState.CLOSED), part(2, TaskState.CLOSED))
+    seen = objects.snapshot(
+        says(split()), others=both, plan=of, plan_tip=TIP if has_moved else begun.tip
+    )
+
+    judged = task_decide.decide(seen, at(120)).status.verification
+
+    assert judged is not None
+    found = judged.sha, judged.tree
+    assert found == ((TIP, "") if has_moved else (begun.tip, sha(17)))
 
 
 def test_its_candidate_is_made_of_the_tip_of_the_moment() -> None:

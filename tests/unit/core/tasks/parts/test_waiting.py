@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.plans.rows import MAX_ROWS
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.actions import CancelTasks, CreateTasks
@@ -120,6 +121,32 @@ def test_where_none_makes_progress_for_half_an_hour_a_person_is_needed() -> None
     assert stuck.state is TaskState.BLOCKED
     assert stuck.waiting is not None
     assert "none of its subtasks has made progress for 30 minutes" in stuck.waiting.message
+
+
+def test_where_the_plan_has_no_room_for_them_it_is_said_at_once() -> None:
+    full = plan().status
+    rows = [full.tasks[0].model_copy(update={"name": f"t{n}"}) for n in range(MAX_ROWS - 1)]
+    of = objects.plan(status=full.model_copy(update={"tasks": (*full.tasks, *rows)}))
+
+    found = look(split(), of=of, handed=document())
+
+    assert found.actions == ()
+    assert found.status.state is TaskState.BLOCKED
+    assert stalled_for(found.status.conditions) == "SubtasksStalled"
+    assert found.status.waiting is not None
+    told = found.status.waiting.message
+    assert told == (
+        "its Plan has no room for 2 more Tasks. Remedy: Cancel it, and apply what is left of it as "
+        "another Plan."
+    )
+
+
+def test_until_the_plan_has_rows_for_them_it_is_looked_at_again_in_time() -> None:
+    found = look(split(), of=plan(), handed=document(), seconds=60)
+
+    assert found.actions == ()
+    assert found.status.state is TaskState.WAITING_FOR_SUBTASKS
+    assert found.requeue_after == OVER - 60
 
 
 def test_one_at_work_makes_progress_however_long_it_takes() -> None:

@@ -25,7 +25,7 @@ STORIES = (
         nodes:
           test:
           ship: {depends_on: [{source: test, condition: "output.passed"}]}
-          tell: {depends_on: [{source: test, condition: "status == 'failed' and output.passed"}]}
+          tell: {depends_on: [{source: test, condition: "status == 'failed'"}]}
           note: {depends_on: [{source: test, condition: "result == null"}]}
         """,
         ends={"test": [Outcome("failed", output={"passed": True})]},
