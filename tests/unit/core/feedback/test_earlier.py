@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bernstein.api.plan import PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import LONGEST_FEEDBACK, Split, Task
@@ -107,7 +109,7 @@ def part_of(whole: Task, name: str) -> TaskSnapshot:
     return objects.snapshot(part, others=(whole,), plan=objects.plan(status=own))
 
 
-def split_by(spec: dict[str, object], **before: object) -> tuple[Task, str]:
+def split_by(spec: dict[str, Any], **before: object) -> tuple[Task, str]:
     """A Task that is split once more, and the name of its subtask."""
     (name,) = names_of(objects.task(), 2, 1)
     status = objects.status(
@@ -119,7 +121,7 @@ def split_by(spec: dict[str, object], **before: object) -> tuple[Task, str]:
     return objects.task(status=status, **spec), name
 
 
-_SAID: dict[str, object] = {"subtasks": [{"title": "The endpoint"}]}
+_SAID: dict[str, Any] = {"subtasks": [{"title": "The endpoint"}]}
 _OF_ALL = "this is a part of it; what its parts had done before is in your files"
 
 
