@@ -114,8 +114,9 @@ test-platform: test-gitops ## the same, and Prometheus with promtool, the chart,
 
 test-crash: venv components ## the operator killed after every write, behind a bad network
 	BERNSTEIN_CRASH_AFTER=every $(PYTEST) -n 2 tests/control_plane/controllers/crash \
-	  tests/control_plane/controllers/projects \
+	  tests/control_plane/controllers/produced tests/control_plane/controllers/projects \
 	  tests/control_plane/controllers/requests/test_replayed.py \
+	  tests/control_plane/controllers/subtasks \
 	  tests/control_plane/controllers/test_crashes.py
 
 # It counts what the machine holds, so nothing else may run beside it.

@@ -204,9 +204,9 @@ class TaskSnapshot:
             name, depth = parent, depth + 1
         return depth
 
-    def works_as(self, status: TaskStatus) -> str:
-        """What names of its Jobs begin with: its session; of one that was split without any, what
-        the session would be called that is not made. "": neither."""
+    def prefix_of_jobs(self, status: TaskStatus) -> str:
+        """Its session; of one that was split without any, what that session would be called. "":
+        neither."""
         if status.session is not None or status.split is None:
             return status.session or ""
         return names.session(self.task.metadata.name, status.split.number)

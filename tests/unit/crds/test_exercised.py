@@ -33,14 +33,14 @@ def without_a_row(fields: Mapping[str, object]) -> list[str]:
     ]
 
 
-def problem(row: str) -> str | None:
-    """Why that row shows nothing of its field, if it does not."""
-    file, _, name = rows.ROWS[row].partition("::")
+def problem(field: str, test: str) -> str | None:
+    """Why that test shows nothing of that field, if it does not."""
+    file, _, name = test.partition("::")
     if file.startswith(ABOUT_SCHEMAS):
         return f"{file} is about schemas: name a test that shows the field's effect"
     if not sources.is_test(TESTS / file, name):
         return f"tests/{file} has no function {name} that is a test"
-    spellings = FIELDS[row].spellings
+    spellings = FIELDS[field].spellings
     if not spellings & sources.words(TESTS / file, name):
         return f"{name} and its helpers do not say {' or '.join(sorted(spellings))}"
     return None
@@ -59,9 +59,44 @@ def test_no_two_tables_have_a_row_for_one_field() -> None:
     assert sum(map(len, rows.TABLES)) == len(rows.ROWS)
 
 
-@pytest.mark.parametrize("row", sorted(rows.ROWS.keys() & FIELDS))
-def test_the_test_of_a_field_is_there_and_is_about_it(row: str) -> None:
-    assert problem(row) is None
+@pytest.mark.parametrize("field", sorted(rows.ROWS.keys() & FIELDS))
+def test_the_test_of_a_field_is_there_and_is_about_it(field: str) -> None:
+    assert problem(field, rows.ROWS[field]) is None
+
+
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        (
+            "unit/core/scheduling/test_chain.py::test_nobody_has_written",
+            "tests/unit/core/scheduling/test_chain.py has no function test_nobody_has_written that",
+        ),
+        (
+            "unit/core/scheduling/test_nowhere.py::test_a_task_waits_for_its_plan",
+            "tests/unit/core/scheduling/test_nowhere.py has no function",
+        ),
+        (
+            "unit/core/scheduling/test_chain.py::waits_for",
+            "tests/unit/core/scheduling/test_chain.py has no function waits_for that is a test",
+        ),
+        (
+            "unit/api/test_names.py::test_names_are_what_the_api_server_takes_as_one",
+            "unit/api/test_names.py is about schemas: name a test that shows",
+        ),
+        (
+            "unit/crds/test_exercised.py::test_each_field_has_a_row",
+            "unit/crds/test_exercised.py is about schemas: name a test that shows",
+        ),
+        (
+            "unit/core/roles/test_known.py"
+            "::test_a_role_with_a_problem_says_its_first_and_how_many_more",
+            "test_a_role_with_a_problem_says_its_first_and_how_many_more and its helpers do not say"
+            " maxAgents or max_agents",
+        ),
+    ],
+)
+def test_a_row_that_shows_nothing_is_refused(test: str, words: str) -> None:
+    assert (problem("PlanSpec.max_agents", test) or "").startswith(words)
 
 
 class Inner(Model):

@@ -201,7 +201,13 @@ class Shown(Model):
         "other work: what models say that leave it to a person, and what did not pass, or not in "
         "all.",
     )
-    tasks: int | None = Field(default=None, description="Of a Plan: how many Tasks it has.")
+    tasks: int | None = Field(
+        default=None, description="Of a Plan: how many Tasks it has, beside subtasks."
+    )
+    subtasks: int | None = Field(
+        default=None,
+        description="Of a Plan: how many subtasks its steps say, in all. Absent: none.",
+    )
     cost_usd: Money | None = Field(
         default=None,
         description="US dollars. Of a Task: spent so far. Of a Plan: its estimate. Absent: a price "

@@ -11,6 +11,7 @@ from bernstein.controllers.wiring import Context
 from bernstein.core import labels, names
 from bernstein.core.documents import handed, kept
 from bernstein.core.owners import owner_reference
+from bernstein.core.sanitise import some
 from bernstein.core.sessions.actions import KeepDocuments
 from bernstein.kube.errors import KubeError, NameConflict, NotYetFree, Requeue
 from bernstein.kube.resource import CONFIG_MAPS, Key, Object
@@ -21,6 +22,7 @@ log = logging.logger(__name__)
 
 AGAIN_SECONDS = 10.0
 """Between two tries, where a node or the API server does not do its part."""
+_ANOTHER = "If the Task has ended, and others need what is lost, apply another one that leaves it"
 
 
 async def keep(key: Key, session: AgentSession, action: KeepDocuments, context: Context) -> None:
@@ -36,29 +38,36 @@ async def keep(key: Key, session: AgentSession, action: KeepDocuments, context: 
     if lost and action.again:
         raise Requeue(AGAIN_SECONDS, "documents cannot be read yet")
     if lost:
-        log.warning("documents lost", uid=session.metadata.uid, documents=lost)
+        which = some(lost, len(lost))
+        why = f"The log of the recorder, which has {which}, cannot be had from its node"
+        _tell_lost(session, "LogLost", why, _ANOTHER, context)
     if not documents:
         return
     made = config_map(session, documents)
     try:
         await context.writer.create(key, CONFIG_MAPS, made)
-    except NameConflict as conflict:
-        _tell_lost(session, describe(conflict), context)  # what is another's stays so
+    except NameConflict as conflict:  # what is another's stays so
+        remedy = f"Delete that ConfigMap. {_ANOTHER}"
+        _tell_lost(session, conflict.reason, describe(conflict), remedy, context)
     except NotYetFree:
         if action.again:
             raise
         text = f"ConfigMap '{made['metadata']['name']}' is being deleted, and still there"
-        _tell_lost(session, text, context)
+        remedy = f"Take out of it the finalizers that it waits for. {_ANOTHER}"
+        _tell_lost(session, "BeingDeleted", text, remedy, context)
     except KubeError as error:
-        log.warning("documents not kept", uid=session.metadata.uid, reason=error.reason)
         if action.again:
+            log.warning("documents not kept", uid=session.metadata.uid, reason=error.reason)
             raise Requeue(AGAIN_SECONDS, "documents cannot be kept yet") from error
+        text = f"ConfigMap '{made['metadata']['name']}' cannot be made: {error.reason}"
+        remedy = f"Mend what refuses ConfigMaps in this namespace. {_ANOTHER}"
+        _tell_lost(session, error.reason, text, remedy, context)
 
 
-def _tell_lost(session: AgentSession, why: str, context: Context) -> None:
+def _tell_lost(session: AgentSession, reason: str, why: str, remedy: str, context: Context) -> None:
     """An Event on the Task: people look there, and its status names what is nowhere."""
     meta, task = session.metadata, session.spec.task_ref
-    log.warning("documents not kept", uid=meta.uid, reason=NameConflict.reason)
+    log.warning("documents lost", uid=meta.uid, reason=reason)
     obj = context.caches.tasks.informer.get(Key(meta.namespace, task.name))
     if obj is None or obj["metadata"]["uid"] != task.uid:
         return
@@ -66,7 +75,7 @@ def _tell_lost(session: AgentSession, why: str, context: Context) -> None:
         obj,
         reason="DocumentLost",
         message=f"{why}: what attempt {session.spec.attempt} left beside its code is lost. Remedy: "
-        "Delete that ConfigMap, and have the Task done again where others need what is lost",
+        f"{remedy}",
         action="KeepDocuments",
         warning=True,
     )

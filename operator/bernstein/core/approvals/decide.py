@@ -176,7 +176,8 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
             because=because,
             author=plan.spec.author,
             decide=_command(snapshot.approval),
-            tasks=sum(map(_tasks, plan.spec.work)),
+            tasks=sum(1 for _ in plan.spec.work),
+            subtasks=sum(map(_subtasks, plan.spec.work)) or None,
             cost_usd=estimate.cost_usd if estimate is not None else None,
         )
     task = snapshot.subject
@@ -227,6 +228,6 @@ def _check(result: CheckResult) -> ShownCheck:
     )
 
 
-def _tasks(work: Work) -> int:
-    """How many Tasks a piece of a Plan's work is; a node counts once, however often it runs."""
-    return 1 + len(work.given.subtasks) if isinstance(work.given, Step) else 1
+def _subtasks(work: Work) -> int:
+    """How many a step is split into, beside its own Task."""
+    return len(work.given.subtasks) if isinstance(work.given, Step) else 0

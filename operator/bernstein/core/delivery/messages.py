@@ -7,7 +7,7 @@ mentioned in them, and no issue is linked or closed: forges read what is pushed,
 from __future__ import annotations
 
 from bernstein.api.plan import PlanStatus
-from bernstein.core.delivery.pull_request import defused, heading
+from bernstein.core.delivery.pull_request import defused, heading, landed
 from bernstein.core.sanitise import text
 from bernstein.core.snapshot import PlanSnapshot
 
@@ -34,7 +34,8 @@ def squash(snapshot: PlanSnapshot, status: PlanStatus) -> str:
     subject = defused(plan.spec.name, _SUBJECT) or plan.metadata.name
     if status.partial is not None:
         subject = f"Part of {subject}"
-    rows = [row for row in status.tasks if row.landed is not None]
+    # Of subtasks only Tasks say the titles, and a commit that is made anew must not differ.
+    rows = [*{piece.step.name: piece.step for piece in landed(status)}.values()]
     steps = [f"* {defused(heading(plan, row), _STEP)}" for row in rows[:MOST_STEPS]]
     if len(rows) > MOST_STEPS:
         steps.append(f"* and {len(rows) - MOST_STEPS} more")

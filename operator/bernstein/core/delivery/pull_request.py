@@ -1,9 +1,9 @@
 """What people read of a pull request: made of statuses and of the words of its Plan or Task.
 
-No word of an agent, of a repository or of a command's output is in it. Whoever wrote the rest may
-not know the forge: nobody is mentioned, no issue is linked or closed, no CI is left out, and no
-Markdown of theirs is one. The same status says the same, so that a Job that is made once more
-changes nothing.
+No word of an agent but the titles of subtasks, and none of a repository or of a command's output,
+is in it. Whoever wrote the rest may not know the forge: nobody is mentioned, no issue is linked or
+closed, no CI is left out, and no Markdown of theirs is one. The same status says the same, so that
+a Job that is made once more changes nothing.
 """
 
 from __future__ import annotations
@@ -68,12 +68,25 @@ class PullRequestText:
     """Markdown."""
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What has landed of a Plan: a step, or a subtask of one."""
+
+    row: PlanTask
+    step: PlanTask
+    """The row of the step."""
+
+    @property
+    def is_whole(self) -> bool:
+        return self.row is self.step
+
+
 def of_plan(
     snapshot: PlanSnapshot, status: PlanStatus, integration: Integration
 ) -> PullRequestText:
     """What a Plan delivers."""
     plan, meta = snapshot.plan, snapshot.plan.metadata
-    rows = [row for row in status.tasks if row.landed is not None]
+    pieces = landed(status)
     # Of several repositories each tells what its own steps have cost.
     several = any(row.repository is not None for row in status.tasks)
     its = sum((Decimal(row.spend_usd) for row in status.tasks), Decimal(0))
@@ -82,10 +95,10 @@ def of_plan(
         plan.spec.name,
         meta,
         f"{_whose('Plan', meta, snapshot.project, status.project)}: "
-        f"{len(rows)} of {count(len(status.tasks), 'step')}, ${_money(spent)}.",
+        f"{_how_many(status, pieces)}, ${_money(spent)}.",
         block(plan.spec.description),
-        _table(plan, rows, snapshot.tasks),
-        _details(plan, rows, snapshot.tasks),
+        _table(plan, pieces, snapshot.tasks),
+        _details(plan, pieces, snapshot.tasks),
         _whole(status, integration),
         _beside(snapshot.beside),
         _more(f"bernstein -n {meta.namespace} logs plan/{meta.name}", status.delivery),
@@ -204,23 +217,52 @@ def block(description: str | None, limit: int = _GOAL) -> str:
     return "\n".join(("```text", *(row.replace("```", "'''") for row in rows), "```"))
 
 
-def _table(plan: Plan, rows: Iterable[PlanTask], tasks: Mapping[str, Task]) -> str:
-    listed = [*rows]
+def landed(status: PlanStatus) -> list[Piece]:
+    """What has landed, in the order of steps: subtasks where the step is whose Task was split."""
+    known = {row.name: row for row in status.tasks}
+    place = {name: number for number, name in enumerate(known)}
+    found = [Piece(row, _step_of(row, known)) for row in status.tasks if row.landed is not None]
+    return sorted(found, key=lambda piece: place[piece.step.name])
+
+
+def _step_of(row: PlanTask, known: Mapping[str, PlanTask]) -> PlanTask:
+    while row.parent is not None and row.parent in known:
+        row = known[row.parent]
+    return row
+
+
+def _how_many(status: PlanStatus, pieces: Sequence[Piece]) -> str:
+    """A step that was split is done once its Task is Closed."""
+    whole = {piece.step.name for piece in pieces if piece.is_whole or piece.step.state == "Closed"}
+    told = f"{len(whole)} of {count(sum(row.parent is None for row in status.tasks), 'step')}"
+    parts = sum(not piece.is_whole for piece in pieces)
+    return f"{told}, {count(parts, 'subtask')}" if parts else told
+
+
+def _table(plan: Plan, pieces: Sequence[Piece], tasks: Mapping[str, Task]) -> str:
     lines = ["| Step | Attempts | Verdicts | Cost |", "|---|---|---|---|"]
-    for row in listed[:MOST_ROWS]:
-        cells = (code(heading(plan, row)), str(row.attempts), _verdicts(tasks.get(row.name)))
+    for piece in pieces[:MOST_ROWS]:
+        row, task = piece.row, tasks.get(piece.row.name)
+        cells = (_called(plan, piece, task), str(row.attempts), _verdicts(task))
         lines.append(f"| {' | '.join(cells)} | ${_money(row.spend_usd)} |")
-    if len(listed) > MOST_ROWS:
-        lines.append(f"| and {len(listed) - MOST_ROWS} more | | | |")
-    return "\n".join(lines) if listed else ""
+    if len(pieces) > MOST_ROWS:
+        lines.append(f"| and {len(pieces) - MOST_ROWS} more | | | |")
+    return "\n".join(lines) if pieces else ""
 
 
-def _details(plan: Plan, rows: Sequence[PlanTask], tasks: Mapping[str, Task]) -> str:
+def _called(plan: Plan, piece: Piece, task: Task | None) -> str:
+    step = code(heading(plan, piece.step))
+    if piece.is_whole:
+        return step
+    return f"{step}: {code(task.spec.title if task is not None else piece.row.name)}"
+
+
+def _details(plan: Plan, pieces: Sequence[Piece], tasks: Mapping[str, Task]) -> str:
     """What each step was asked, and by which checks it was judged, as far as there is room."""
     told: list[str] = []
     room = _DETAILS
-    for row in rows[:MOST_ROWS]:
-        part = _detail(plan, row, tasks.get(row.name))
+    for piece in pieces[:MOST_ROWS]:
+        part = _detail(plan, piece, tasks.get(piece.row.name))
         room -= len(part)
         if room < 0:
             told.append("What other steps were asked the Plan says.")
@@ -230,13 +272,22 @@ def _details(plan: Plan, rows: Sequence[PlanTask], tasks: Mapping[str, Task]) ->
     return "\n\n".join(told)
 
 
-def _detail(plan: Plan, row: PlanTask, task: Task | None) -> str:
-    step = _step(plan, row)
+def _detail(plan: Plan, piece: Piece, task: Task | None) -> str:
     judged = task.status.verification if task is not None else None
-    asked = block(step.description if step is not None else None, _ASKED)
+    asked = block(_asked(plan, piece, task), _ASKED)
     named = _named(judged.checks) if judged is not None else ""
     parts = [part for part in (asked, named) if part]
-    return "\n\n".join((f"Step {code(heading(plan, row))}:", *parts)) if parts else ""
+    return "\n\n".join((f"Step {_called(plan, piece, task)}:", *parts)) if parts else ""
+
+
+def _asked(plan: Plan, piece: Piece, task: Task | None) -> str | None:
+    """What the plan says of it; of a subtask that an agent has written that is nothing."""
+    step = _step(plan, piece.step)
+    if piece.is_whole or step is None:
+        return step.description if step is not None else None
+    said = step.subtasks if isinstance(step, Step) and piece.row.parent == piece.step.name else ()
+    title = task.spec.title if task is not None else None
+    return next((part.description for part in said if part.title == title), None)
 
 
 def _named(checks: Sequence[CheckResult]) -> str:

@@ -94,7 +94,7 @@ def _propose(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
     assert delivery is not None
     assert project is not None
     way = proposal.Proposal(
-        job=partial(names.session_job, snapshot.works_as(status)),
+        job=partial(names.session_job, snapshot.prefix_of_jobs(status)),
         number=1 + delivery.round,
         text=partial(pull_request.of_task, snapshot, status),
         whose="Task",
@@ -123,7 +123,7 @@ def closes(
     is closed or left open."""
     delivery, meta, project = status.delivery, snapshot.task.metadata, snapshot.project
     way = closing.Closing(
-        job=partial(names.session_job, snapshot.works_as(status)),
+        job=partial(names.session_job, snapshot.prefix_of_jobs(status)),
         number=1 + (delivery.round if delivery is not None else 0),
         comment=partial(pull_request.why_closed, "Task", meta, project, why),
         project=project,
@@ -159,7 +159,7 @@ def way_to_format(snapshot: TaskSnapshot, status: TaskStatus) -> formatting.Way:
     """How the work of a Task that was just done is formatted."""
     assert status.verification is not None
     assert snapshot.project is not None
-    asked, session = question(snapshot, status.verification), snapshot.works_as(status)
+    asked, session = question(snapshot, status.verification), snapshot.prefix_of_jobs(status)
     return formatting.Way(
         job=formatting.job_of_session(asked.job),
         formatter=formatter(snapshot.project.spec),
@@ -188,7 +188,7 @@ def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime
 def _landing(
     snapshot: TaskSnapshot, status: TaskStatus, judged: Verification, onto: str
 ) -> Landing:
-    session, theirs = snapshot.works_as(status), pushed.origin(status.delivery)
+    session, theirs = snapshot.prefix_of_jobs(status), pushed.origin(status.delivery)
     signs, seen = attestation.is_signed(snapshot), tip.known_tip(snapshot)
     origin = theirs or origin_of(judged)
     if origin.ref == onto and not snapshot.delivers:

@@ -73,7 +73,7 @@ def _fences(snapshot: TaskSnapshot, now: datetime) -> tuple[RunFence, ...]:
     status, judged = snapshot.status, snapshot.status.verification
     if is_cancelling(status) or status.state is not TaskState.DONE or judged is None:
         return ()
-    job = partial(names.session_job, snapshot.works_as(status))
+    job = partial(names.session_job, snapshot.prefix_of_jobs(status))
     asked = question(snapshot, judged) if snapshot.project is not None else None
     return end.fences(status, job, asked, snapshot.jobs, now)
 

@@ -96,7 +96,7 @@ def _listens(snapshot: TaskSnapshot, decision: TaskDecision, now: datetime) -> T
         return decision
     left = may_retry(status, snapshot.task.spec.max_retries)
     way = Listening(
-        job=partial(names.session_job, snapshot.works_as(status)),
+        job=partial(names.session_job, snapshot.prefix_of_jobs(status)),
         whose="Task",
         project=project,
         jobs=snapshot.jobs,

@@ -106,9 +106,12 @@ async def test_what_cannot_be_had_in_time_is_lost_and_the_work_is_not(
     await quiet.start()
     await quiet.task("one")
     task = await quiet.task_in("one", "Closed")
+    event = await told_of(quiet)
 
     assert task["status"]["output"] == {"session": "one-s1", **TOLD}
     assert await its_documents(quiet) == {}
+    assert "The log of the recorder, which has output.json, cannot be had" in event["message"]
+    assert "Delete" not in event["message"]
 
 
 def theirs(world: World, **metadata: Any) -> Object:
@@ -172,6 +175,7 @@ async def test_one_that_is_being_deleted_is_waited_for_no_longer_than_a_node(
     )
 
     assert "'one-s1-documents' is being deleted" in event["message"]
+    assert "Remedy: Take out of it the finalizers" in event["message"]
 
 
 async def test_after_a_crash_before_it_was_recorded_it_is_kept_once(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from bernstein.kube.resource import CONFIG_MAPS, Object
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, Object
 from tests.background import eventually
 from tests.control_plane.controllers.projects.test_repositories import repositories
 from tests.control_plane.controllers.remote import MAIN, sha
@@ -37,6 +37,31 @@ async def _asked(world: World) -> str:
     name: str = asks(plan)[0]["approval"]["name"]
     await world.until(APPROVALS, name, lambda a: state_of(a) == "Pending")
     return name
+
+
+async def test_all_problems_of_a_workflow_are_told_at_once_and_nothing_is_started(
+    world: World, user: str
+) -> None:
+    await world.start()
+    said = """
+    phases: [build]
+    nodes:
+      a: {phase: build, repo: nowhere}
+      b: {phase: build, depends_on: [aa, {source: c, condition: "stats"}]}
+      c: {phase: build, depends_on: [b]}
+    """
+
+    await Teller(world, Story("wrong", said, order=""), user).apply()
+
+    plan = await world.stalled(PLANS, PLAN, "PlanInvalid")
+    told = condition(plan, "Validated")["message"]
+    assert "nodes.a.repo" in told
+    assert "depends on unknown node 'aa'" in told
+    assert "unknown name 'stats', did you mean 'status'?" in told
+    assert "Cycle detected: b -> c -> b" in told
+    assert plan["status"]["phase"] == "Invalid"
+    for resource in (TASKS, APPROVALS, JOBS):
+        assert await world.all(resource) == {}
 
 
 async def test_nodes_work_in_two_repositories_and_each_is_delivered(

@@ -301,6 +301,18 @@ def test_of_a_plan_its_size_and_its_estimate_are_shown() -> None:
 
     assert found is not None
     assert (found.title, found.author, found.tasks) == ("Better web", ANN, 1)
+    assert found.subtasks is None
+
+
+def test_subtasks_of_a_plan_are_told_beside_the_tasks_of_its_steps() -> None:
+    split = {"title": "big", "subtasks": [{"title": "one"}, {"title": "two"}]}
+    plan = objects.plan(stages=[{"name": "a", "steps": [split, {"title": "small"}]}])
+    plan = plan.model_copy(update={"status": plan.status.model_copy(update={"approval": asks()})})
+
+    found = look(plan).shown
+
+    assert found is not None
+    assert (found.tasks, found.subtasks) == (2, 2)
 
 
 def test_one_by_which_a_gate_is_bypassed_is_in_force_while_something_else_is_asked() -> None:

@@ -192,6 +192,58 @@ def test_the_other_repositories_of_a_plan_are_named(url: str | None, shown: str 
     assert told in body.splitlines()
 
 
+PARTS = (
+    row("t1", 0, landed=None, state="Closed"),
+    row("t2", 1),
+    row("t3", 2, landed=None),
+    row("t1-t1-b", 3, stage="-", step=None, parent="t1"),
+    row("t1-t1-a", 4, stage="-", step=None, parent="t1"),
+    row("t1-t1-a-t1-c", 5, stage="-", step=None, parent="t1-t1-a"),
+)
+SPLIT: list[dict[str, Any]] = [
+    {
+        "title": "Add a shop",
+        "description": "Doors and all.",
+        "subtasks": [{"title": "Walls", "description": "Of stone."}, {"title": "Doors"}],
+    },
+    *STEPS[1:],
+]
+
+
+def of_part(name: str, title: str) -> Task:
+    task = objects.task(name, title=title, description=f"What an agent says of {title}")
+    judged = objects.verification(passed=True, checks=[objects.gate("lint")], base=TIP)
+    return task.model_copy(
+        update={"status": task.status.model_copy(update={"verification": judged})}
+    )
+
+
+def test_subtasks_are_told_with_the_step_whose_task_was_split_by_their_own_titles() -> None:
+    parts = (of_part("t1-t1-b", "Walls"), of_part("t1-t1-a", "Doors"))
+
+    body = told((*TASKS, *parts), SPLIT, rows=PARTS).body
+
+    assert body.startswith(
+        "Plan `team/web` of the project `default`: 2 of 3 steps, 3 subtasks, $0.62."
+    )
+    table = body.partition("|---|---|---|---|\n")[2].partition("\n\n")[0]
+    assert table.splitlines() == [
+        "| `Add a shop`: `Walls` | 2 | 1 Passed | $0.12 |",
+        "| `Add a shop`: `Doors` | 2 | 1 Passed | $0.12 |",
+        "| `Add a shop`: `t1-t1-a-t1-c` | 2 | not known any more | $0.12 |",
+        "| `Sell` | 2 | 1 Passed | $0.12 |",
+    ]
+    assert "Step `Add a shop`: `Walls`:\n\n```text\nOf stone.\n```\n\nPassed: `lint`." in body
+    assert "Step `Add a shop`: `Doors`:\n\nPassed: `lint`." in body
+    assert "agent says" not in body
+
+
+def test_a_step_of_which_only_subtasks_have_landed_is_not_done() -> None:
+    rows = (row("t1", 0, landed=None, state="Blocked"), *PARTS[1:])
+
+    assert ": 1 of 3 steps, 3 subtasks, " in told((), SPLIT, rows=rows).body
+
+
 def test_of_a_step_whose_task_is_gone_its_row_is_told() -> None:
     assert "| `Add a shop` | 2 | not known any more | $0.12 |" in told(tasks=()).body
 

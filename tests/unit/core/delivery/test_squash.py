@@ -29,7 +29,7 @@ from tests.unit.core.delivery.plans import (
     prepared,
     step,
 )
-from tests.unit.core.delivery.test_pull_request import ROWS, STEPS, row
+from tests.unit.core.delivery.test_pull_request import PARTS, ROWS, SPLIT, STEPS, row
 from tests.unit.core.objects import BASE, at, checked, plan_snapshot, result_job, sha
 from tests.unit.core.objects import status as status_of
 
@@ -175,6 +175,12 @@ def test_its_message_says_what_was_asked_and_which_steps_are_in_it() -> None:
         "Better web\n\nSo that people\ncan buy.\n\n* Add a shop\n* Sell\n\n"
         "Bernstein-Plan: team/web\n"
     )
+
+
+def test_a_step_that_was_split_is_in_it_once() -> None:
+    told = _message(PARTS, SPLIT)
+
+    assert "\n\n* Add a shop\n* Sell\n\n" in told
 
 
 def test_a_forge_finds_nobody_and_no_issue_in_it() -> None:

@@ -67,6 +67,6 @@ TESTS = {
         "unit/core/plans/test_approval.py::test_a_plan_is_asked_about_for_its_estimate"
     ),
     "ApprovalPolicy.above_usd": (
-        "unit/core/outlines/test_outline.py::test_when_people_are_asked_is_told"
+        "unit/core/plans/test_approval.py::test_a_plan_is_asked_about_for_its_estimate"
     ),
 }

@@ -16,7 +16,9 @@ TESTS = {
     "PlanSpec.cli": (
         "unit/core/plans/test_expansion.py::test_a_steps_agent_is_chosen_before_the_plans"
     ),
-    "PlanSpec.budget": "unit/core/plans/test_estimate.py::test_a_budget_that_cannot_do_is_told",
+    "PlanSpec.budget": (
+        "unit/core/scheduling/test_chain.py::test_raising_the_budget_lets_a_task_go_on"
+    ),
     "PlanSpec.max_agents": (
         "unit/core/scheduling/test_chain.py"
         "::test_a_plan_that_is_full_does_not_keep_places_from_another"

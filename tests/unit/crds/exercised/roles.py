@@ -14,10 +14,12 @@ TESTS = {
         "unit/core/roles/test_prompt.py::test_its_task_prompt_puts_the_description_in_its_words"
     ),
     "AgentRoleSpec.model": (
-        "unit/core/roles/test_in_plans.py::test_an_estimate_counts_with_the_model_of_the_role"
+        "unit/core/roles/test_starts.py"
+        "::test_the_step_chooses_its_model_then_its_agent_role_then_the_table"
     ),
     "AgentRoleSpec.effort": (
-        "unit/core/roles/test_known.py::test_a_role_chooses_what_the_work_leaves_open"
+        "unit/core/roles/test_starts.py"
+        "::test_the_step_chooses_its_model_then_its_agent_role_then_the_table"
     ),
     "AgentRoleSpec.max_tasks_per_session": (
         "unit/core/roles/test_judged.py"

@@ -37,19 +37,18 @@ TESTS = {
         "::test_a_retry_without_a_run_left_gets_one_round_and_no_run_more"
     ),
     "Edge.source": (
-        "unit/core/outlines/test_workflows.py"
-        "::test_any_of_several_is_said_and_of_one_it_means_nothing"
+        "unit/core/plans/nodes/test_people.py"
+        "::test_a_task_that_somebody_deletes_counts_as_cancelled"
     ),
     "Edge.condition": (
-        "unit/core/outlines/test_workflows.py"
-        "::test_any_of_several_is_said_and_of_one_it_means_nothing"
+        "unit/core/plans/nodes/test_people.py"
+        "::test_a_task_that_somebody_deletes_counts_as_cancelled"
     ),
     "Retry.max_attempts": (
         "unit/core/plans/workflows/test_reopening.py"
         "::test_a_retry_without_a_run_left_gets_one_round_and_no_run_more"
     ),
     "Retry.until": (
-        "unit/core/outlines/test_workflows.py"
-        "::test_a_node_that_runs_again_by_itself_leads_to_itself"
+        "unit/core/plans/workflows/test_stories.py::test_a_node_runs_again_until_what_it_says_holds"
     ),
 }

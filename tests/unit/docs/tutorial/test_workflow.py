@@ -18,6 +18,7 @@ from bernstein.core.plans.validation import validate_file
 from bernstein.core.plans.workflows import definition as definitions
 from bernstein.core.plans.workflows.course import Ending, advance, begun
 from tests.unit.core.plans.validation.workflow_files import node, workflow
+from tests.unit.core.plans.workflows.stories.approvals import PIPELINE
 from tests.unit.docs.pages import REFERENCE, ROOT, blocks
 
 TUTORIAL = ROOT / "docs/tutorial/workflow-with-a-loop.md"
@@ -67,7 +68,7 @@ def test_what_a_page_shows_is_what_the_program_prints(
 
 
 def test_the_example_on_the_page_is_the_file() -> None:
-    assert yaml_of(PAGE)[0] == EXAMPLE.read_text()
+    assert yaml_of(PAGE)[0] == EXAMPLE.read_text() == PIPELINE.lstrip()
 
 
 def test_the_agent_of_the_tutorial_needs_one_repair(tmp_path: Path) -> None:
@@ -94,6 +95,8 @@ def test_the_agent_of_the_tutorial_needs_one_repair(tmp_path: Path) -> None:
 
 
 BACK = {"source": "b", "condition": "status = 'done'"}
+NO_STATUS = {"source": "b", "condition": "status == 'Done'"}
+ALWAYS_THERE = {"source": "b", "condition": "status"}
 MANY: dict[str, Any] = {"retry": {"max_attempts": 20}}
 WRONG = [
     {"name": "w"} | {"phases": [{"name": "p"}]},
@@ -108,6 +111,8 @@ WRONG = [
     workflow(a=node(), b=node(depends_on=["a", {"source": "a", "condition": "output"}])),
     workflow(a=node(depends_on=["b"]), b=node("check", "qa")),
     workflow(a=node(depends_on=[BACK]), b=node("check", "qa")),
+    workflow(a=node(depends_on=[NO_STATUS]), b=node("check", "qa")),
+    workflow(a=node(depends_on=[ALWAYS_THERE]), b=node("check", "qa")),
     workflow(a=node(depends_on=["b"]), b=node(depends_on=["a"])),
     workflow(**{f"n{number}": node(**MANY) for number in range(31)}),
 ]

@@ -29,7 +29,7 @@ def standing_of(plan: Plan, status: PlanStatus) -> Standing:
 
 def begins(status: PlanStatus) -> bool:
     """Whether the Task of a node is about to be made."""
-    running = _at_work(status)
+    running = _running(status)
     return any(row.uid is None and row.name in running for row in status.tasks if running)
 
 
@@ -59,7 +59,7 @@ def of_the_past(status: PlanStatus) -> frozenset[str]:
     """Names of the Tasks of runs that have ended, and that are not looked at any more."""
     if status.workflow is None:
         return frozenset()
-    running = _at_work(status)
+    running = _running(status)
     return frozenset(row.name for row in status.tasks if row.node and row.name not in running)
 
 
@@ -81,12 +81,6 @@ def current_phase(workflow: Workflow, said: WorkflowStatus | None) -> str | None
     return next((n.phase for n in workflow.nodes if states.get(n.name) not in course.ENDED), None)
 
 
-def _at_work(status: PlanStatus) -> set[str | None]:
-    """Names of the Tasks of the nodes that run."""
-    nodes = status.workflow.nodes if status.workflow is not None else ()
-    return {node.task for node in nodes if node.state == "Running"}
-
-
 def last_runs(workflow: WorkflowStatus) -> frozenset[str]:
     """Names of the Tasks that say how a node is: of its last run, unless another one may follow."""
     its = (node.task for node in workflow.nodes if node.state != "Looping")
@@ -106,6 +100,12 @@ def is_run(plan: Plan | None, task: str) -> bool:
     """Whether the Task of this name is a run of a node."""
     rows = plan.status.tasks if plan is not None and plan.spec.workflow is not None else ()
     return any(row.name == task and row.node is not None for row in rows)
+
+
+def _running(status: PlanStatus) -> set[str | None]:
+    """Names of the Tasks of the nodes that run."""
+    nodes = status.workflow.nodes if status.workflow is not None else ()
+    return {node.task for node in nodes if node.state == "Running"}
 
 
 def _broken(plan: Plan, status: PlanStatus) -> list[NodeStatus]:

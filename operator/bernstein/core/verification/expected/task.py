@@ -76,7 +76,9 @@ def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
     status = snapshot.task.status
     pinned = snapshot.plan.status.integration if snapshot.plan else None
     return Question(
-        job=partial(names.session_job, snapshot.works_as(status) or snapshot.task.metadata.name),
+        job=partial(
+            names.session_job, snapshot.prefix_of_jobs(status) or snapshot.task.metadata.name
+        ),
         checks=specs_of(snapshot, judged),
         project=snapshot.project,
         pinned_sha=pinned.target_sha if pinned else judged.base,

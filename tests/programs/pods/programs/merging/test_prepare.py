@@ -131,6 +131,24 @@ def test_work_that_the_tip_holds_already_makes_no_candidate(
     assert do_prepare(same_change, ref="refs/bernstein/01234567/other/s1").sha == tip
 
 
+def test_the_candidate_of_a_task_that_was_split_is_the_tip_that_its_subtasks_have_made(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    """By its step: it has no session whose ref could be fetched, its work is in the ref that it
+    lands on."""
+    base = origin.commit({"a": "1\n"})
+    before = origin.commit({"b": "2\n"}, base)
+    tip = origin.commit({"c": "3\n"}, before, ref=INTEGRATION)
+
+    result = do_prepare(tip, ref=INTEGRATION, onto=INTEGRATION)
+
+    assert (result.base, result.sha, result.changed.files) == (tip, tip, 0)
+    assert result.tree == origin.tip(f"{tip}^{{tree}}")
+    assert reason(lambda: do_prepare(before, ref=INTEGRATION, onto=INTEGRATION)) == "RefMoved"
+    assert origin.git("for-each-ref", CANDIDATE) == ""
+    assert origin.tip(INTEGRATION) == tip
+
+
 def test_a_plan_is_merged_with_both_parents(
     origin: Origin, do_prepare: Callable[..., PrepareResult]
 ) -> None:

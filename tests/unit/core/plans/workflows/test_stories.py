@@ -11,7 +11,7 @@ from bernstein.core.plans.workflows import course
 from bernstein.core.plans.workflows.problems import problems
 from tests.unit.core.plans.workflows.play import Play
 from tests.unit.core.plans.workflows.stories.every import STORIES
-from tests.unit.core.plans.workflows.stories.story import Story
+from tests.unit.core.plans.workflows.stories.story import Outcome, Story, workflow
 
 every_story = pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 
@@ -90,6 +90,23 @@ def test_no_node_runs_more_often_than_it_may(story: Story) -> None:
     runs = Counter(run.partition("#")[0] for run in play.order)
     most = {name: play.definition.most_runs(name) for name in play.definition.nodes}
     assert {name: runs[name] for name in most if runs[name] > most[name]} == {}
+
+
+@pytest.mark.parametrize(
+    ("until", "order"),
+    [
+        ("status == 'done'", "a#1"),
+        ("result == 'run 2'", "a#1 a#2"),
+        ("result == 'run 9'", "a#1 a#2 a#3"),
+    ],
+)
+def test_a_node_runs_again_until_what_it_says_holds(until: str, order: str) -> None:
+    said = f'nodes: {{a: {{retry: {{max_attempts: 3, until: "{until}"}}}}}}'
+    play = Play(workflow(said), lambda _, run: Outcome(result=f"run {run}"))
+
+    play.go()
+
+    assert " ".join(play.order) == order
 
 
 @every_story

@@ -285,7 +285,7 @@ def test_done_anew_its_subtasks_and_its_jobs_have_other_names() -> None:
     assert [row.name for row in again.subtasks or ()] == list(names_of(says(), 2, 2))
     assert again.attempt == 2
     seen = objects.snapshot(says())
-    assert [seen.works_as(each) for each in (split(), again)] == ["work-s1", "work-s2"]
+    assert [seen.prefix_of_jobs(each) for each in (split(), again)] == ["work-s1", "work-s2"]
 
 
 def test_what_a_person_says_who_has_it_done_anew_is_told_with_what_was_found() -> None:
