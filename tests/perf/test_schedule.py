@@ -128,7 +128,7 @@ def test_a_look_at_those_that_land_decides_nothing_anew_about_who_says_so_alread
 
 def test_a_look_writes_a_piece_of_the_largest_plan_of_which_each_step_is_split() -> None:
     steps = range(MAX_ROWS // 2)
-    spec: objects.Object = {"title": "Do work", "subtasks": [{"title": "all of it"}]}
+    spec: dict[str, Any] = {"title": "Do work", "subtasks": [{"title": "all of it"}]}
     rows = [{"name": f"t{n:05}", "stage": "build", "step": n} for n in steps]
     own = PLAN.status.model_validate({**PLAN.status.model_dump(), "tasks": rows, "expanded": True})
     plan = objects.plan(status=own)

@@ -146,7 +146,7 @@ async def test_one_that_ends_without_result_blocks_it_until_a_person_has_it_done
     await world.project(gates=QUIET)
     await world.plan("shop", [stage("a", STEP)])
     parent = await world.task_in(PARENT, "Blocked")
-    plan = await world.stalled(PLANS, "shop", "TaskFailed")
+    plan = await world.stalled(PLANS, "shop", "SubtasksStalled")
     one, two = parts(parent)
     asks = {"id": "r1", "verb": "Unblock", "by": "kubernetes-admin", "reason": "do it yourself"}
     await world.change(TASKS, PARENT, requests=[asks])

@@ -109,7 +109,7 @@ def part_of(whole: Task, name: str) -> TaskSnapshot:
     return objects.snapshot(part, others=(whole,), plan=objects.plan(status=own))
 
 
-def split_by(spec: dict[str, Any], **before: object) -> tuple[Task, str]:
+def split_by(spec: dict[str, Any], **before: Any) -> tuple[Task, str]:
     """A Task that is split once more, and the name of its subtask."""
     (name,) = names_of(objects.task(), 2, 1)
     status = objects.status(
