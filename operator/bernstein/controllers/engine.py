@@ -7,13 +7,13 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bernstein.controllers import forge_metrics, job_metrics
 from bernstein.controllers.approvals.controller import ApprovalController
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.claims import Claims
 from bernstein.controllers.documents import DocumentReader
 from bernstein.controllers.gate_caches import GateCaches
 from bernstein.controllers.logs.reader import LogReader
+from bernstein.controllers.metrics import forge, jobs
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.plans.outputs import Outputs
 from bernstein.controllers.projects.controller import ProjectController
@@ -147,8 +147,8 @@ class Engine:
         for kind in CONTROLLERS:
             controllers.append(self._controller(kind, fence, events, logs, claims, verdicts))
             await self._clock.sleep(0)  # each has heard of all that goes on
-        self.caches.jobs.add_handler(job_metrics.observer(self._metrics))
-        of_forge = forge_metrics.observer(self._metrics, self.caches.projects.get)
+        self.caches.jobs.add_handler(jobs.observer(self._metrics))
+        of_forge = forge.observer(self._metrics, self.caches.projects.get)
         self.caches.pods.add_handler(of_forge)
         with self._metrics.population(
             tasks=self.caches.tasks_there,

@@ -10,7 +10,7 @@ from bernstein.api.pod import Failure
 from bernstein.api.programs.forge import ListenResult, ProposeResult, SeenPullRequest
 from bernstein.api.programs.forge_jobs import LISTEN, PROPOSE, AskedForge
 from bernstein.api.project import Project
-from bernstein.controllers import forge_metrics
+from bernstein.controllers.metrics import forge
 from bernstein.core import diagnosis, labels
 from bernstein.kube.resource import Key, Object
 from bernstein.observe.metrics import Metrics
@@ -44,9 +44,7 @@ def pod(kind: str, container: Object, **own: str) -> Object:
 def counted(*seen: tuple[Object | None, Object | None]) -> dict[tuple[str, str], float]:
     """Requests by forge and answer."""
     metrics = Metrics(process=False)
-    handle = forge_metrics.observer(
-        metrics, lambda key: PROJECT if key == Key("team", "default") else None
-    )
+    handle = forge.observer(metrics, lambda key: PROJECT if key == Key("team", "default") else None)
     for old, new in seen:
         handle(old, new)
     return {

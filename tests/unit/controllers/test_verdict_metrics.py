@@ -9,7 +9,7 @@ from bernstein.api.plan import PlanStatus
 from bernstein.api.projects.workplace import Workplace
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
-from bernstein.controllers import verdict_metrics
+from bernstein.controllers.metrics import verdicts
 from bernstein.observe.metrics import Metrics
 from tests.unit.core import objects
 from tests.unit.core.delivery.proposed.proposals import project as on_a_forge
@@ -41,8 +41,8 @@ def of_a_task(old: TaskStatus, new: TaskStatus, **more: Any) -> dict[str, float]
     metrics = Metrics(process=False)
     known: dict[str, Any] = {"attempt": "first", "signals": lambda: SIGNALS}
     known |= {"project": lambda: None, **more}
-    verdict_metrics.count(metrics, "team", "Task", old, new, **known)
-    verdict_metrics.count_answers(metrics, "team", "Task", old, new)
+    verdicts.count(metrics, "team", "Task", old, new, **known)
+    verdicts.count_answers(metrics, "team", "Task", old, new)
     return counted(metrics)
 
 
@@ -51,8 +51,8 @@ def of_a_plan(
 ) -> dict[str, float]:
     metrics = Metrics(process=False)
     known: dict[str, Any] = {"attempt": "plan", "signals": lambda: SIGNALS}
-    verdict_metrics.count(metrics, "team", "Plan", old, new, project=lambda: project, **known)
-    verdict_metrics.count_answers(metrics, "team", "Plan", old, new)
+    verdicts.count(metrics, "team", "Plan", old, new, project=lambda: project, **known)
+    verdicts.count_answers(metrics, "team", "Plan", old, new)
     return counted(metrics)
 
 

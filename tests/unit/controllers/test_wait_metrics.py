@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bernstein.api.task import TaskStatus
-from bernstein.controllers import wait_metrics
+from bernstein.controllers.metrics import waits
 from bernstein.core.waiting import wait
 from bernstein.observe.metrics import Metrics
 from tests.unit.core.objects import at
@@ -16,7 +16,7 @@ def status(reason: str | None, since: float = 0) -> TaskStatus:
 def waited(old: TaskStatus, new: TaskStatus, seconds: float) -> dict[str, float]:
     """Seconds by reason."""
     metrics = Metrics(process=False)
-    wait_metrics.count(metrics, "team", "Task", old, new, at(seconds))
+    waits.count(metrics, "team", "Task", old, new, at(seconds))
     return {
         sample.labels["reason"]: sample.value
         for family in metrics.registry.collect()

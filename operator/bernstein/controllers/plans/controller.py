@@ -11,11 +11,11 @@ from typing import ClassVar
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.projects.workplace import Workplace, at
 from bernstein.api.task import Output
-from bernstein.controllers import execution, job_actions, verdict_metrics, wait_metrics
+from bernstein.controllers import execution, job_actions, plan_tasks
 from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
 from bernstein.controllers.events.losses import Losses
-from bernstein.controllers.plans import tasks
+from bernstein.controllers.metrics import verdicts, waits
 from bernstein.controllers.plans.watches import pause_after_tally, watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import Context, KindController, Watch
@@ -96,7 +96,7 @@ class PlanController(KindController):
         if await self._writer.status(key, PLANS, obj, status.dump()):
             self._tell(key, obj, snapshot, status)
             refusals.tell(self._writer, obj, snapshot.status, status)
-            wait_metrics.count(self._metrics, key.namespace, "Plan", snapshot.status, status, now)
+            waits.count(self._metrics, key.namespace, "Plan", snapshot.status, status, now)
             decisions.count(self._metrics, key.namespace, "Plan", snapshot.status, status)
         return Result(again)
 
@@ -132,7 +132,7 @@ class PlanController(KindController):
     async def _execute(self, key: Key, snapshot: PlanSnapshot, action: PlanAction) -> None:
         match action:
             case CreateTasks() | CancelTasks():
-                await tasks.change(action, key, self._context)
+                await plan_tasks.change(action, key, self._context)
             case CreateApproval(approval):
                 await self._writer.ask(key, approval)
             case AskTask(name, version, requests):
@@ -162,9 +162,9 @@ class PlanController(KindController):
 
     def _tell(self, key: Key, obj: Object, snapshot: PlanSnapshot, new: PlanStatus) -> None:
         old, uid = snapshot.plan.status, snapshot.plan.metadata.uid
-        verdict_metrics.count_answers(self._metrics, key.namespace, "Plan", old, new)
+        verdicts.count_answers(self._metrics, key.namespace, "Plan", old, new)
         for there, was, its in view.each(snapshot, old, new):
-            verdict_metrics.count(
+            verdicts.count(
                 self._metrics,
                 key.namespace,
                 "Plan",

@@ -10,10 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from bernstein.controllers import execution, job_actions
+from bernstein.controllers import execution, job_actions, plan_tasks
 from bernstein.controllers.caches.indexes import UPSTREAM
 from bernstein.controllers.job_views import OWNER
-from bernstein.controllers.plans import tasks as plan_tasks
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches

@@ -9,9 +9,9 @@ from bernstein.api.meta import Metadata
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task, TaskStatus
-from bernstein.controllers import verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.events import refusals, stalls
+from bernstein.controllers.metrics import verdicts, waits
 from bernstein.controllers.snapshots import workplace_of
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
@@ -163,8 +163,8 @@ def _said(old: TaskState | None, new: TaskStatus, why: str) -> str:
 
 def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None:
     old, meta, metrics = task.status, task.metadata, context.metrics
-    verdict_metrics.count_answers(metrics, meta.namespace, "Task", old, new)
-    verdict_metrics.count(
+    verdicts.count_answers(metrics, meta.namespace, "Task", old, new)
+    verdicts.count(
         metrics,
         meta.namespace,
         "Task",
@@ -174,7 +174,7 @@ def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None
         signals=lambda: task.spec.completion_signals,
         project=lambda: workplace_of(context.caches, task),
     )
-    wait_metrics.count(metrics, meta.namespace, "Task", old, new, now)
+    waits.count(metrics, meta.namespace, "Task", old, new, now)
     decisions.count(metrics, meta.namespace, "Task", old, new)
     if new.state is TaskState.CLOSED and old.state is not TaskState.CLOSED:
         _count_closed(context, meta, new, now)
