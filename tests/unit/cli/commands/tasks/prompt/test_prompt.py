@@ -249,7 +249,8 @@ async def test_the_first_one_of_a_run_that_mends_will_be_told_what_was_found(
     answer = await bernstein("prompt", "web-fix-i1")
 
     assert answer.code == 0, answer.err
-    assert "Task 'web-test-i1' (node 'test', run 1):\nSignalFailed: test_passes: 2" in answer.out
+    whose = "Task 'web-test-i1' (node 'test', run 1; its work has not landed)"
+    assert f"{whose}:\nSignalFailed: test_passes: 2" in answer.out
 
 
 async def test_a_task_that_its_step_splits_has_no_first_one(
@@ -291,6 +292,7 @@ async def test_what_the_prompt_was_is_told_with_the_sessions_logs(
         "bytes": told["bytes"],
         "parts": told["parts"],
         "cut": ["file a.py: 99,999 bytes"],
+        "knowledge_missing": [],
     }
 
 
