@@ -145,6 +145,32 @@ def test_what_a_manager_splits_is_done_by_others_and_lands_as_a_whole(world: Mak
     assert {each["parent"] for each in listed} == {None, parent}
 
 
+ONE: Object = {"type": "path_exists", "path": "one.py"}
+
+
+def test_a_step_is_split_before_anybody_works_on_it_and_lands_as_a_whole(world: MakeWorld) -> None:
+    here = world(
+        [
+            does("first part", writing("one.py", "ONE = 1\n")),
+            does("second part", LIE, writing("new.py", "X = 1\n")),
+        ]
+    )
+    parts: list[Object] = [{"title": "first part"}, {"title": "second part"}]
+    parts[1]["completionSignals"] = [EXISTS]
+    step: Object = {"title": "whole", "completionSignals": [ONE], "subtasks": parts}
+    here.plan("shop", [{"name": "all", "steps": [step]}])
+    here.await_("plan", "shop", lambda p: p["status"]["phase"] == "Succeeded", seconds=300)
+
+    task = here.get("task", "shop-all-whole")
+    assert task["status"].get("session") is None
+    assert [row["state"] for row in task["status"]["subtasks"]] == ["Closed"] * 2
+    made = [here.get("task", row["name"])["status"] for row in task["status"]["subtasks"]]
+    assert [each["attempt"] for each in made] == [1, 2]
+    assert task["status"]["delivery"]["state"] == "NoChange"
+    assert [each["verdict"] for each in task["status"]["verification"]["checks"]] == ["Passed"]
+    assert {"one.py", "new.py"} <= set(here.files())
+
+
 GOAL = "Let others import a value"
 PLAN_FILE = ".bernstein/plan.yaml"
 PLAN = """\
